@@ -375,6 +375,8 @@ create table message_queue (
   queued_at timestamptz not null,
   due_at timestamptz,
   not_before timestamptz,
+  held_until timestamptz,
+  scheduled_for timestamptz(3),
   expires_at timestamptz not null,
   claimed_at timestamptz,
   lease_until timestamptz,
@@ -386,18 +388,23 @@ create table message_queue (
   constraint message_queue_pkey PRIMARY KEY (message_id),
   constraint message_queue_check CHECK (((attempt_id IS NULL) = (lease_until IS NULL))),
   constraint message_queue_check1 CHECK (((attempt_id IS NULL) = (claimed_at IS NULL))),
-  constraint message_queue_check2 CHECK (((attempt_id IS NULL) OR (due_at IS NULL)))
+  constraint message_queue_check2 CHECK (((attempt_id IS NULL) OR (due_at IS NULL))),
+  constraint message_queue_check3 CHECK (((held_until IS NULL) OR (num_nonnulls(due_at, attempt_id) = 0))),
+  constraint message_queue_check4 CHECK (((held_until IS NOT NULL) OR (scheduled_for IS NULL)))
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 CREATE INDEX message_queue_by_time ON message_queue (connection_id, created_at) WHERE (created_at > '-infinity'::timestamp with time zone);
 CREATE INDEX message_queue_due ON message_queue (connection_id, due_at) WHERE (due_at IS NOT NULL);
-CREATE INDEX message_queue_expiry ON message_queue (expires_at);
-CREATE INDEX message_queue_lane ON message_queue (connection_id, recipient, ((attempt_id IS NULL)), seq);
+CREATE INDEX message_queue_expiry ON message_queue (expires_at) WHERE ((held_until IS NULL) AND (expires_at > '-infinity'::timestamp with time zone));
+CREATE INDEX message_queue_held ON message_queue (connection_id, held_until) WHERE ((held_until IS NOT NULL) AND (queued_at > '-infinity'::timestamp with time zone));
+CREATE INDEX message_queue_held_recipient ON message_queue (connection_id, recipient) WHERE ((held_until IS NOT NULL) AND (recipient <> ''));
+CREATE INDEX message_queue_lane ON message_queue (connection_id, recipient, ((attempt_id IS NULL)), seq) WHERE (held_until IS NULL);
 CREATE INDEX message_queue_lease ON message_queue (lease_until) WHERE (lease_until IS NOT NULL);
-CREATE INDEX message_queue_paused ON message_queue (organization_id, tag, seq) WHERE (due_at = 'infinity'::timestamp with time zone);
-CREATE INDEX message_queue_tag ON message_queue (organization_id, tag, seq) WHERE ((tag IS NOT NULL) AND (due_at IS DISTINCT FROM 'infinity'::timestamp with time zone));
+CREATE INDEX message_queue_paused ON message_queue (organization_id, tag, seq) WHERE (held_until = 'infinity'::timestamp with time zone);
+CREATE INDEX message_queue_tag ON message_queue (organization_id, tag, seq) WHERE ((tag IS NOT NULL) AND (held_until IS DISTINCT FROM 'infinity'::timestamp with time zone));
 CREATE TRIGGER message_queue_delete AFTER DELETE ON message_queue REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION message_queue_delete();
-CREATE TRIGGER message_queue_insert BEFORE INSERT ON message_queue FOR EACH ROW EXECUTE FUNCTION message_queue_insert();
-CREATE TRIGGER message_queue_release AFTER UPDATE OF attempt_id, due_at ON message_queue FOR EACH ROW WHEN (((new.attempt_id IS NULL) AND ((old.attempt_id IS NOT NULL) OR ((old.due_at < 'infinity'::timestamp with time zone) AND (new.due_at = 'infinity'::timestamp with time zone))))) EXECUTE FUNCTION message_queue_release();
+CREATE TRIGGER message_queue_enter BEFORE INSERT ON message_queue FOR EACH ROW EXECUTE FUNCTION message_queue_enter();
+CREATE TRIGGER message_queue_enter_again BEFORE UPDATE OF held_until, recipient ON message_queue FOR EACH ROW WHEN (((new.due_at IS NOT NULL) AND ((old.held_until IS NOT NULL) OR (new.recipient <> old.recipient)))) EXECUTE FUNCTION message_queue_enter();
+CREATE TRIGGER message_queue_release AFTER UPDATE OF attempt_id, held_until, recipient ON message_queue FOR EACH ROW WHEN (((old.held_until IS NULL) AND (((old.attempt_id IS NOT NULL) AND (new.attempt_id IS NULL)) OR ((num_nonnulls(old.attempt_id, old.due_at) = 1) AND ((new.held_until IS NOT NULL) OR (new.recipient <> old.recipient)))))) EXECUTE FUNCTION message_queue_release();
 
 create table message_read (
   message_id uuid not null,
@@ -414,28 +421,6 @@ create table message_retry (
   constraint message_retry_pkey PRIMARY KEY (organization_id, idempotency_key),
   constraint message_retry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
-
-create table message_schedule (
-  message_id uuid not null,
-  organization_id uuid not null,
-  connection_id uuid not null,
-  conversation_id uuid,
-  created_at timestamptz(3) not null,
-  recipient text not null,
-  scheduled_for timestamptz(3) not null,
-  release_at timestamptz not null,
-  tag text,
-  seq bigint,
-  queued_at timestamptz,
-  expires_at timestamptz,
-  event_count integer not null default 0,
-  constraint message_schedule_pkey PRIMARY KEY (message_id)
-) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
-CREATE INDEX message_schedule_by_recipient ON message_schedule (connection_id, recipient) WHERE (recipient <> '');
-CREATE INDEX message_schedule_by_time ON message_schedule (connection_id, created_at) WHERE (created_at > '-infinity'::timestamp with time zone);
-CREATE INDEX message_schedule_due ON message_schedule (connection_id, release_at);
-CREATE INDEX message_schedule_paused ON message_schedule (organization_id, tag, seq, scheduled_for) WHERE ((tag IS NOT NULL) AND (release_at = 'infinity'::timestamp with time zone));
-CREATE INDEX message_schedule_tag ON message_schedule (organization_id, tag) WHERE ((tag IS NOT NULL) AND (release_at < 'infinity'::timestamp with time zone));
 
 create table message_state (
   message_id uuid not null,
@@ -1113,7 +1098,7 @@ SELECT m.id,
         CASE
             WHEN m.direction = 'inbound' THEN 'received'
             WHEN q.attempt_id IS NOT NULL THEN 'processing'
-            WHEN q.message_id IS NOT NULL OR t.message_id IS NOT NULL THEN 'queued'
+            WHEN q.message_id IS NOT NULL THEN 'queued'
             ELSE s.status
         END AS status,
         CASE
@@ -1130,10 +1115,10 @@ SELECT m.id,
     q.seq,
     q.tries,
         CASE
-            WHEN q.attempt_id IS NULL AND q.due_at IS DISTINCT FROM 'infinity'::timestamp with time zone THEN COALESCE(q.due_at, q.queued_at)
+            WHEN q.attempt_id IS NULL AND q.held_until IS NULL THEN COALESCE(q.due_at, q.queued_at)
             ELSE NULL::timestamp with time zone
         END AS next_attempt_at,
-    COALESCE(q.queued_at, t.queued_at, t.created_at, s.queued_at) AS queued_at,
+    COALESCE(q.queued_at, s.queued_at) AS queued_at,
     COALESCE(q.claimed_at, s.processing_at) AS processing_at,
     s.accepted_at,
         CASE
@@ -1143,16 +1128,12 @@ SELECT m.id,
     s.delivered_at,
     s.read_at,
     s.failed_at,
-        CASE
-            WHEN t.seq IS NULL THEN t.scheduled_for
-            ELSE NULL::timestamp with time zone
-        END AS scheduled_for,
-    COALESCE(q.expires_at, t.expires_at) AS expires_at
+    q.scheduled_for,
+    q.expires_at
    FROM message m
      LEFT JOIN message_queue q ON q.message_id = m.id AND m.direction = 'outbound'
      LEFT JOIN message_state s ON s.message_id = m.id
-     LEFT JOIN message_content c ON c.message_id = m.id
-     LEFT JOIN message_schedule t ON t.message_id = m.id AND (m.send_at IS NOT NULL OR m.tag IS NOT NULL);
+     LEFT JOIN message_content c ON c.message_id = m.id;
 
 create view webhook_event_view as
 SELECT v.id,
@@ -1306,21 +1287,23 @@ declare missed boolean;
 begin
   loop
     with next as materialized (
-      select n.place, n.due_at from (
+      select n.place, n.due_at, n.message_id || freed.recipient as key from (
         select connection_id, recipient, bool_or(attempt_id is not null) as was_sent, min(seq) as seq
-        from gone group by connection_id, recipient) as freed
+        from gone where held_until is null group by connection_id, recipient) as freed
       cross join lateral (
-        select n.ctid as place, n.attempt_id, n.due_at, n.seq from message_queue n
-        where n.connection_id = freed.connection_id and n.recipient = freed.recipient
+        select n.ctid as place, n.message_id, n.attempt_id, n.due_at, n.seq from message_queue n
+        where n.connection_id = freed.connection_id and n.recipient = freed.recipient and n.held_until is null
           and (n.attempt_id is null or not freed.was_sent)
         order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 1) as n
       where n.attempt_id is null and (n.due_at is null or freed.was_sent or n.seq > freed.seq)
     ), moved as (
       update message_queue q set due_at = greatest(clock_timestamp(), q.not_before)
-      where q.ctid = any(array(select place from next where due_at is null)) and num_nulls(q.attempt_id) = 1 and q.due_at is null returning 1
+      where q.ctid = any(array(select place from next where due_at is null)) and num_nulls(q.attempt_id, q.held_until) = 2 and q.due_at is null
+        and q.message_id || q.recipient = any(array(select key from next)) returning 1
     ), kept as materialized (
       select from message_queue q
-      where q.ctid = any(array(select place from next where due_at is not null)) and num_nulls(q.attempt_id) = 1 and num_nonnulls(q.due_at) = 1
+      where q.ctid = any(array(select place from next where due_at is not null)) and num_nulls(q.attempt_id, q.held_until) = 2 and num_nonnulls(q.due_at) = 1
+        and q.message_id || q.recipient = any(array(select key from next))
       for key share
     )
     select (select count(*) from next) > (select count(*) from moved) + (select count(*) from kept) into missed;
@@ -1328,7 +1311,7 @@ begin
   end loop;
   return null;
 end $function$;
-CREATE OR REPLACE FUNCTION message_queue_insert()
+CREATE OR REPLACE FUNCTION message_queue_enter()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1338,12 +1321,12 @@ CREATE OR REPLACE FUNCTION message_queue_insert()
  SET jit TO 'off'
 AS $function$
 begin
-  if new.attempt_id is not null then
+  if new.attempt_id is not null or new.held_until is not null then
     new.due_at := null;
     return new;
   end if;
   new.due_at := case when (select true from message_queue e
-    where e.connection_id = new.connection_id and e.recipient = new.recipient
+    where e.connection_id = new.connection_id and e.recipient = new.recipient and e.held_until is null
       and (e.attempt_id is not null or e.seq < new.seq)
     order by e.connection_id desc, e.recipient desc, (e.attempt_id is null) desc, e.seq desc limit 1
     for key share skip locked) then null else coalesce(new.due_at, new.queued_at) end;
@@ -1358,25 +1341,34 @@ CREATE OR REPLACE FUNCTION message_queue_release()
  SET enable_mergejoin TO 'off'
  SET jit TO 'off'
 AS $function$
-declare first record;
+declare
+  first record;
+  comes_back boolean := old.attempt_id is not null and new.attempt_id is null;
 begin
   loop
     select n.ctid as place, n.message_id, n.due_at into first from message_queue n
-    where n.connection_id = new.connection_id and n.recipient = new.recipient and (n.attempt_id is null)
+    where n.connection_id = old.connection_id and n.recipient = old.recipient and n.held_until is null
+      and (n.attempt_id is null)
     order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 1;
-    exit when first.due_at is not null or first.place is null;
-    update message_queue q set due_at = greatest(clock_timestamp(), q.not_before)
-    where q.ctid = first.place and num_nulls(q.attempt_id) = 1 and q.due_at is null;
+    exit when first.place is null or (first.due_at is not null and comes_back);
+    if first.due_at is null then
+      update message_queue q set due_at = greatest(clock_timestamp(), q.not_before)
+      where q.ctid = first.place and num_nulls(q.attempt_id, q.held_until) = 2 and q.recipient = old.recipient and q.due_at is null;
+    else
+      perform from message_queue q
+      where q.ctid = first.place and num_nulls(q.attempt_id, q.held_until) = 2 and q.recipient = old.recipient and num_nonnulls(q.due_at) = 1 for key share;
+    end if;
     exit when found;
   end loop;
-  if first.message_id = new.message_id and new.due_at > clock_timestamp() then
+  if comes_back and first.message_id = new.message_id and new.due_at > clock_timestamp() then
     with behind as materialized (
       select n.ctid as place from message_queue n
-      where n.connection_id = new.connection_id and n.recipient = new.recipient and (n.attempt_id is null)
-        and n.seq > new.seq
+      where n.connection_id = new.connection_id and n.recipient = new.recipient and n.held_until is null
+        and (n.attempt_id is null) and n.seq > new.seq
       order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 2 for no key update skip locked
     )
-    update message_queue q set due_at = null where q.ctid = any(array(select place from behind)) and num_nulls(q.attempt_id) = 1 and q.due_at < 'infinity';
+    update message_queue q set due_at = null
+    where q.ctid = any(array(select place from behind)) and num_nulls(q.attempt_id) = 1 and num_nonnulls(q.due_at) = 1;
   end if;
   return null;
 end $function$;

@@ -1,6 +1,6 @@
 import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
-/** Messages: the journal, and where each outbound message stands: scheduled, queued, or with a state. */
+/** Messages: the journal, and where each outbound message stands: in the queue, or with a state. */
 export class Messages1770600000000 extends SqlMigration {
   readonly name = 'Messages1770600000000';
   protected readonly upSql = UP;
@@ -16,11 +16,13 @@ const BY_INDEX = `set enable_seqscan = off set enable_bitmapscan = off set enabl
  * that index for it. Statements of the program have the same (`waits` in message-state.ts).
  */
 const WAITS = 'num_nulls(q.attempt_id) = 1';
+/** It waits and is not held. Likewise not `held_until is null`: all of message_queue_lane would do for what is found by its place. */
+const IS_FREE = 'num_nulls(q.attempt_id, q.held_until) = 2';
 
 const UP = `
 -- The journal's row. It changes seldom: retried by a retry, recipient where two lanes of one contact are joined, names by
--- an erasure, and what the app has changed of its own messages. An outbound message also has a row in exactly one of message_schedule,
--- message_queue (it waits, or is on the wire) and message_state (from its outcome on).
+-- an erasure, and what the app has changed of its own messages. An outbound message also has a row in exactly one of
+-- message_queue (it waits, is held, or is on the wire) and message_state (from its outcome on).
 -- No foreign keys on the tables of messages: a batch of a hundred rows would run a hundred look-ups a key and lock its
 -- connection's row each time. Connections and conversations are never deleted.
 -- recipient: the key of the order to one contact, which is the contact's number where it is known, else the user id.
@@ -88,41 +90,18 @@ create table message_content (
 create index message_content_author on message_content ((inbound_context -> 'sender' ->> 'user_id'))
   where inbound_context -> 'sender' ->> 'user_id' is not null;
 
--- recipient: for erasure and the journal; the release determines it again.
--- release_at: when it is looked at next; later than scheduled_for where a check could not be made; infinity while its
--- tag is paused.
--- seq, queued_at, expires_at: of a message that was queued when its tag was paused, and goes back to the queue.
-create table message_schedule (
-  message_id uuid primary key,
-  organization_id uuid not null,
-  connection_id uuid not null,
-  conversation_id uuid,
-  created_at timestamptz(3) not null,
-  recipient text not null,
-  scheduled_for timestamptz(3) not null,
-  release_at timestamptz not null,
-  tag text,
-  seq bigint,
-  queued_at timestamptz,
-  expires_at timestamptz,
-  event_count integer not null default 0
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
-create index message_schedule_due on message_schedule (connection_id, release_at);
--- Both conditions hold for every row. A statement that is to be planned with the index repeats it, and no other does.
-create index message_schedule_tag on message_schedule (organization_id, tag)
-  where tag is not null and release_at < 'infinity';
-create index message_schedule_paused on message_schedule (organization_id, tag, seq, scheduled_for)
-  where tag is not null and release_at = 'infinity';
-create index message_schedule_by_time on message_schedule (connection_id, created_at) where created_at > '-infinity';
-create index message_schedule_by_recipient on message_schedule (connection_id, recipient) where recipient <> '';
-
 -- Outbound messages that wait (attempt_id is null) or are on the wire. A row leaves the table with the outcome.
--- due_at: when its turn comes; null of what is on the wire, or waits behind another row of its recipient. Kept by the
--- triggers below. Infinity of what was tried before its tag was paused; what was never tried goes to message_schedule meanwhile.
+-- due_at: when its turn comes; null of what is on the wire, is held, or waits behind another row of its recipient. Kept by the
+-- triggers below.
 -- not_before: the time of a row that was put off; its turn comes no sooner, though it waits behind another row or is paused
 -- until then.
+-- held_until: until then the row is no part of its recipient's order; null: it is free. Of a scheduled message the time at
+-- which it is looked at next, which is later than scheduled_for where a check could not be made; infinity while its tag is paused.
+-- scheduled_for: the time that the caller gave, until the release.
+-- seq: the place in the recipient's order; a row that becomes free gets a new one.
 -- No other index has message_id: the planner takes the table for empty whatever dead rows it has, and any index that
--- could be searched by a part of a condition would do as well as the right one.
+-- could be searched by a part of a condition would do as well as the right one. So each partial index but those of lane, due, lease and
+-- paused has a condition that holds for every row. A statement that is to be planned with the index repeats it, and no other does.
 create table message_queue (
   connection_id uuid not null,
   created_at timestamptz(3) not null,
@@ -134,6 +113,8 @@ create table message_queue (
   queued_at timestamptz not null,
   due_at timestamptz,
   not_before timestamptz,
+  held_until timestamptz,
+  scheduled_for timestamptz(3),
   expires_at timestamptz not null,
   claimed_at timestamptz,
   lease_until timestamptz,
@@ -144,43 +125,54 @@ create table message_queue (
   tag text,
   check ((attempt_id is null) = (lease_until is null)),
   check ((attempt_id is null) = (claimed_at is null)),
-  check (attempt_id is null or due_at is null)
+  check (attempt_id is null or due_at is null),
+  check (held_until is null or num_nonnulls(due_at, attempt_id) = 0),
+  check (held_until is not null or scheduled_for is null)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
--- The condition holds for every row: see message_schedule_by_time.
 create index message_queue_by_time on message_queue (connection_id, created_at) where created_at > '-infinity';
 -- Of each recipient what is on the wire first, then what waits: the first entry says whether the next one may go.
-create index message_queue_lane on message_queue (connection_id, recipient, (attempt_id is null), seq);
+create index message_queue_lane on message_queue (connection_id, recipient, (attempt_id is null), seq)
+  where held_until is null;
 create index message_queue_due on message_queue (connection_id, due_at) where due_at is not null;
 create index message_queue_lease on message_queue (lease_until) where lease_until is not null;
-create index message_queue_expiry on message_queue (expires_at);
+create index message_queue_expiry on message_queue (expires_at) where held_until is null and expires_at > '-infinity';
+create index message_queue_held on message_queue (connection_id, held_until)
+  where held_until is not null and queued_at > '-infinity';
+create index message_queue_held_recipient on message_queue (connection_id, recipient)
+  where held_until is not null and recipient <> '';
 -- Of messages with a tag only. What a pause holds is in the second index alone, so a look for what is to be held reads none
 -- of it.
 create index message_queue_tag on message_queue (organization_id, tag, seq)
-  where tag is not null and due_at is distinct from 'infinity';
-create index message_queue_paused on message_queue (organization_id, tag, seq) where due_at = 'infinity';
+  where tag is not null and held_until is distinct from 'infinity';
+create index message_queue_paused on message_queue (organization_id, tag, seq) where held_until = 'infinity';
 
 -- These triggers keep due_at, which says when a row's turn comes: set for each recipient's first row, null for those behind
--- it. They find the rows that they write by ctid.
+-- it. They find the rows that they write by ctid, and say once more what must be true of them: PostgreSQL 15 takes a row that was
+-- updated while its lock was waited for, though its place is another one then.
 -- Their plans are made once a session, whatever the table has at that time and however many rows were removed then.
 
--- A new row is due, or it waits behind one whose deletion waits for our lock. We lock the last such row, so that steady
--- accepts do not hold up the first. A locked row is being removed and is passed over: then we may be due too early, and
--- the claim's guard holds us back.
-create function message_queue_insert() returns trigger language plpgsql ${BY_INDEX} as $$
+-- A row that is new, becomes free, or comes from another recipient is due, or it waits behind one whose deletion or hold waits for our
+-- lock. (Of rows that one statement frees, those behind its first one to a recipient come with due_at null: it knows their order, and
+-- rows are updated in any.) We lock the last such row, so that steady accepts do not hold up the first. A locked row is leaving and is passed over:
+-- then we may be due too early, and the claim's guard holds us back.
+create function message_queue_enter() returns trigger language plpgsql ${BY_INDEX} as $$
 begin
-  if new.attempt_id is not null then
+  if new.attempt_id is not null or new.held_until is not null then
     new.due_at := null;
     return new;
   end if;
   new.due_at := case when (select true from message_queue e
-    where e.connection_id = new.connection_id and e.recipient = new.recipient
+    where e.connection_id = new.connection_id and e.recipient = new.recipient and e.held_until is null
       and (e.attempt_id is not null or e.seq < new.seq)
     order by e.connection_id desc, e.recipient desc, (e.attempt_id is null) desc, e.seq desc limit 1
     for key share skip locked) then null else coalesce(new.due_at, new.queued_at) end;
   return new;
 end $$;
-create trigger message_queue_insert before insert on message_queue
-  for each row execute function message_queue_insert();
+create trigger message_queue_enter before insert on message_queue
+  for each row execute function message_queue_enter();
+create trigger message_queue_enter_again before update of held_until, recipient on message_queue for each row
+  when (new.due_at is not null and (old.held_until is not null or new.recipient <> old.recipient))
+  execute function message_queue_enter();
 
 -- A statement that removes rows passes the turn on to the recipient's next one. The trigger's snapshot is newer than the locks of
 -- the deletion: it sees what was accepted meanwhile. Where the next row was removed or claimed while we waited for it, we
@@ -194,21 +186,23 @@ declare missed boolean;
 begin
   loop
     with next as materialized (
-      select n.place, n.due_at from (
+      select n.place, n.due_at, n.message_id || freed.recipient as key from (
         select connection_id, recipient, bool_or(attempt_id is not null) as was_sent, min(seq) as seq
-        from gone group by connection_id, recipient) as freed
+        from gone where held_until is null group by connection_id, recipient) as freed
       cross join lateral (
-        select n.ctid as place, n.attempt_id, n.due_at, n.seq from message_queue n
-        where n.connection_id = freed.connection_id and n.recipient = freed.recipient
+        select n.ctid as place, n.message_id, n.attempt_id, n.due_at, n.seq from message_queue n
+        where n.connection_id = freed.connection_id and n.recipient = freed.recipient and n.held_until is null
           and (n.attempt_id is null or not freed.was_sent)
         order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 1) as n
       where n.attempt_id is null and (n.due_at is null or freed.was_sent or n.seq > freed.seq)
     ), moved as (
       update message_queue q set due_at = greatest(clock_timestamp(), q.not_before)
-      where q.ctid = any(array(select place from next where due_at is null)) and ${WAITS} and q.due_at is null returning 1
+      where q.ctid = any(array(select place from next where due_at is null)) and ${IS_FREE} and q.due_at is null
+        and q.message_id || q.recipient = any(array(select key from next)) returning 1
     ), kept as materialized (
       select from message_queue q
-      where q.ctid = any(array(select place from next where due_at is not null)) and ${WAITS} and num_nonnulls(q.due_at) = 1
+      where q.ctid = any(array(select place from next where due_at is not null)) and ${IS_FREE} and num_nonnulls(q.due_at) = 1
+        and q.message_id || q.recipient = any(array(select key from next))
       for key share
     )
     select (select count(*) from next) > (select count(*) from moved) + (select count(*) from kept) into missed;
@@ -219,33 +213,45 @@ end $$;
 create trigger message_queue_delete after delete on message_queue referencing old table as gone
   for each statement execute function message_queue_delete();
 
--- A row that comes back from the wire, or is paused, has its time. If it stands first again, those behind it wait without
--- one; if an earlier one came meanwhile, that one is due.
+-- A row comes back from the wire, is held, or goes to another recipient. The first row that waits then has its turn; where it has
+-- one already, and we leave, it is locked: see message_queue_delete. Of what is behind a row without a turn nothing changes.
+-- A row that comes back has its time. If it stands first again, those behind it wait without one.
 create function message_queue_release() returns trigger language plpgsql ${BY_INDEX} as $$
-declare first record;
+declare
+  first record;
+  comes_back boolean := old.attempt_id is not null and new.attempt_id is null;
 begin
   loop
     select n.ctid as place, n.message_id, n.due_at into first from message_queue n
-    where n.connection_id = new.connection_id and n.recipient = new.recipient and (n.attempt_id is null)
+    where n.connection_id = old.connection_id and n.recipient = old.recipient and n.held_until is null
+      and (n.attempt_id is null)
     order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 1;
-    exit when first.due_at is not null or first.place is null;
-    update message_queue q set due_at = greatest(clock_timestamp(), q.not_before)
-    where q.ctid = first.place and ${WAITS} and q.due_at is null;
+    exit when first.place is null or (first.due_at is not null and comes_back);
+    if first.due_at is null then
+      update message_queue q set due_at = greatest(clock_timestamp(), q.not_before)
+      where q.ctid = first.place and ${IS_FREE} and q.recipient = old.recipient and q.due_at is null;
+    else
+      perform from message_queue q
+      where q.ctid = first.place and ${IS_FREE} and q.recipient = old.recipient and num_nonnulls(q.due_at) = 1 for key share;
+    end if;
     exit when found;
   end loop;
-  if first.message_id = new.message_id and new.due_at > clock_timestamp() then
+  if comes_back and first.message_id = new.message_id and new.due_at > clock_timestamp() then
     with behind as materialized (
       select n.ctid as place from message_queue n
-      where n.connection_id = new.connection_id and n.recipient = new.recipient and (n.attempt_id is null)
-        and n.seq > new.seq
+      where n.connection_id = new.connection_id and n.recipient = new.recipient and n.held_until is null
+        and (n.attempt_id is null) and n.seq > new.seq
       order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 2 for no key update skip locked
     )
-    update message_queue q set due_at = null where q.ctid = any(array(select place from behind)) and ${WAITS} and q.due_at < 'infinity';
+    update message_queue q set due_at = null
+    where q.ctid = any(array(select place from behind)) and ${WAITS} and num_nonnulls(q.due_at) = 1;
   end if;
   return null;
 end $$;
-create trigger message_queue_release after update of attempt_id, due_at on message_queue for each row
-  when (new.attempt_id is null and (old.attempt_id is not null or old.due_at < 'infinity' and new.due_at = 'infinity'))
+create trigger message_queue_release after update of attempt_id, held_until, recipient on message_queue for each row
+  when (old.held_until is null and (
+    old.attempt_id is not null and new.attempt_id is null
+    or num_nonnulls(old.attempt_id, old.due_at) = 1 and (new.held_until is not null or new.recipient <> old.recipient)))
   execute function message_queue_release();
 
 -- Outbound messages with an outcome. attempt_* and platform_*: the attempt that brought it; earlier ones are in
@@ -337,23 +343,21 @@ select m.id, m.organization_id, m.connection_id, m.conversation_id, m.direction,
   m.recipient_user_id, m.sender, m.client_message_id, m.idempotency_key, m.fingerprint, m.reply_to_message_id,
   m.media_object_id, m.created_at, c.body, coalesce(c.content, '{}') as content, c.inbound_context,
   case when m.direction = 'inbound' then 'received' when q.attempt_id is not null then 'processing'
-    when q.message_id is not null or t.message_id is not null then 'queued' else s.status end as status,
+    when q.message_id is not null then 'queued' else s.status end as status,
   case when m.direction = 'inbound' then m.meta_message_id else s.meta_message_id end as meta_message_id,
   s.failure_category, s.error_code, s.error_message,
   coalesce(q.attempt_number, s.attempt_count, s.attempt_number, 0) as attempt_count,
   coalesce(q.event_count, s.event_count, 1) as event_count,
   coalesce(q.attempt_id, s.attempt_id) as current_attempt_id, q.lease_until, q.seq, q.tries,
-  case when q.attempt_id is null and q.due_at is distinct from 'infinity' then coalesce(q.due_at, q.queued_at) end
-    as next_attempt_at,
-  coalesce(q.queued_at, t.queued_at, t.created_at, s.queued_at) as queued_at,
+  case when q.attempt_id is null and q.held_until is null then coalesce(q.due_at, q.queued_at) end as next_attempt_at,
+  coalesce(q.queued_at, s.queued_at) as queued_at,
   coalesce(q.claimed_at, s.processing_at) as processing_at,
   s.accepted_at, case when m.direction = 'inbound' then m.sent_at else s.sent_at end as sent_at, s.delivered_at,
-  s.read_at, s.failed_at, case when t.seq is null then t.scheduled_for end as scheduled_for, coalesce(q.expires_at, t.expires_at) as expires_at
+  s.read_at, s.failed_at, q.scheduled_for, q.expires_at
 from message m
 left join message_queue q on q.message_id = m.id and m.direction = 'outbound'
 left join message_state s on s.message_id = m.id
-left join message_content c on c.message_id = m.id
-left join message_schedule t on t.message_id = m.id and (m.send_at is not null or m.tag is not null);
+left join message_content c on c.message_id = m.id;
 
 -- All attempts, one a number: the one under way, else the one that brought the state, else an earlier one.
 create view message_attempt_view as
@@ -385,8 +389,7 @@ drop table message_retry;
 drop table message_attempt;
 drop table message_state;
 drop table message_queue;
-drop function message_queue_release, message_queue_delete, message_queue_insert;
-drop table message_schedule;
+drop function message_queue_release, message_queue_delete, message_queue_enter;
 drop table message_content;
 drop table message;
 `;

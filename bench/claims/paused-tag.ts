@@ -143,7 +143,7 @@ async function drained({ database, simulator }: Stage, connection: SeededConnect
 /** Until then looks read what was removed, as long as another transaction is open. */
 async function markPasses({ database }: Stage, at: number): Promise<true | null> {
   const { rowCount } = await database.pool.query(
-    `select from lane l where exists (select from message_queue q where q.connection_id::text = l.key and q.due_at = 'infinity')
+    `select from lane l where exists (select from message_queue q where q.connection_id::text = l.key and q.held_until = 'infinity')
        and l.low_at > to_timestamp($1::float8 / 1000)`,
     [at],
   );
@@ -166,7 +166,7 @@ async function readsPerSecond({ database }: Stage): Promise<number> {
 
 async function queued({ database }: Stage): Promise<number> {
   const { rows } = await database.pool.query<{ count: number }>(
-    `select count(*)::integer as count from message_queue where tag = $1 and (attempt_number = 0 or due_at < 'infinity')`,
+    `select count(*)::integer as count from message_queue where tag = $1 and held_until is null`,
     [TAG],
   );
   return rows[0]?.count ?? 0;

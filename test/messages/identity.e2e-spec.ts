@@ -218,7 +218,7 @@ describe('a contact with another number', () => {
     }
     expect((await workspace.api.get(`/messages/${scheduled.body.data.id}`)).body.data.to).toBe(now.phone);
     const rows = await test.database.query<{ recipient: string; message_id: string }>(
-      'select recipient, message_id from message_queue where connection_id = $1 order by seq',
+      'select recipient, message_id from message_queue where connection_id = $1 and held_until is null order by seq',
       [workspace.connection.id],
     );
     expect(rows).toEqual(ids.map((each) => ({ recipient: now.phone, message_id: each })));

@@ -41,8 +41,9 @@ const cancel = (id: string): Promise<ApiResponse> => workspace.api.post(`/messag
 /** It is looked at now, `ago` milliseconds after its time: released, failed or put off. */
 async function becomesDue(id: string, agoMs = 0): Promise<void> {
   await test.database.execute(
-    `update message_schedule set scheduled_for = clock_timestamp() - make_interval(secs => $2::float8 / 1000),
-       release_at = clock_timestamp()
+    `update message_queue set scheduled_for = clock_timestamp() - make_interval(secs => $2::float8 / 1000),
+       held_until = clock_timestamp(),
+       expires_at = clock_timestamp() - make_interval(secs => $2::float8 / 1000) + (expires_at - scheduled_for)
      where message_id = $1`,
     [id, agoMs],
   );
@@ -51,7 +52,7 @@ async function becomesDue(id: string, agoMs = 0): Promise<void> {
 
 async function releaseDue(): Promise<void> {
   await test.app.get(Sweeps, { strict: false }).runNow('schedule_due');
-  const due = 'select 1 from message_schedule where release_at <= clock_timestamp()';
+  const due = 'select 1 from message_queue where held_until <= clock_timestamp()';
   await waitFor(async () => (await test.database.query(due)).length === 0, { what: 'nothing scheduled to be due' });
 }
 
@@ -88,7 +89,7 @@ describe('send_at', () => {
   it('is sent by itself when its time has come', async () => {
     const id = await schedule(await workspace.contact());
     const [row] = await test.database.query<{ due: Date }>(
-      `update message_schedule set scheduled_for = clock_timestamp(), release_at = clock_timestamp()
+      `update message_queue set scheduled_for = clock_timestamp(), held_until = clock_timestamp()
        where message_id = $1 returning scheduled_for as due`,
       [id],
     );
@@ -111,8 +112,8 @@ describe('send_at', () => {
     const to = await workspace.contact();
     const ids = [await schedule(to), await schedule(to), await schedule(to)];
     await test.database.execute(
-      `update message_schedule set scheduled_for = clock_timestamp() - place * interval '1 second',
-         release_at = clock_timestamp() - place * interval '1 second'
+      `update message_queue set scheduled_for = clock_timestamp() - place * interval '1 second',
+         held_until = clock_timestamp() - place * interval '1 second'
        from unnest($1::uuid[]) with ordinality as given (id, place) where message_id = id`,
       [ids],
     );
@@ -299,12 +300,12 @@ it('a number whose messages cannot be checked keeps no message of another number
   const other = await schedule(await workspace.contact());
   try {
     await test.database.execute(
-      `update message_schedule set scheduled_for = now(), release_at = now() where message_id = any($1)`,
+      `update message_queue set scheduled_for = now(), held_until = now() where message_id = any($1)`,
       [ids],
     );
     await waitFor(() => hanging > 0);
     await test.database.execute(
-      `update message_schedule set scheduled_for = now(), release_at = now() where message_id = $1`,
+      `update message_queue set scheduled_for = now(), held_until = now() where message_id = $1`,
       [other],
     );
     await workspace.reaches(other, 'read');
@@ -374,12 +375,8 @@ describe('ttl_seconds', () => {
     for (const body of bodies) {
       const id = await schedule(to, body);
       await test.database.execute(
-        `with gone as (delete from message_schedule where message_id = $1 returning *)
-         insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-           queued_at, due_at, expires_at)
-         select connection_id, created_at, message_id, organization_id, conversation_id, recipient, created_at,
-           created_at + interval '1 hour', created_at + make_interval(secs => coalesce($2, 86400))
-         from gone`,
+        `update message_queue set held_until = null, scheduled_for = null, due_at = created_at + interval '1 hour',
+           expires_at = created_at + make_interval(secs => coalesce($2, 86400)) where message_id = $1`,
         [id, body.ttl_seconds ?? null],
       );
       ids.push(id);

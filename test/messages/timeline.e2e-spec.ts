@@ -212,7 +212,7 @@ describe('the timeline of a sent message', () => {
     const { id } = body.data as { id: string };
     // Its time has come.
     await test.database.execute(
-      `update message_schedule set release_at = clock_timestamp(), scheduled_for = clock_timestamp() where message_id = $1`,
+      `update message_queue set held_until = clock_timestamp(), scheduled_for = clock_timestamp() where message_id = $1`,
       [id],
     );
     await test.database.execute('update message set send_at = clock_timestamp() where id = $1', [id]);
@@ -231,7 +231,8 @@ describe('the timeline of a sent message', () => {
     // Its time was long ago, and it is found now.
     await test.database.execute('update message set send_at = created_at where id = $1', [id]);
     await test.database.execute(
-      `update message_schedule set release_at = clock_timestamp(), scheduled_for = clock_timestamp() - interval '25 hours'
+      `update message_queue set held_until = clock_timestamp(), scheduled_for = clock_timestamp() - interval '25 hours',
+         expires_at = clock_timestamp() - interval '1 hour'
        where message_id = $1`,
       [id],
     );

@@ -266,7 +266,7 @@ describe('a person who opted out', () => {
     const { id } = body.data as { id: string };
     await optedOut(to);
     await test.database.execute(
-      `update message_schedule set scheduled_for = clock_timestamp(), release_at = clock_timestamp() where message_id = $1`,
+      `update message_queue set scheduled_for = clock_timestamp(), held_until = clock_timestamp() where message_id = $1`,
       [id],
     );
     await test.app.get(Sweeps, { strict: false }).runNow('schedule_due');

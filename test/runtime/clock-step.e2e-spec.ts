@@ -111,7 +111,7 @@ describe("when the database's clock has stepped back by an hour", () => {
     const nextAttemptAt = new Date(Date.now() + 3_600_000);
     const { id } = await test.factories.message({ connection, tag: 'paused', nextAttemptAt });
     await test.database.execute(
-      `update message_queue set due_at = 'infinity', not_before = clock_timestamp() + interval '2 hours'
+      `update message_queue set held_until = 'infinity', due_at = null, not_before = clock_timestamp() + interval '2 hours'
        where message_id = $1`,
       [id],
     );
@@ -122,7 +122,7 @@ describe("when the database's clock has stepped back by an hour", () => {
       async () =>
         (await open(
           'message_queue',
-          `message_id = '${id}' and due_at = 'infinity' and not_before < clock_timestamp() + interval '90 minutes'`,
+          `message_id = '${id}' and held_until = 'infinity' and not_before < clock_timestamp() + interval '90 minutes'`,
         )) === 1,
     );
   });

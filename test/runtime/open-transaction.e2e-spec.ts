@@ -164,13 +164,14 @@ const QUEUES: Record<string, Queue> = {
     work: messageWork,
   },
   'scheduled messages': {
-    table: 'message_schedule',
+    table: 'message_queue',
     insert: `with ${JOURNAL}
-      insert into message_schedule (message_id, organization_id, connection_id, created_at, recipient, scheduled_for,
-        release_at)
-      select id, organization_id, connection_id, created_at, recipient, created_at, created_at from made`,
+      insert into message_queue (message_id, organization_id, connection_id, created_at, recipient, queued_at,
+        scheduled_for, held_until, expires_at)
+      select id, organization_id, connection_id, created_at, recipient, created_at, created_at, created_at,
+        created_at + interval '1 day' from made`,
     later: true,
-    finish: ['delete from message_schedule'],
+    finish: ['delete from message_queue'],
     settle: async (test, { connection }) => {
       await mark(test, scheduleLaneOf(connection.id));
       // Looks at all of them, once a minute.
@@ -181,14 +182,10 @@ const QUEUES: Record<string, Queue> = {
       let found: string[] = [];
       return {
         claim: async () => {
-          const { items } = await schedule.claim(claimRequest(scheduleLaneOf(connection.id), OWNER, 1), 24);
+          const { items } = await schedule.claim(claimRequest(scheduleLaneOf(connection.id), OWNER, 1));
           return (found = items.flat().map(({ message }) => message.id));
         },
-        outcome: () =>
-          schedule.release(
-            found.map((messageId) => ({ messageId, refusal: null, body: 'Hello' })),
-            24,
-          ),
+        outcome: () => schedule.release(found.map((messageId) => ({ messageId, refusal: null, body: 'Hello' }))),
         postponed: () => schedule.postpone(found, 60),
         cancel: () => schedule.cancel(connection.organizationId, newId()),
         'due lanes': () => schedule.dueLanes(2_000, null),

@@ -4,7 +4,7 @@ import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Database } from '../../infrastructure/database/database.js';
 import {
-  BY_TIME,
+  HELD_BY_TIME,
   attemptOf,
   messageJoins,
   MESSAGE_SELECT,
@@ -203,13 +203,13 @@ export class MessagesRepository {
     return this.database.byIndex(() => this.database.count(COUNT_QUEUED, [organizationId, limit]));
   }
 
-  /** Counts a workspace's scheduled messages, up to `limit`. */
+  /** Counts a workspace's scheduled and paused messages, up to `limit`. */
   countScheduled(organizationId: string, limit: number): Promise<number> {
     return this.database.count(
       `select count(*)::integer as count from (
          select 1 from connection k cross join lateral (
-           select 1 from message_schedule q where q.connection_id = k.id and ${BY_TIME}
-           order by q.connection_id, q.created_at limit $2) as one
+           select 1 from message_queue q where q.connection_id = k.id and ${HELD_BY_TIME}
+           order by q.connection_id, q.held_until limit $2) as one
          where k.organization_id = $1 limit $2) as scheduled`,
       [organizationId, limit],
     );
@@ -265,7 +265,7 @@ select count(*)::integer as count from (
     group by recipient limit $2) as turn
   cross join lateral (
     select 1 from message_queue q
-    where q.connection_id = k.id and q.recipient = turn.recipient and (q.attempt_id is null)
+    where q.connection_id = k.id and q.recipient = turn.recipient and q.held_until is null and (q.attempt_id is null)
     order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit $2) as one
   where k.organization_id = $1 limit $2) as queued`;
 

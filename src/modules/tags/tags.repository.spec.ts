@@ -8,6 +8,7 @@ import { seedFailed, seedQueued } from '../../../test/support/rig/seed-messages.
 import { rowsRead } from '../../../test/support/rows-read.js';
 import { newMessage } from '../../../test/support/new-message.js';
 import { beginTransaction } from '../../../test/support/open-transaction.js';
+import { waitFor } from '../../../test/support/wait-for.js';
 import { runOutLease } from '../../../test/support/run-out-lease.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
@@ -61,8 +62,7 @@ afterEach(async () => {
   await Promise.all(clients.map((client) => client.end()));
   // The triggers leave no recipient without a turn, whatever was paused and resumed.
   expect(await sweeps.repairTurns(new AbortController().signal)).toBe(0);
-  for (const table of ['message_queue', 'message_schedule', 'message_tag'])
-    await opened.database.execute(`delete from ${table}`);
+  for (const table of ['message_queue', 'message_tag']) await opened.database.execute(`delete from ${table}`);
 });
 
 const keyOf = () => ({ organizationId: connection.organizationId, tag: TAG });
@@ -117,6 +117,14 @@ async function fallDue(id: string): Promise<void> {
   await opened.database.execute('update message_queue set due_at = clock_timestamp() where message_id = $1', [id]);
 }
 
+/** Statements that wait for another transaction. */
+function waiting(): Promise<number> {
+  return opened.database.count(
+    `select count(*)::integer as count from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+}
+
 function attemptOf(claimed: readonly ClaimedMessage[], id: string): ClaimedMessage {
   const found = claimed.find((each) => each.id === id);
   if (found === undefined) throw new Error('it was not claimed');
@@ -134,8 +142,8 @@ async function settle(): Promise<TagStatus> {
     const [work] = await tags.work(connection.organizationId, '');
     if (work === undefined) return tags.status(keyOf());
     if (work.isCanceling) await tags.cancel(work);
-    else if (work.isPaused) await tags.putAside(work);
-    else await tags.putBack(work);
+    else if (work.isPaused) await tags.hold(work);
+    else await tags.resume(work);
   }
   throw new Error('the sweep finds work again and again');
 }
@@ -143,7 +151,7 @@ async function settle(): Promise<TagStatus> {
 /** Rows that a claim or a look for due lanes reads now, or as soon as their time has come. */
 function dueRows(): Promise<{ id: string }[]> {
   return opened.database.query(
-    `select message_id as id from message_queue where connection_id = $1 and due_at < 'infinity' order by due_at, seq`,
+    `select message_id as id from message_queue where connection_id = $1 and due_at is not null order by due_at, seq`,
     [connection.id],
   );
 }
@@ -204,25 +212,27 @@ describe('a pause', () => {
     for (const ids of placed.values()) expect(left.filter((id) => ids.includes(id))).toEqual(ids);
   });
 
-  it('keeps the time of what was put off, and the place of what waits behind it', async () => {
+  it('keeps the time of what was put off; what waits behind it passes', async () => {
     const to = testPhone();
     const [soon, later] = [await tried(testPhone()), await tried(to, { delayMs: LONG_MS })];
-    const behind = [await accept(to, null), await accept(to, null)];
+    const passing = [await accept(to, null), await accept(to, null)];
+    const behind = await accept(to);
     await act('pause');
-    behind.push(await accept(to, null));
-    expect(await sendAll()).toEqual([]);
+    passing.push(await accept(to, null));
+    expect(await sendAll()).toEqual(passing);
+    const last = await accept(to, null);
     expect(await act('resume')).toBe('active');
-    expect(await sendAll()).toEqual([soon.id]);
+    expect((await sendAll()).sort()).toEqual([soon.id, last].sort());
     const rows = await opened.database.query<{ id: string; seconds: number | null }>(
       `select message_id as id, extract(epoch from due_at - clock_timestamp())::float8 as seconds
        from message_queue where connection_id = $1 order by seq`,
       [connection.id],
     );
-    expect(rows.map(({ id }) => id)).toEqual([later.id, ...behind]);
+    expect(rows.map(({ id }) => id)).toEqual([later.id, behind]);
     expect(rows[0]?.seconds).toBeGreaterThan(LONG_MS / 2_000);
-    expect(rows.slice(1).map(({ seconds }) => seconds)).toEqual([null, null, null]);
+    expect(rows[1]?.seconds).toBeNull();
     await fallDue(later.id);
-    expect(await sendAll()).toEqual([later.id, ...behind]);
+    expect(await sendAll()).toEqual([later.id, behind]);
   });
 
   it('costs nothing while it lasts: no look and no claim reads what it holds', async () => {
@@ -237,7 +247,7 @@ describe('a pause', () => {
       'due lanes': () => sends.dueConnections(2_000, null),
       marks: () => sends.dueConnections.moveMarks(),
       'what is to be paused': () => opened.database.query(`select ${anyHas(WORK_ROWS)}`),
-      pause: () => tags.putAside(keyOf()),
+      pause: () => tags.hold(keyOf()),
     };
     const read: Record<string, number> = {};
     for (const [name, run] of Object.entries(work)) read[name] = await rowsRead(opened.database, 'message_queue', run);
@@ -277,14 +287,14 @@ describe('what comes back to a paused tag', () => {
     await act('pause');
     await outcomes.record(putOff(claimed as ClaimedMessage, delayMs));
     expect(await settle()).toBe('paused');
-    expect(await dueRows()).toEqual([]);
+    expect(await sendAll()).toEqual([behind]);
     await act('resume');
     expect(await dueIds()).toEqual([id]);
     await fallDue(id);
-    expect(await sendAll()).toEqual([id, behind]);
+    expect(await sendAll()).toEqual([id]);
   });
 
-  it('beside a message that is accepted for its recipient: that one waits without a turn', async () => {
+  it('beside a message that is accepted for its recipient: that one has its turn', async () => {
     const to = testPhone();
     const id = await accept(to);
     const [claimed] = await claim();
@@ -295,7 +305,7 @@ describe('what comes back to a paused tag', () => {
     await outcome.query('commit');
     expect((await dueIds()).sort()).toEqual([id, plain].sort());
     await act('pause');
-    expect(await dueRows()).toEqual([]);
+    expect(await sendAll()).toEqual([plain]);
     expect(await isFound()).toBe(false);
   });
 
@@ -346,20 +356,35 @@ describe('a resume', () => {
       to,
     ]);
     await act('pause');
+    const plain = await accept(to, null);
     await act('resume');
-    expect(await dueIds()).toEqual([first]);
+    // The names of the recipients are those of the messages.
+    expect(await sendAll()).toEqual([plain, second]);
     await fallDue(first);
-    expect(await sendAll()).toEqual([first, second]);
+    expect(await sendAll()).toEqual([first]);
   });
 
   it('gives a recipient one turn where all its messages were tried', async () => {
     const to = testPhone();
     const ids = [(await tried(to)).id, (await tried(testPhone())).id, (await tried(testPhone())).id];
-    await opened.database.execute('update message_queue set recipient = $2 where message_id = any($1)', [ids, to]);
+    await opened.database.execute('update message set recipient = $2 where id = any($1)', [ids, to]);
     await act('pause');
     await act('resume');
     expect(await dueIds()).toEqual(ids.slice(0, 1));
     expect(await sendAll()).toEqual(ids);
+  });
+
+  it('gives many to few recipients new places in the old order, and each recipient one turn', async () => {
+    await seedQueued(opened.database, connection, { count: MANY, recipients: 7, tag: TAG });
+    const inOrder = `select message_id as id, seq, recipient, due_at is not null as due from message_queue order by seq`;
+    const before = await opened.database.query<{ id: string; seq: string; recipient: string }>(inOrder);
+    await act('pause');
+    expect(await act('resume')).toBe('active');
+    const after = await opened.database.query<{ id: string; seq: string; recipient: string; due: boolean }>(inOrder);
+    expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    expect(Number(after[0]?.seq)).toBeGreaterThan(Number(before.at(-1)?.seq));
+    const turns = after.filter(({ due }) => due).map(({ id }) => id);
+    expect(turns).toEqual(after.slice(0, 7).map(({ id }) => id));
   });
 
   it('beside the end of the message before it strands none', async () => {
@@ -380,7 +405,7 @@ describe('beside a pause', () => {
     const request = claimRequest(connection.id, OWNER, 1);
     await other.query(CLAIM.text, claimParams([request], [newId()], LIMITS.leaseMs));
     await tags.act(keyOf(), 'pause', null);
-    expect(await tags.putAside(keyOf())).toMatchObject({ rows: 0 });
+    expect(await tags.hold(keyOf())).toMatchObject({ rows: 0 });
     await other.query('commit');
     expect(await settle()).toBe('paused');
     const { attemptId } = await opened.database.row<{ attemptId: string }>(
@@ -393,23 +418,93 @@ describe('beside a pause', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('a claim passes over what is being held, and a new message waits behind it', async () => {
+  it('a claim passes over what is being held, and a new message does not wait for it', async () => {
     const to = testPhone();
     const { id } = await tried(to);
     const [claimer, acceptor] = [await begin(), await begin()];
     await tags.act(keyOf(), 'pause', null);
     const plain = newMessage(connection, to);
     await opened.database.transaction(async () => {
-      expect(await tags.putAside(keyOf())).toMatchObject({ rows: 1 });
+      expect(await tags.hold(keyOf())).toMatchObject({ rows: 1 });
       const request = claimRequest(connection.id, OWNER, 1);
       await claimer.query(CLAIM.text, claimParams([request], [newId()], LIMITS.leaseMs));
       await claimer.query('commit');
       await acceptor.query(INSERT_MESSAGES.text, [JSON.stringify([plain]), 24]);
       await acceptor.query('commit');
     });
-    expect(await dueRows()).toEqual([]);
+    expect(await dueIds()).toEqual([plain.id]);
+    expect(await sendAll()).toEqual([plain.id]);
     await act('resume');
-    expect(await sendAll()).toEqual([id, plain.id]);
+    expect(await sendAll()).toEqual([id]);
+  });
+
+  it('a message that is being accepted behind it: it is held afterwards, and that one has its turn', async () => {
+    const to = testPhone();
+    const id = await accept(to);
+    const acceptor = await begin();
+    const plain = newMessage(connection, to);
+    await acceptor.query(INSERT_MESSAGES.text, [JSON.stringify([plain]), 24]);
+    await tags.act(keyOf(), 'pause', null);
+    // It is locked by what is being accepted.
+    expect(await tags.hold(keyOf())).toMatchObject({ rows: 0 });
+    await acceptor.query('commit');
+    expect(await settle()).toBe('paused');
+    expect(await dueIds()).toEqual([plain.id]);
+    expect(await sendAll()).toEqual([plain.id]);
+    await act('resume');
+    expect(await sendAll()).toEqual([id]);
+  });
+
+  it('the end of the message before it, at once: what waits behind both has its turn', async () => {
+    const to = testPhone();
+    const first = await accept(to, null);
+    const held = await accept(to);
+    const last = await accept(to, null);
+    const end = await begin();
+    await tags.act(keyOf(), 'pause', null);
+    let over: Promise<unknown> = Promise.resolve();
+    await opened.database.transaction(async () => {
+      expect(await tags.hold(keyOf())).toMatchObject({ rows: 1 });
+      // It passes the turn on to the row that is being held, and waits for it.
+      over = end.query('delete from message_queue where message_id = $1', [first]);
+      await waitFor(async () => (await waiting()) > 0);
+    });
+    await over;
+    await end.query('commit');
+    expect(await dueIds()).toEqual([last]);
+    expect(await sendAll()).toEqual([last]);
+    await act('resume');
+    expect(await sendAll()).toEqual([held]);
+  });
+
+  it('the end of a message behind it, at once: what waits behind both has its turn', async () => {
+    const to = testPhone();
+    const held = await accept(to);
+    const next = await accept(to, null);
+    const last = await accept(to, null);
+    const end = await begin();
+    await end.query('delete from message_queue where message_id = $1', [next]);
+    await tags.act(keyOf(), 'pause', null);
+    const settled = settle();
+    await waitFor(async () => (await waiting()) > 0);
+    await end.query('commit');
+    expect(await settled).toBe('paused');
+    expect(await dueIds()).toEqual([last]);
+    expect(await sendAll()).toEqual([last]);
+    await act('resume');
+    expect(await sendAll()).toEqual([held]);
+  });
+
+  it('what is scheduled keeps its time, and returns to it', async () => {
+    const sendAt = new Date(Date.now() + LONG_MS).toISOString();
+    const { messageId: id } = await accepts.accept(newMessage(connection, testPhone(), { tag: TAG, sendAt }));
+    const held = `select held_until = 'infinity' as paused, scheduled_for = $2 as kept, held_until = scheduled_for as waits
+      from message_queue where message_id = $1`;
+    await act('pause');
+    expect(await opened.database.query(held, [id, sendAt])).toEqual([{ paused: true, kept: true, waits: false }]);
+    await act('resume');
+    expect(await opened.database.query(held, [id, sendAt])).toEqual([{ paused: false, kept: true, waits: true }]);
+    expect(await dueRows()).toEqual([]);
   });
 });
 
@@ -427,14 +522,42 @@ describe('what is held', () => {
     expect(await sendAll()).toEqual([]);
   });
 
-  it('expires at its time', async () => {
+  it('does not expire; the resume fails what has', async () => {
+    const [{ id }, untried] = [await tried(testPhone()), await accept(testPhone())];
+    const goes = await accept(testPhone());
+    await act('pause');
+    await opened.database.execute(
+      `update message_queue set expires_at = clock_timestamp() - interval '1 second' where message_id = any($1)`,
+      [[id, untried]],
+    );
+    expect(await sweeps.expireQueued(10)).toEqual([]);
+    await act('resume');
+    expect(await sendAll()).toEqual([goes]);
+    const rows = await opened.database.query<{ id: string }>(
+      `select message_id as id, failure_category as category, attempt_number as attempts from message_state
+       where message_id = any($1) order by 1`,
+      [[id, untried]],
+    );
+    expect(rows).toEqual([
+      { id, category: 'expired', attempts: 1 },
+      { id: untried, category: 'expired', attempts: 0 },
+    ]);
+  });
+
+  it('is not called expired while claims are blocked: it goes back, and waits', async () => {
     const { id } = await tried(testPhone());
     await act('pause');
     await opened.database.execute(
       `update message_queue set expires_at = clock_timestamp() - interval '1 second' where message_id = $1`,
       [id],
     );
-    expect(await new SendingSweepsRepository(opened.database).expireQueued(10)).toHaveLength(1);
+    await opened.database.execute(`update database_identity set identity = 'another/1/1'`);
+    try {
+      expect(await act('resume')).toBe('active');
+      expect(await dueIds()).toEqual([id]);
+    } finally {
+      await opened.database.execute('update database_identity set identity = identity_of_database()');
+    }
   });
 
   it('is found by a report of its attempt, and by the attempt’s late answer', async () => {

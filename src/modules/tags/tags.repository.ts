@@ -5,7 +5,7 @@ import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
 import type { RowsOfWorkspaces } from '../../infrastructure/queue/turns.js';
 import { recipientKey } from '../conversations/conversations.repository.js';
 import { failUnsent } from '../messages/message/message-event-sql.js';
-import { queueTakes, scheduleTakes } from '../messages/message/message-state.js';
+import { queueTakes } from '../messages/message/message-state.js';
 import type { TagAction, TagKey, TagPart, TagStatus } from './tags.types.js';
 
 /** Messages of a tag that are counted. */
@@ -99,21 +99,17 @@ export class TagsRepository {
     return this.database.query<TagWork>(WORK, [organizationId, after]);
   }
 
-  /**
-   * Takes what waits of a paused tag out of the queue, and puts off what is scheduled. What was tried before stays in the
-   * queue, where a late report finds it, and is not due.
-   */
-  async putAside(key: TagKey): Promise<Moved> {
-    return sum(key, [await this.move(PUT_ASIDE, key), await this.move(PUT_OFF, key)]);
+  /** Holds what waits of a paused tag, scheduled messages too: it leaves its recipients' way. */
+  async hold(key: TagKey): Promise<Moved> {
+    return sum(key, [await this.move(HOLD, key)]);
   }
 
   /**
-   * Gives what was put aside new places in the queue, in the old order, and what was tried its time; what has expired
-   * fails.
+   * Gives what was held new places in the queue, in the old order; what has expired fails, and what is scheduled waits for
+   * its time again.
    */
-  async putBack(key: TagKey): Promise<Moved> {
-    const rows = [await this.move(TAKE_UP, key), await this.move(PUT_BACK, key), await this.move(RESCHEDULE, key)];
-    const moved = sum(key, rows);
+  async resume(key: TagKey): Promise<Moved> {
+    const moved = sum(key, [await this.move(RESUME, key)]);
     return moved.rows > 0 ? moved : this.end(RESUMED, key);
   }
 
@@ -186,20 +182,18 @@ const ACTS: Readonly<Record<TagAction, string>> = {
   ),
 };
 
-const NOT_PAUSED = `q.tag is not null and q.due_at is distinct from 'infinity'`;
-const PAUSED = `q.due_at = 'infinity'`;
+const NOT_PAUSED = `q.tag is not null and q.held_until is distinct from 'infinity'`;
+const PAUSED = `q.held_until = 'infinity'`;
 const WAITS = `${NOT_PAUSED} and ${queueTakes('canceled')}`;
 
 const HAS_WORK = `(t.resuming or t.cancel_before is not null or t.retry_before is not null)`;
-const IS_TO_BE_PUT_ASIDE = `t.paused and (
-    exists (select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${WAITS})
-    or exists (select from message_schedule s where s.organization_id = t.organization_id and s.tag = t.tag
-      and s.tag is not null and s.release_at < 'infinity'))`;
+const IS_TO_BE_HELD = `t.paused and
+    exists (select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${WAITS})`;
 
 /** Tags that something is to be done with, by the indexes that have them. */
 export const WORK_ROWS: readonly RowsOfWorkspaces[] = [
   { table: 'message_tag t', where: HAS_WORK },
-  { table: 'message_tag t', where: IS_TO_BE_PUT_ASIDE },
+  { table: 'message_tag t', where: IS_TO_BE_HELD },
 ];
 
 const WORK = `${WORK_ROWS.map(
@@ -211,7 +205,7 @@ from ${table} where t.organization_id = $1 and t.tag > $2 and ${where} order by 
 order by tag limit ${TAGS_OF_TURN}`;
 
 // What is done with a tag changes before or after a step, not in it: the step holds the row.
-const held = (condition: string): string => `tag as materialized (
+const locked = (condition: string): string => `tag as materialized (
   select t.cancel_before from message_tag t where t.organization_id = $1 and t.tag = $2 and ${condition} for share
 )`;
 
@@ -219,127 +213,67 @@ const moved = (rows: string, failed = '0'): string => `
 select (select count(*)::integer from ${rows}) as messages, ${failed} as failed,
   coalesce((select array_agg(distinct connection_id) from ${rows}), '{}') as "connectionIds"`;
 
-// A tried row is not locked as for its deletion: what is accepted for the recipient meanwhile waits behind it.
-const PUT_ASIDE = `
-with ${held('t.paused')}, found as materialized (
-  select q.ctid as row_ctid, q.attempt_number from message_queue q
+// Locked as for a deletion first: an update alone would not wait for what is being accepted behind a row, and leave it without a
+// turn. The triggers of message_queue pass the turn on (migrations/1770600000000-messages.ts).
+const HOLD = `
+with ${locked('t.paused')}, picked as materialized (
+  select q.ctid as row_ctid from message_queue q
   where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${WAITS}
-  order by q.organization_id, q.tag, q.seq limit ${BATCH}
-), untried as materialized (
-  select q.ctid as row_ctid from message_queue q
-  where q.ctid = any(array(select row_ctid from found where attempt_number = 0)) and ${WAITS} for update skip locked
-), tried as materialized (
-  select q.ctid as row_ctid from message_queue q
-  where q.ctid = any(array(select row_ctid from found where attempt_number > 0)) and ${WAITS}
-  for no key update skip locked
-), gone as (
-  delete from message_queue q where q.ctid = any(array(select row_ctid from untried)) and ${WAITS}
-  returning q.*
-), aside as (
-  insert into message_schedule (message_id, organization_id, connection_id, conversation_id, created_at, recipient,
-    scheduled_for, release_at, tag, seq, queued_at, expires_at, event_count)
-  select message_id, organization_id, connection_id, conversation_id, created_at, recipient, queued_at, 'infinity', tag,
-    seq, queued_at, expires_at, event_count
-  from gone
-), kept as (
-  update message_queue q set due_at = 'infinity', not_before = greatest(q.not_before, q.due_at)
-  where q.ctid = any(array(select row_ctid from tried)) and ${WAITS}
+  order by q.organization_id, q.tag, q.seq limit ${BATCH} for update skip locked
+), held as (
+  update message_queue q set held_until = 'infinity', due_at = null
+  where q.ctid = any(array(select row_ctid from picked)) and ${queueTakes('canceled')}
   returning q.connection_id
-), paused as (
-  select connection_id from gone union all select connection_id from kept
-)${moved('paused')}`;
+)${moved('held')}`;
 
-const PUT_OFF = `
-with ${held('t.paused')}, picked as materialized (
-  select s.message_id from message_schedule s
-  where exists (select from tag) and s.organization_id = $1 and s.tag = $2 and s.tag is not null
-    and s.release_at < 'infinity'
-  limit ${BATCH} for update skip locked
-), put_off as (
-  update message_schedule s set release_at = 'infinity'
-  where s.message_id = any(array(select message_id from picked)) returning s.connection_id
-)${moved('put_off')}`;
-
-const aside = (condition: string, order: string): string => `picked as materialized (
-  select s.message_id from message_schedule s
-  where exists (select from tag) and s.organization_id = $1 and s.tag = $2 and s.tag is not null
-    and s.release_at = 'infinity' and ${condition}
-  order by s.organization_id, s.tag, ${order} limit ${BATCH} for update skip locked
-)`;
-
+// As PAUSED, of rows that are found by their place: all of the index of what is paused would do for that.
+const IS_HELD = 'not isfinite(q.held_until)';
 const IS_RESUMING = 't.resuming and not t.paused and t.cancel_before is null';
 
-// In the order of before. The time is not before the lane's low-water mark, which has passed the row. What waits behind
-// another row of its recipient locks that one, as in message_queue_insert (migrations/1770600000000-messages.ts): its
-// deletion passes the turn on.
-const TAKE_UP = `
-with ${held(IS_RESUMING)}, picked as materialized (
-  select q.ctid as row_ctid, q.connection_id, q.recipient, q.seq from message_queue q
+// In the order of before: nextval is drawn in the order of `ordered`. The time is not before the lane's low-water mark, which has
+// passed the rows. One time for all: what has not expired by then goes back. While claims are blocked nothing is called
+// expired, since it may have been sent.
+const RESUME = `
+with ${locked(IS_RESUMING)}, picked as materialized (
+  select q.ctid as row_ctid, q.message_id, q.connection_id, q.scheduled_for, q.seq,
+    q.scheduled_for is null and q.expires_at <= statement_timestamp() and not (${CLAIMS_BLOCKED}) as is_late
+  from message_queue q
   where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${PAUSED}
-  order by q.organization_id, q.tag, q.seq limit ${BATCH} for no key update skip locked
-), behind as materialized (
-  select picked.row_ctid from picked cross join lateral (
-    select from message_queue e
-    where e.connection_id = picked.connection_id and e.recipient = picked.recipient
-      and (e.attempt_id is not null or e.seq < picked.seq)
-    order by e.connection_id desc, e.recipient desc, (e.attempt_id is null) desc, e.seq desc limit 1
-    for key share skip locked) as earlier
-), taken_up as (
-  update message_queue q set due_at = case when q.ctid <> all(array(select row_ctid from behind))
-      then greatest(q.not_before, clock_timestamp()) end
-  from picked where q.ctid = picked.row_ctid and ${PAUSED}
+  order by q.organization_id, q.tag, q.seq limit ${BATCH} for update skip locked
+), placed as materialized (
+  select ordered.*, nextval('message_queue_seq_seq') as new_seq from (
+    select p.row_ctid, r.key as lane,
+      row_number() over (partition by p.connection_id, r.key order by p.seq) = 1 as is_first
+    from picked p join message m on m.id = p.message_id and m.organization_id = $1
+    cross join lateral (select ${recipientKey('m')} as key) as r
+    where p.scheduled_for is null and not p.is_late order by p.seq) as ordered
+), freed as (
+  update message_queue q set held_until = null, seq = placed.new_seq, recipient = placed.lane,
+    due_at = case when placed.is_first then greatest(q.not_before, clock_timestamp()) end
+  from placed where q.ctid = placed.row_ctid and ${IS_HELD}
   returning q.connection_id
-)${moved('taken_up')}`;
-
-// One time for all rows: what has not expired by then goes back.
-const PUT_BACK = `
-with ${held(IS_RESUMING)}, ${aside('s.seq is not null', 's.seq')}, gone as (
-  delete from message_schedule s where s.message_id = any(array(select message_id from picked)) returning s.*
-), back as (
-  insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-    queued_at, due_at, event_count, tag, expires_at)
-  select g.connection_id, g.created_at, g.message_id, g.organization_id, g.conversation_id, ${recipientKey('m')},
-    g.queued_at, clock_timestamp(), g.event_count, g.tag, g.expires_at
-  from gone g join message m on m.id = g.message_id and m.organization_id = g.organization_id
-  where g.expires_at > statement_timestamp()
-  order by g.seq
+), rescheduled as (
+  update message_queue q set held_until = greatest(q.scheduled_for, clock_timestamp())
+  where q.ctid = any(array(select row_ctid from picked where scheduled_for is not null)) and ${IS_HELD}
+  returning q.connection_id
 ), late as (
-  select message_id, organization_id, connection_id, conversation_id, created_at, event_count, queued_at,
-    0 as attempt_number
-  from gone where expires_at <= statement_timestamp()
+  delete from message_queue q where q.ctid = any(array(select row_ctid from picked where is_late)) and ${IS_HELD}
+  returning q.message_id, q.organization_id, q.connection_id, q.conversation_id, q.created_at, q.event_count, q.queued_at,
+    q.attempt_number
+), resumed as (
+  select connection_id from freed union all select connection_id from rescheduled union all select connection_id from late
 ), ${failUnsent('late', `'expired', 'EXPIRED', 'The message stayed in the queue for too long.'`)}
-${moved('gone', '(select count(*)::integer from late)')}`;
-
-const RESCHEDULE = `
-with ${held(IS_RESUMING)}, ${aside('s.seq is null', 's.seq, s.scheduled_for')}, due as (
-  update message_schedule s set release_at = greatest(s.scheduled_for, clock_timestamp())
-  where s.message_id = any(array(select message_id from picked)) returning s.connection_id
-)${moved('due')}`;
+${moved('resumed', '(select count(*)::integer from late)')}`;
 
 const RESUMED = `
 update message_tag t set resuming = false
 where t.organization_id = $1 and t.tag = $2 and t.resuming and not exists (
-  select from message_schedule s where s.organization_id = t.organization_id and s.tag = t.tag and s.tag is not null
-    and s.release_at = 'infinity')
-  and not exists (
-    select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${PAUSED})`;
+  select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${PAUSED})`;
 
 const CANCEL_REASON = `'canceled', 'CANCELED', 'The message was canceled before it was sent.'`;
-const cancelScheduled = (condition: string): string => `
-with ${held(`t.cancel_before is not null and not (${CLAIMS_BLOCKED})`)}, picked as materialized (
-  select s.message_id from message_schedule s
-  where s.organization_id = $1 and s.tag = $2 and s.tag is not null and s.release_at ${condition} 'infinity'
-    and s.created_at <= (select cancel_before from tag) and ${scheduleTakes('canceled')}
-  limit ${BATCH} for update skip locked
-), gone as (
-  delete from message_schedule s where s.message_id = any(array(select message_id from picked))
-  returning message_id, organization_id, connection_id, conversation_id, created_at, event_count,
-    coalesce(queued_at, created_at) as queued_at, 0 as attempt_number
-), ${failUnsent('gone', CANCEL_REASON)}
-${moved('gone', '(select count(*)::integer from gone)')}`;
 
-const cancelQueued = (condition: string): string => `
-with ${held(`t.cancel_before is not null and not (${CLAIMS_BLOCKED})`)}, picked as materialized (
+const cancelWaiting = (condition: string): string => `
+with ${locked(`t.cancel_before is not null and not (${CLAIMS_BLOCKED})`)}, picked as materialized (
   select q.ctid as row_ctid from message_queue q
   where q.organization_id = $1 and q.tag = $2 and ${condition} and ${queueTakes('canceled')}
     and q.created_at <= (select cancel_before from tag)
@@ -351,7 +285,7 @@ with ${held(`t.cancel_before is not null and not (${CLAIMS_BLOCKED})`)}, picked 
 ), ${failUnsent('gone', CANCEL_REASON)}
 ${moved('gone', '(select count(*)::integer from gone)')}`;
 
-const CANCEL = [cancelQueued(NOT_PAUSED), cancelQueued(PAUSED), cancelScheduled('<'), cancelScheduled('=')];
+const CANCEL = [cancelWaiting(NOT_PAUSED), cancelWaiting(PAUSED)];
 
 // What is on the wire may come back to the queue.
 const CANCELED = `
@@ -360,11 +294,7 @@ where t.organization_id = $1 and t.tag = $2 and t.cancel_before is not null
   and not exists (select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag
     and ${NOT_PAUSED} and q.created_at <= t.cancel_before)
   and not exists (select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag
-    and ${PAUSED} and q.created_at <= t.cancel_before)
-  and not exists (select from message_schedule s where s.organization_id = t.organization_id and s.tag = t.tag
-    and s.tag is not null and s.release_at < 'infinity' and s.created_at <= t.cancel_before)
-  and not exists (select from message_schedule s where s.organization_id = t.organization_id and s.tag = t.tag
-    and s.tag is not null and s.release_at = 'infinity' and s.created_at <= t.cancel_before)`;
+    and ${PAUSED} and q.created_at <= t.cancel_before)`;
 
 const JOURNAL = `(
     select m.id, m.created_at from message m
@@ -399,10 +329,9 @@ from tag, size`;
 
 const PARTS = `
 select m.connection_id as "connectionId", case when q.attempt_id is not null then 'processing'
-    when q.message_id is not null or t.message_id is not null then 'queued' else s.status end as status,
+    when q.message_id is not null then 'queued' else s.status end as status,
   s.failure_category as "failureCategory", count(*)::integer as messages,
-  count(t.message_id) filter (where t.seq is null)::integer as scheduled,
-  max(t.scheduled_for) filter (where t.seq is null) as "lastScheduledFor",
+  count(q.scheduled_for)::integer as scheduled, max(q.scheduled_for) as "lastScheduledFor",
   min(m.created_at) as "firstAcceptedAt",
   max(greatest(m.created_at, q.claimed_at, s.queued_at, s.accepted_at, s.sent_at, s.delivered_at, s.read_at, s.failed_at))
     as "lastActivityAt"
@@ -410,7 +339,6 @@ from (
   select id, connection_id, created_at from message where organization_id = $1 and tag = $2
   order by created_at desc, id desc limit ${MAX_COUNTED}) as m
 left join lateral (select * from message_queue where message_id = m.id offset 0) q on true
-left join lateral (select * from message_schedule where message_id = m.id offset 0) t on q.message_id is null
 left join lateral (select * from message_state where message_id = m.id offset 0) s on q.message_id is null
 group by 1, 2, 3`;
 
@@ -423,5 +351,5 @@ from unnest($2::uuid[], $3::integer[], $4::timestamptz[]) as given (connection_i
 join connection c on c.id = given.connection_id and c.organization_id = $1
 cross join lateral (
   select count(*) as messages from (
-    select from message_queue q where q.connection_id = c.id and q.created_at > '-infinity' limit ${MAX_COUNTED}) as waiting
+    select from message_queue q where q.connection_id = c.id and q.held_until is null limit ${MAX_COUNTED}) as waiting
 ) as queued`;

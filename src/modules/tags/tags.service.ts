@@ -22,10 +22,9 @@ const LATER = new Set(['unavailable', 'platform_unavailable', 'platform_timeout'
 
 /**
  * Groups of messages. An action is one row (`message_tag`), which the claim of messages reads where one with a tag is due:
- * a pause holds with its commit. The sweep does the rest in batches: it takes rows of paused tags out of the queue, so
- * that claims do not read them and later messages to their recipients pass (what was tried before stays, and is not due);
- * puts them back; cancels; retries. Workspaces have their turns, and in a turn each tag has one bounded step; what ends
- * anywhere is continued by the next one.
+ * a pause holds with its commit. The sweep does the rest in batches: it holds rows of paused tags, so that claims do not read
+ * them and later messages to their recipients pass; resumes them; cancels; retries. Workspaces have their turns, and in a
+ * turn each tag has one bounded step; what ends anywhere is continued by the next one.
  */
 @Injectable()
 export class TagsService implements OnModuleInit {
@@ -119,8 +118,8 @@ export class TagsService implements OnModuleInit {
   private async step(work: TagWork, signal: AbortSignal): Promise<number> {
     if (work.isCanceling) return this.moved(await this.tags.cancel(work));
     let moved = 0;
-    if (work.isPaused) moved += this.moved(await this.tags.putAside(work));
-    else if (work.isResuming) moved += this.moved(await this.tags.putBack(work));
+    if (work.isPaused) moved += this.moved(await this.tags.hold(work));
+    else if (work.isResuming) moved += this.moved(await this.tags.resume(work));
     if (work.isRetrying) moved += await this.retry(work, signal);
     return moved;
   }

@@ -155,10 +155,10 @@ async function act(
       [connection.organizationId, tag],
     );
     await seedQueued(pool, connection, { count: SMALL, tag });
-    const aside = `select from message_schedule where organization_id = $1 and tag = $2`;
-    const isAside = async (): Promise<true | null> =>
-      (await pool.query(aside, [connection.organizationId, tag])).rowCount === SMALL ? true : null;
-    await waitFor(`${tag} to be put aside`, isAside, { timeoutMs: PATIENCE_MS, everyMs: 20 });
+    const held = `select from message_queue where organization_id = $1 and tag = $2 and held_until = 'infinity'`;
+    const isHeld = async (): Promise<true | null> =>
+      (await pool.query(held, [connection.organizationId, tag])).rowCount === SMALL ? true : null;
+    await waitFor(`${tag} to be held`, isHeld, { timeoutMs: PATIENCE_MS, everyMs: 20 });
   }
   const startedAt = performance.now();
   await ask(api, workspace, 'POST', `/tags/${tag}/${action}`);

@@ -64,7 +64,8 @@ async function runOn(
     const since = await clockOf(stage);
     acknowledged.push(...(await sendAll(stage)));
     const scheduled = async () =>
-      (await stage.stage.database.pool.query('select from message_schedule limit 1')).rowCount;
+      (await stage.stage.database.pool.query('select from message_queue where held_until is not null limit 1'))
+        .rowCount;
     await waitFor('what is scheduled to go', async () => ((await scheduled()) === 0 ? true : null), {
       timeoutMs: ROUNDS_WITHIN_MS,
     }).catch(() => violations.push(`${what}: scheduled messages were not sent`));

@@ -102,7 +102,9 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   isAway = true;
   await send();
   await calls.check([ahead, behind]);
-  await emptied(stage, 'message_schedule').catch(() => violations.push('a scheduled message did not go out'));
+  await emptied(stage, 'message_queue where held_until is not null').catch(() =>
+    violations.push('a scheduled message did not go out'),
+  );
   await compare('the webhook is away');
   await stage.worker.child.stop();
   const wrong: HeraldProcess[] = [];
@@ -178,10 +180,10 @@ async function swept({ stage }: FaultStage, since: string): Promise<void> {
   );
 }
 
-async function emptied({ stage }: FaultStage, table: 'message_schedule' | 'webhook_queue'): Promise<void> {
-  const open = `select from ${table} limit 1`;
+async function emptied({ stage }: FaultStage, rows: string): Promise<void> {
+  const open = `select from ${rows} limit 1`;
   await waitFor(
-    `${table} to be empty`,
+    `no row of ${rows}`,
     async () => ((await stage.database.pool.query(open)).rowCount === 0 ? true : null),
     { timeoutMs: EMPTIED_WITHIN_MS },
   );

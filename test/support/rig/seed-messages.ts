@@ -81,9 +81,10 @@ export async function seedScheduled(
      ), contents as (
        insert into message_content (message_id, body, content) select id, $6, jsonb_build_object('body', $6::text) from made
      )
-     insert into message_schedule (connection_id, created_at, message_id, organization_id, recipient, scheduled_for,
-       release_at)
-     select connection_id, created_at, id, organization_id, recipient, send_at, send_at from made`,
+     insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at,
+       scheduled_for, held_until, expires_at)
+     select connection_id, created_at, id, organization_id, recipient, created_at, send_at, send_at,
+       send_at + interval '1 day' from made`,
     [connection.organizationId, connection.id, count, recipients, connection.phoneNumber, TEXT],
   );
 }

@@ -9,7 +9,6 @@ const JOIN_ROUNDS = 5;
  * left.
  */
 export async function joinLanes(ids: readonly string[], statements: Statements): Promise<void> {
-  await statements.query(JOIN_SCHEDULED, [ids]);
   for (let round = 0; round < JOIN_ROUNDS; round++) {
     if ((await statements.query(JOIN_LANES, [ids])).length === 0) return;
   }
@@ -36,40 +35,33 @@ const isMoving = (w: string): string => `
     else m.recipient_user_id is not null end
   and (${w}.recipient <> t.lane or m.recipient_user_id is distinct from ${USER_ID_AFTER})`;
 
-// Rows leave the one lane and enter the other, so that the triggers of the queue pass on the turn of each.
+// The triggers of message_queue pass on the turn of each row that leaves a lane, and give it its own in the other. What is held is
+// found by an index of its own.
 const JOIN_LANES = `
-with ${TARGETS}, waiting as materialized (
-  select q.message_id, t.lane as recipient, ${USER_ID_AFTER} as user_id
-  from target t join message_queue q on q.organization_id = t.organization_id and q.connection_id = t.connection_id
-    and q.recipient = any(array[t.user_id, t.wa_id, t.phone] || t.former)
+with ${TARGETS}, found as materialized (
+  select t.id as target_id, q.message_id from target t cross join lateral (
+    select q.message_id from message_queue q
+    where q.organization_id = t.organization_id and q.connection_id = t.connection_id
+      and q.recipient = any(array[t.user_id, t.wa_id, t.phone] || t.former) and q.held_until is null
+    union all
+    select q.message_id from message_queue q
+    where q.organization_id = t.organization_id and q.connection_id = t.connection_id
+      and q.recipient = any(array[t.user_id, t.wa_id, t.phone] || t.former) and q.held_until is not null and q.recipient <> ''
+  ) as q
+), waiting as materialized (
+  select q.message_id, t.id as target_id, t.lane, ${USER_ID_AFTER} as user_id, q.seq,
+    q.attempt_id is null and q.held_until is null as waits
+  from found f join target t on t.id = f.target_id join message_queue q on q.message_id = f.message_id
   join message m on m.id = q.message_id
   where ${isMoving('q')}
   order by q.message_id for update of q
 ), named as (
-  update message m set recipient = waiting.recipient, recipient_user_id = waiting.user_id
+  update message m set recipient = waiting.lane, recipient_user_id = waiting.user_id
   from waiting where m.id = waiting.message_id
-), gone as (
-  delete from message_queue where message_id = any(array(select message_id from waiting)) returning *
+), placed as materialized (
+  select *, waits and row_number() over (partition by target_id, waits order by seq) = 1 as is_first from waiting
 )
-insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, seq,
-  queued_at, due_at, not_before, claimed_at, lease_until, attempt_id, attempt_number, tries, event_count, tag, expires_at)
-select g.connection_id, g.created_at, g.message_id, g.organization_id, g.conversation_id, waiting.recipient, g.seq,
-  g.queued_at, case when g.attempt_id is null then greatest(g.due_at, g.not_before, clock_timestamp()) end, g.not_before,
-  g.claimed_at, g.lease_until, g.attempt_id, g.attempt_number, g.tries, g.event_count, g.tag, g.expires_at
-from gone g join waiting using (message_id)
-order by (g.attempt_id is null), g.seq
-returning message_id`;
-
-const JOIN_SCHEDULED = `
-with ${TARGETS}, waiting as materialized (
-  select s.message_id, t.lane as recipient, ${USER_ID_AFTER} as user_id
-  from target t join message_schedule s on s.organization_id = t.organization_id and s.connection_id = t.connection_id
-    and s.recipient = any(array[t.user_id, t.wa_id, t.phone] || t.former) and s.recipient <> ''
-  join message m on m.id = s.message_id
-  where cardinality(t.former) > 0 and ${isMoving('s')}
-  order by s.message_id for update of s
-), named as (
-  update message m set recipient = waiting.recipient, recipient_user_id = waiting.user_id
-  from waiting where m.id = waiting.message_id
-)
-update message_schedule s set recipient = waiting.recipient from waiting where s.message_id = waiting.message_id`;
+update message_queue q set recipient = placed.lane,
+  due_at = case when placed.is_first then greatest(q.not_before, clock_timestamp()) end
+from placed where q.message_id = placed.message_id
+returning q.message_id`;

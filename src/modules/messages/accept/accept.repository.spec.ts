@@ -165,7 +165,7 @@ describe('messages of which some are to go later', () => {
     }
   });
 
-  it('come each into its table, those to one recipient in their order', async () => {
+  it('come together, those to one recipient in their order, and what is to go later is held', async () => {
     const phone = testPhone();
     const messages = [undefined, sendAt, undefined, sendAt].map((at) => ({
       ...messageTo(phone, 'contact'),
@@ -175,11 +175,19 @@ describe('messages of which some are to go later', () => {
     const results = await accepts.acceptTogether(messages, true);
     expect(results.map(({ kind }) => kind)).toEqual(messages.map(() => 'inserted'));
     expect(await contacts()).toHaveLength(1);
-    const placed = (table: string, order: string): Promise<{ message_id: string }[]> =>
-      opened.database.query(`select message_id from ${table} where recipient = $1 order by ${order}`, [phone]);
-    const ids = messages.map(({ id }) => id);
-    expect((await placed('message_queue', 'seq')).map((row) => row.message_id)).toEqual([ids[0], ids[2]]);
-    expect((await placed('message_schedule', 'message_id')).map((row) => row.message_id)).toEqual([ids[1], ids[3]]);
+    const rows = await opened.database.query(
+      `select message_id as id, due_at is not null as due, held_until = $2 and scheduled_for = $2 as held,
+         extract(epoch from expires_at - coalesce(scheduled_for, queued_at))::integer as seconds
+       from message_queue where recipient = $1 order by seq`,
+      [phone, sendAt],
+    );
+    const [isDue, isHeld, waits] = [
+      { due: true, held: null },
+      { due: false, held: true },
+      { due: false, held: null },
+    ];
+    const each = [isDue, isHeld, waits, isHeld];
+    expect(rows).toEqual(messages.map(({ id }, n) => ({ id, ...each[n], seconds: 60 })));
   });
 });
 

@@ -300,9 +300,7 @@ export class AcceptRepository {
   }
 
   private insert(rows: NewMessage[], statements: Statements): Promise<StoredRow[]> {
-    // One statement for both kinds: two would take the keys of a batch in another order than the batch beside it.
-    const statement = rows.some(({ sendAt }) => sendAt !== undefined) ? INSERT_SCHEDULED : INSERT_MESSAGES;
-    return statements.query<StoredRow>(statement, [
+    return statements.query<StoredRow>(INSERT_MESSAGES, [
       JSON.stringify(withNewConversations(rows)),
       this.config.limits.messageTtlHours,
     ]);
@@ -418,7 +416,9 @@ const REPLACED = `case when f.found_id is null and i."lookUp" is not null then (
  * hours to live of messages without a time of their own. Conversations are made before messages, both in the order of
  * their indexes: batches never deadlock.
  */
-const insertInto = (places: string): string => `
+export const INSERT_MESSAGES: Prepared = {
+  name: 'message_accept',
+  text: `
 with given as materialized (
   select i.*, now.at, f.found_id, ${REPLACED} as replaced, ${OPT_OUT} as opt_out
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
@@ -457,30 +457,17 @@ with given as materialized (
 ), contents as (
   insert into message_content (message_id, body, content)
   select id, body, content from accepted join fresh using (id)
-), ${places}
+), waiting as (
+  insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
+    held_until, scheduled_for, tag, expires_at)
+  select "connectionId", created_at, id, "organizationId", conversation_id, recipient_key,
+    case when "sendAt" is null then at else created_at end, "sendAt", "sendAt", tag,
+    coalesce("sendAt", at) + coalesce(make_interval(secs => "ttlSeconds"), make_interval(hours => $2::integer))
+  from accepted join fresh using (id)
+  order by id
+)
 select a.id, f.id is not null as "isInserted", case when a."lookUp" is not null then a.conversation_id end
   as "conversationId", a.last_inbound_at as "lastInboundAt", a.opt_out as "optOut", a.replaced
 from accepted a left join fresh f using (id)
-where f.id is null or a."lookUp" is not null`;
-
-const queued = (condition: string): string => `waiting as (
-  insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
-    tag, expires_at)
-  select "connectionId", created_at, id, "organizationId", conversation_id, recipient_key, at,
-    tag, at + coalesce(make_interval(secs => "ttlSeconds"), make_interval(hours => $2::integer)) from accepted join fresh using (id) ${condition}
-  order by id
-)`;
-
-export const INSERT_MESSAGES: Prepared = { name: 'message_accept', text: insertInto(queued('')) };
-
-/** As `INSERT_MESSAGES`, where some of them are to go later. */
-export const INSERT_SCHEDULED: Prepared = {
-  name: 'message_accept_scheduled',
-  text: insertInto(`${queued('where "sendAt" is null')}, later as (
-  insert into message_schedule (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-    scheduled_for, release_at, tag)
-  select "connectionId", created_at, id, "organizationId", conversation_id, recipient_key, "sendAt", "sendAt", tag
-  from accepted join fresh using (id) where "sendAt" is not null
-  order by id
-)`),
+where f.id is null or a."lookUp" is not null`,
 };

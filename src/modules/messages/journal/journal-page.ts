@@ -2,7 +2,7 @@ import type { ListCursor } from '../../../infrastructure/http/page.query.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import { isInQueue, type MessageStatus } from '../message/message-state.js';
 import type { Message, MessageSource } from '../messages.types.js';
-import { BY_RECIPIENT, BY_TIME } from '../message/message-row.js';
+import { BY_TIME, HELD_BY_RECIPIENT } from '../message/message-row.js';
 
 /** What is left out does not filter. */
 export interface JournalQuery extends Partial<ListCursor> {
@@ -54,8 +54,8 @@ type Bind = (value: unknown) => string;
 type List = (relation: string, id: string, conditions: readonly string[], columns?: string) => string;
 
 /**
- * The journal's pages, newest first, as SQL. The ids of a page come from ordered lists: what waits or is on the wire from
- * `message_queue`, what is to go later from `message_schedule`, what has an outcome from `message_state`, all else from `message`, each through an index that leads
+ * The journal's pages, newest first, as SQL. The ids of a page come from ordered lists: what waits, is held or is on the wire from
+ * `message_queue`, what has an outcome from `message_state`, all else from `message`, each through an index that leads
  * with the filter and goes on in the journal's order. Only the rows of the page are read whole. So a page costs the same
  * at ten thousand and at ten million messages; one statement sees each message in one place.
  *
@@ -138,10 +138,10 @@ function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind:
   }
   if (contacts !== null)
     conditions.push('q.connection_id = k.connection_id', `q.recipient = any(${namesOf(contacts, bind)})`);
-  const waiting = list('message_queue q', 'q.message_id', [...conditions, BY_TIME, 'q.attempt_id is null']);
+  conditions.push('q.attempt_id is null');
   // Few of very many are of one recipient.
-  const scheduled = [...conditions, to === undefined && contacts === null ? BY_TIME : BY_RECIPIENT];
-  return `${each(waiting)} union all ${each(list('message_schedule q', 'q.message_id', scheduled))}`;
+  const parts = to === undefined && contacts === null ? [BY_TIME] : ['q.held_until is null', HELD_BY_RECIPIENT];
+  return parts.map((part) => each(list('message_queue q', 'q.message_id', [...conditions, part]))).join(' union all ');
 }
 
 /** States in which a message has a failure category, of those that the query asks for. */
@@ -280,10 +280,7 @@ function inStatus(status: MessageStatus, bind: Bind): string {
   if (!isInQueue(status)) {
     return `(select s.status from message_state s where s.message_id = m.id) = ${bind(status)}`;
   }
-  const inQueue = `(select q.attempt_id is ${status === 'queued' ? '' : 'not '}null from message_queue q where q.message_id = m.id)`;
-  if (status === 'processing') return inQueue;
-  const scheduled = 'exists (select from message_schedule t where t.message_id = m.id)';
-  return `(${inQueue} or ((m.send_at is not null or m.tag is not null) and ${scheduled}))`;
+  return `(select q.attempt_id is ${status === 'queued' ? '' : 'not '}null from message_queue q where q.message_id = m.id)`;
 }
 
 /** Makes lists of the page's bounds and length, newest first. */

@@ -7,10 +7,10 @@ import type { Counts, Subject } from '../../workspaces/erasure/erasure.service.j
 import { isHeld } from '../../../infrastructure/queue/lane-hold.js';
 import { boundedCount } from '../../../infrastructure/operations/backlogs.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
-import { queueTakes, scheduleTakes } from '../message/message-state.js';
+import { queueTakes } from '../message/message-state.js';
 import type { LaneStatus } from '../messages.types.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../message/message-event-sql.js';
-import { BY_RECIPIENT } from '../message/message-row.js';
+import { HELD_BY_RECIPIENT, HELD_BY_TIME } from '../message/message-row.js';
 import { SCHEDULE_LANE } from '../schedule/schedule.repository.js';
 
 /** One page of a contact's messages. */
@@ -76,11 +76,12 @@ export class MessagesMaintenanceRepository {
    * one place to another.
    */
   countLane(subject: Subject): Promise<{ waiting: number; sending: number }> {
-    const of = (table: string): string => `
-      select count(*) from ${table} q join connection c on c.id = q.connection_id
-      where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${BY_RECIPIENT}`;
-    const sql = `select ((${of('message_queue')} and q.attempt_id is null) + (${of('message_schedule')}))::integer as waiting,
-         (${of('message_queue')} and q.attempt_id is not null)::integer as sending`;
+    const of = (condition: string): string => `
+      select count(*) from message_queue q join connection c on c.id = q.connection_id
+      where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${condition}`;
+    const isFree = 'q.held_until is null';
+    const sql = `select ((${of(isFree)} and q.attempt_id is null) + (${of(HELD_BY_RECIPIENT)}))::integer as waiting,
+         (${of(isFree)} and q.attempt_id is not null)::integer as sending`;
     return this.database.byIndex(() => this.database.row(sql, [subject.organizationId, lanesOf(subject)]));
   }
 
@@ -182,10 +183,7 @@ export class MessagesMaintenanceRepository {
   countDoubtful(before: Date): Promise<number> {
     return this.database.count(
       `select count(*)::integer as count from (
-         select 1 from message_queue q where ${queueTakes('restored')} and queued_at < $1
-         union all
-         select 1 from message_schedule t where ${scheduleTakes('restored')} and scheduled_for < $1
-         limit ${COUNT_LIMIT}) as counted`,
+         select 1 from message_queue q where ${IS_DOUBTFUL} limit ${COUNT_LIMIT}) as counted`,
       [before],
     );
   }
@@ -193,33 +191,34 @@ export class MessagesMaintenanceRepository {
   /** Turns them into `outcome_unknown` and closes their attempts, in the ambient transaction; returns how many. */
   async markDoubtful(before: Date): Promise<number> {
     let marked = 0;
-    for (const statement of MARK) {
-      for (let after = FIRST_ID; ;) {
-        const rows = await this.database.query<{ message_id: string }>(statement, [before, after, RESTORE_BATCH]);
-        const last = rows.at(-1);
-        if (last === undefined) break;
-        marked += rows.length;
-        after = last.message_id;
-      }
+    for (let after = FIRST_ID; ;) {
+      const rows = await this.database.query<{ message_id: string }>(MARK, [before, after, RESTORE_BATCH]);
+      const last = rows.at(-1);
+      if (last === undefined) return marked;
+      marked += rows.length;
+      after = last.message_id;
     }
-    return marked;
   }
 
-  /** Reads all of `message_queue` and `message_schedule`: a second for a million rows. */
+  /** Reads all of `message_queue`: a second for a million rows. */
   lanes(): Promise<LaneStatus[]> {
     return this.database.query<LaneStatus>(LANES);
   }
 
-  /** Messages that are to go later, counted up to 100,000. */
+  /** Messages that are to go later, or are paused, counted up to 100,000. */
   scheduled(): Promise<number> {
-    return this.database.count(`select ${boundedCount('from message_schedule')} as count`);
+    const held = boundedCount(`from message_queue q where ${HELD_BY_TIME}`);
+    return this.database.byIndex(() => this.database.count(`select ${held} as count`));
   }
 
   /** Messages that wait and that are under way, each counted up to 100,000. */
   depth(): Promise<{ queued: number; processing: number }> {
     const count = (condition: string): string => boundedCount(`from message_queue where ${condition}`);
-    return this.database.row(
-      `select ${count('attempt_id is null')} as queued, ${count('lease_until is not null')} as processing`,
+    return this.database.byIndex(() =>
+      this.database.row(
+        `select ${count('held_until is null and (attempt_id is null)')} as queued,
+           ${count('lease_until is not null')} as processing`,
+      ),
     );
   }
 
@@ -282,29 +281,21 @@ const blankAttempts = (of: string, id: string): string => `update message_attemp
 const LOCK_WAITING = `
 with queued as (
   select q.message_id from message_queue q join connection c on c.id = q.connection_id
-  where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${queueTakes('erased')}
+  where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and q.held_until is null
+    and ${queueTakes('erased')}
   order by q.message_id limit $3 for update of q skip locked
-), scheduled as (
-  select q.message_id from message_schedule q join connection c on c.id = q.connection_id
-  where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${BY_RECIPIENT}
-    and ${scheduleTakes('erased')}
+), held as (
+  select q.message_id from message_queue q join connection c on c.id = q.connection_id
+  where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${HELD_BY_RECIPIENT}
   order by q.message_id limit $3 for update of q skip locked
 )
-select message_id as id from queued union all select message_id from scheduled`;
+select message_id as id from queued union all select message_id from held`;
 
 const WITHDRAW = `
-with queued as (
-  select q.* from message_queue q where q.message_id = any($2::uuid[])
-), scheduled as (
-  select q.* from message_schedule q where q.message_id = any($2::uuid[])
-), waiting as (
-  select message_id, organization_id, connection_id, created_at, event_count, queued_at, attempt_number from queued
-  union all
-  select message_id, organization_id, connection_id, created_at, event_count, coalesce(queued_at, created_at), 0 from scheduled
+with waiting as (
+  select * from message_queue where message_id = any($2::uuid[])
 ), gone as (
-  delete from message_queue where message_id = any(array(select message_id from queued))
-), unscheduled as (
-  delete from message_schedule where message_id = any(array(select message_id from scheduled))
+  delete from message_queue where message_id = any(array(select message_id from waiting))
 ), moved as (
   insert into message_state as s (message_id, organization_id, connection_id, created_at, status, event_count,
     queued_at, failed_at, failure_category, error_code, error_message, attempt_number)
@@ -349,7 +340,6 @@ with page as materialized (
 ), hit as (
   select * from page
   where not exists (select from message_queue q where q.message_id = page.id)
-    and not exists (select from message_schedule t where t.message_id = page.id)
 )
 select array(select id from hit) as ids,
   array(select media_object_id from hit where (direction = 'inbound' or source is not null) and media_object_id is not null) as "receivedFiles",
@@ -387,7 +377,6 @@ export const REMOVE = {
       where c.message_id > $1 and c.message_id < $3
         and coalesce((select m.created_at < $4 from message m where m.id = c.message_id), true)
         and not exists (select from message_queue q where q.message_id = c.message_id)
-        and not exists (select from message_schedule t where t.message_id = c.message_id)
       order by c.message_id limit $2))
     returning message_id::text as place`,
   attempts: `
@@ -397,12 +386,15 @@ export const REMOVE = {
     returning id::text as place`,
 };
 
+// What was scheduled for a later time has not been sent by then.
+const IS_DOUBTFUL = `${queueTakes('restored')} and coalesce(q.scheduled_for, q.queued_at) < $1`;
+
 // By their ids, going on behind the last batch: the rows left behind are dead until the commit.
-const mark = (table: string, found: string): string => `
+const MARK = `
 with doubtful as (
-  ${found} and message_id > $2 order by message_id limit $3 for update
+  select * from message_queue q where ${IS_DOUBTFUL} and message_id > $2 order by message_id limit $3 for update
 ), gone as (
-  delete from ${table} where message_id = any(array(select message_id from doubtful))
+  delete from message_queue where message_id = any(array(select message_id from doubtful))
 ), moved as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
     event_count, queued_at, processing_at, error_code, error_message, attempt_id, attempt_number, attempt_status,
@@ -418,22 +410,10 @@ with doubtful as (
 ), ${insertStatusEvents('moved')}
 select message_id from doubtful order by message_id`;
 
-// What was scheduled for a later time has not been sent by then.
-const MARK = [
-  mark('message_queue', `select * from message_queue q where ${queueTakes('restored')} and queued_at < $1`),
-  mark(
-    'message_schedule',
-    `select message_id, organization_id, connection_id, conversation_id, created_at, event_count,
-      coalesce(queued_at, created_at) as queued_at, null::timestamptz as claimed_at, null::uuid as attempt_id,
-      0 as attempt_number
-    from message_schedule t where ${scheduleTakes('restored')} and scheduled_for < $1`,
-  ),
-];
-
 // Number by number the oldest of those that are due, from the lane's low-water mark on; and of those that are scheduled,
 // which are due where they were not released.
 const OLDEST_DUE = `
-select greatest(max(extract(epoch from clock_timestamp() - least(queued.due_at, scheduled.release_at))), 0)::float8 as seconds
+select greatest(max(extract(epoch from clock_timestamp() - least(queued.due_at, scheduled.held_until))), 0)::float8 as seconds
 from connection c
 left join lateral (
   select q.due_at from message_queue q
@@ -442,11 +422,11 @@ left join lateral (
     and q.due_at <= statement_timestamp()
   order by q.connection_id, q.due_at limit 1) as queued on true
 left join lateral (
-  select t.release_at from message_schedule t
-  where t.connection_id = c.id
-    and t.release_at >= coalesce((select low_at from lane where key = '${SCHEDULE_LANE}' || c.id), '-infinity')
-    and t.release_at <= statement_timestamp()
-  order by t.connection_id, t.release_at limit 1) as scheduled on true`;
+  select q.held_until from message_queue q
+  where q.connection_id = c.id and ${HELD_BY_TIME}
+    and q.held_until >= coalesce((select low_at from lane where key = '${SCHEDULE_LANE}' || c.id), '-infinity')
+    and q.held_until <= statement_timestamp()
+  order by q.connection_id, q.held_until limit 1) as scheduled on true`;
 
 const UNKNOWN = `
 select coalesce(sum(counted.messages), 0)::integer as count
@@ -457,21 +437,17 @@ cross join lateral (
       and status = 'outcome_unknown' limit 1000) as found) as counted`;
 
 const LANES = `
-with later as (
-  select connection_id, count(*)::integer as scheduled from message_schedule group by connection_id
-), present as (
-  select connection_id, count(*) filter (where attempt_id is null)::integer as queued,
+with waiting as (
+  select connection_id, count(*) filter (where attempt_id is null and held_until is null)::integer as queued,
+    count(held_until)::integer as scheduled,
     count(*) filter (where due_at <= clock_timestamp())::integer as due,
     min(due_at) filter (where due_at <= clock_timestamp()) as oldest,
     count(*) filter (where attempt_id is not null)::integer as in_flight
   from (
-    select connection_id, attempt_id, case when attempt_id is null then coalesce(due_at, queued_at) end as due_at
+    select connection_id, attempt_id, held_until,
+      case when attempt_id is null and held_until is null then coalesce(due_at, queued_at) end as due_at
     from message_queue) as q
   group by connection_id
-), waiting as (
-  select connection_id, coalesce(queued, 0) as queued, coalesce(scheduled, 0) as scheduled, coalesce(due, 0) as due,
-    oldest, coalesce(in_flight, 0) as in_flight
-  from present full join later using (connection_id)
 )
 select c.id as "connectionId", c.organization_id as "organizationId", c.phone_number as "phoneNumber", c.status,
   waiting.queued, waiting.scheduled, waiting.due, waiting.in_flight as "inFlight", waiting.oldest as "oldestDueAt",

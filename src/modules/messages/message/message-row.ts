@@ -21,15 +21,16 @@ export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connect
   coalesce(m.source, case m.direction when 'inbound' then 'customer' else 'api' end) as source,
   c.body, coalesce(c.content, '{}') as content, c.inbound_context as "inboundContext",
   case when m.direction = 'inbound' then 'received' when q.attempt_id is not null then 'processing'
-    when q.message_id is not null or t.message_id is not null then 'queued' else s.status end as status,
+    when q.message_id is not null then 'queued' else s.status end as status,
   case when m.direction = 'inbound' then m.meta_message_id else s.meta_message_id end as "metaMessageId",
   case when m.direction = 'inbound' then m.sent_at else s.sent_at end as "sentAt",
   coalesce(q.attempt_number, s.attempt_count, s.attempt_number, 0) as "attemptCount",
-  case when q.attempt_id is null and q.due_at is distinct from 'infinity'
-    then coalesce(q.due_at, q.queued_at, case when t.seq is null then t.scheduled_for end) end as "nextAttemptAt",
-  case when t.seq is null then t.scheduled_for end as "scheduledFor",
-  coalesce(q.expires_at, t.expires_at, t.scheduled_for + make_interval(secs => m.ttl_seconds)) as "expiresAt",
-  case when m.source is null then coalesce(q.queued_at, t.queued_at, t.created_at, s.queued_at) end as "queuedAt", coalesce(q.claimed_at, s.processing_at) as "processingAt",
+  case when q.held_until is not null then q.scheduled_for when q.attempt_id is null then coalesce(q.due_at, q.queued_at) end
+    as "nextAttemptAt",
+  q.scheduled_for as "scheduledFor",
+  case when q.scheduled_for is null then q.expires_at else q.scheduled_for + make_interval(secs => m.ttl_seconds) end
+    as "expiresAt",
+  case when m.source is null then coalesce(q.queued_at, s.queued_at) end as "queuedAt", coalesce(q.claimed_at, s.processing_at) as "processingAt",
   ${camelColumns('s', 'failure_category, error_code, error_message, accepted_at, delivered_at, failed_at')},
   ${camelColumns('s', 'billable, pricing_category, pricing_type, pricing_subtype, pricing_model')},
   case when m.direction = 'inbound' then (
@@ -55,11 +56,6 @@ export function messageJoins(status?: MessageStatus): string {
   const hasOutcome = status !== undefined && status !== 'received' && !waits;
   return [
     lookUp('q', `message_queue where ${hasOutcome ? 'false' : 'message_id = m.id'}`, isOutbound),
-    // The message's own row says that there is nothing to look up.
-    lookUp(
-      't',
-      `message_schedule where ${hasOutcome ? 'false' : 'message_id = m.id and (m.send_at is not null or m.tag is not null)'}`,
-    ),
     lookUp('s', `message_state where ${waits ? 'false' : 'message_id = m.id'}`, isOutbound),
     lookUp('c', 'message_content where message_id = m.id'),
     lookUp('v', 'conversation where id = m.conversation_id'),
@@ -86,10 +82,10 @@ export function attemptOf({ startedAt, finishedAt, ...row }: AttemptRow): Attemp
 }
 
 /**
- * SQL condition that holds for every row `q` of `message_queue` and `message_schedule`: with it, and only with it, a
- * statement may use the index by time.
+ * SQL conditions on rows `q` of `message_queue`. What each says of a time, or a recipient, holds for every row: with it, and only
+ * with it, a statement may use the index of this name.
  */
 export const BY_TIME = `q.created_at > '-infinity'`;
-
-/** As `BY_TIME`, for the index of `message_schedule` by recipient. */
-export const BY_RECIPIENT = `q.recipient <> ''`;
+export const BY_EXPIRY = `q.held_until is null and q.expires_at > '-infinity'`;
+export const HELD_BY_TIME = `q.held_until is not null and q.queued_at > '-infinity'`;
+export const HELD_BY_RECIPIENT = `q.held_until is not null and q.recipient <> ''`;

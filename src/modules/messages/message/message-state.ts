@@ -123,7 +123,7 @@ export function nextStatus(status: OutboundStatus, event: StateEvent): OutboundS
   return TRANSITIONS[status][event] ?? null;
 }
 
-/** Whether messages in this state are rows of `message_queue`, or of `message_schedule`. */
+/** Whether messages in this state are rows of `message_queue`. */
 export function isInQueue(status: MessageStatus | undefined): boolean {
   return status === 'queued' || status === 'processing';
 }
@@ -143,13 +143,8 @@ export function statesThatTake(event: StateEvent): OutboundStatus[] {
   return OUTBOUND_STATUSES.filter((status) => nextStatus(status, event) !== null);
 }
 
-/** Condition on rows of `message_schedule`, all of which are queued and were never tried: those that `event` moves. */
-export function scheduleTakes(event: StateEvent): string {
-  return nextStatus('queued', event) === null ? 'false' : 'true';
-}
-
 /**
- * Condition on rows of `message_queue`: they wait. Not `attempt_id is null`, which is a column of the index
+ * Condition on rows of `message_queue`: they wait, or are held. Not `attempt_id is null`, which is a column of the index
  * `message_queue_lane`: the planner might read all of that index for it.
  */
 const waits = (alias: string): string => `num_nulls(${alias}.attempt_id) = 1`;
@@ -173,8 +168,8 @@ export const PAUSED_TAGS =
   'select t.organization_id, t.tag from message_tag t where t.paused or t.cancel_before is not null';
 
 /**
- * SQL: the tag of a row of `message_queue` or `message_schedule`, if it has one, is neither paused nor being canceled. The tags
- * are read once a statement, and only where it meets a row with a tag.
+ * SQL: the tag of a row of `message_queue`, if it has one, is neither paused nor being canceled. The tags are read once a
+ * statement, and only where it meets a row with a tag.
  */
 export const tagIsNotPaused = (alias: string): string =>
   `(${alias}.tag is null or (${alias}.organization_id, ${alias}.tag) not in (${PAUSED_TAGS}))`;

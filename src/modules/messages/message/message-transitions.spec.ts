@@ -79,11 +79,8 @@ const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
   canceled: ({ id }) => new ScheduleRepository(opened.database).cancel(connection.organizationId, id),
   release_refused: async ({ id }) => {
     await opened.database.execute(
-      `with gone as (delete from message_queue where message_id = $1 and attempt_id is null returning *)
-       insert into message_schedule (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-         scheduled_for, release_at)
-       select connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at, queued_at
-       from gone`,
+      `update message_queue set due_at = null, held_until = queued_at, scheduled_for = queued_at
+       where message_id = $1 and attempt_id is null`,
       [id],
     );
     const refusal = {
@@ -91,7 +88,7 @@ const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
       code: 'TEMPLATE_NOT_APPROVED',
       message: 'It is paused.',
     } as const;
-    await new ScheduleRepository(opened.database).release([{ messageId: id, refusal, body: null }], 24);
+    await new ScheduleRepository(opened.database).release([{ messageId: id, refusal, body: null }]);
   },
   own_sent: reported('sent'),
   own_delivered: reported('delivered'),

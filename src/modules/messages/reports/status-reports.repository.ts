@@ -55,7 +55,7 @@ async function write(reported: readonly Progress[], statements: Statements): Pro
   // First: MOVE_WITH_OTHER_ATTEMPT takes an attempt's row out of message_attempt as this statement leaves it.
   const evidence = reported.flatMap(evidenceRows);
   if (evidence.length > 0) await statements.query(UPDATE_OTHER_ATTEMPTS, [JSON.stringify(evidence)]);
-  // None is in message_schedule: what is there was never tried. A price without a move is not kept while the message is in the queue: later reports have it again.
+  // A price without a move is not kept while the message is in the queue: later reports have it again.
   const leaving = reported.filter(({ message, moves }) => isInQueue(message.status) && moves.length > 0);
   for (const [statement, changed] of [
     [UPDATE_STATE, reported.filter((progress) => !isInQueue(progress.message.status) && isChanged(progress))],

@@ -6,7 +6,6 @@ import { describeError } from '../../../common/describe-error.js';
 import type { FailureCategory } from '../../../common/failure-category.js';
 import { mapAtOnce } from '../../../common/map-at-once.js';
 import { retry } from '../../../common/retry.js';
-import { Config } from '../../../infrastructure/config/config.js';
 import type { HoldRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-hold.js';
 import {
   type DrainJob,
@@ -69,7 +68,6 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
     private readonly preparation: SendPreparation,
     private readonly sending: SendingService,
     private readonly webhook: WebhookService,
-    private readonly config: Config,
   ) {}
 
   /** What is not decided yet stays scheduled. */
@@ -82,7 +80,7 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
   }
 
   claim(requests: readonly HoldRequest[]): Promise<(Claim<DueMessage[]> | Error)[]> {
-    return claimEach(requests, (request) => this.schedule.claim(request, this.config.limits.messageTtlHours));
+    return claimEach(requests, (request) => this.schedule.claim(request));
   }
 
   async work(due: DueMessage[]): Promise<number | null> {
@@ -114,7 +112,7 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
   private async record(decisions: readonly Decision[], unknown: readonly string[]): Promise<void> {
     if (unknown.length > 0) await this.schedule.postpone(unknown, AGAIN_SECONDS);
     if (decisions.length === 0) return;
-    const released = await this.schedule.release(decisions, this.config.limits.messageTtlHours);
+    const released = await this.schedule.release(decisions);
     for (const id of new Set(released.filter(({ isQueued }) => isQueued).map(({ connectionId }) => connectionId))) {
       this.sending.wake(id);
     }
@@ -148,10 +146,9 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
 /**
  * What happens to a message with `send_at`:
  *
- * 1. It is accepted into `message_schedule`. Until its time no claim and no other sweep reads it.
+ * 1. Its row of `message_queue` is held until its time (`held_until`). Until then no claim and no other sweep reads it.
  * 2. When it is due a worker takes its number's lane and finds up to a hundred due messages of the number.
- * 3. Each is checked as at acceptance. What may go joins its recipient's order in `message_queue`, what may not fails, in one
- *    statement; what could not be checked is due again in 15 s.
+ * 3. Each is checked as at acceptance. What may go joins its recipient's order, what may not fails, in one statement; what could not be checked is due again in 15 s.
  */
 @Processor(SCHEDULE_QUEUE, QUEUE_WORKER_OPTIONS)
 export class ScheduleProcessor extends QueueProcessor<DueMessage[]> {

@@ -61,8 +61,9 @@ async function due(
     newMessage(of, values.recipient ?? testPhone(), { sendAt, tag: values.tag }),
   );
   await opened.database.execute(
-    `update message_schedule set scheduled_for = clock_timestamp() - make_interval(secs => $2), release_at = clock_timestamp()
-       - make_interval(secs => $2) where message_id = $1`,
+    `update message_queue set scheduled_for = clock_timestamp() - make_interval(secs => $2),
+       held_until = clock_timestamp() - make_interval(secs => $2),
+       expires_at = clock_timestamp() - make_interval(secs => $2) + (expires_at - scheduled_for) where message_id = $1`,
     [messageId, values.secondsAgo ?? 0],
   );
   return messageId;
@@ -76,14 +77,14 @@ async function claim(of = connection, limit = 64): Promise<ClaimedMessage[]> {
 
 /** The due messages of a number that a claim finds. */
 async function findDue(of = connection): Promise<string[]> {
-  const { items } = await schedule.claim(claimRequest(scheduleLaneOf(of.id), OWNER, 1), 24);
+  const { items } = await schedule.claim(claimRequest(scheduleLaneOf(of.id), OWNER, 1));
   return items.flat().map(({ message }) => message.id);
 }
 
 async function placesOf(id: string): Promise<string[]> {
   const rows = await opened.database.query<{ place: string }>(
-    `select 'schedule' as place from message_schedule where message_id = $1
-     union all select case when attempt_id is null then 'queue' else 'wire' end from message_queue where message_id = $1
+    `select case when held_until is not null then 'held' when attempt_id is null then 'queue' else 'wire' end as place
+     from message_queue where message_id = $1
      union all select status || ' ' || coalesce(failure_category, '') from message_state where message_id = $1`,
     [id],
   );
@@ -93,7 +94,7 @@ async function placesOf(id: string): Promise<string[]> {
 describe('what is scheduled for later', () => {
   it('is read by no claim, no sweep, no gauge of what waits and no other number’s release', async () => {
     await seedScheduled(opened.database, connection, { count: MANY });
-    await opened.database.execute('analyze message_schedule, message_queue, message');
+    await opened.database.execute('analyze message_queue, message');
     const other = await newConnection();
     const overdue = await due(other);
     const maintenance = new MessagesMaintenanceRepository(opened.database);
@@ -112,7 +113,7 @@ describe('what is scheduled for later', () => {
         expect((await schedule.dueLanes(2_000, null)).lanes).toEqual([scheduleLaneOf(other.id)]),
       'the release': async () => {
         expect(await findDue(other)).toEqual([overdue]);
-        await schedule.release([queued(overdue)], 24);
+        await schedule.release([queued(overdue)]);
       },
       'a look that finds nothing': async () => expect([await findDue(other), await findDue()]).toEqual([[], []]),
       'the depth of the queue': () => maintenance.depth(),
@@ -122,35 +123,30 @@ describe('what is scheduled for later', () => {
       'a cancel': () => schedule.cancel(connection.organizationId, newId()),
     };
     const read: Record<string, number> = {};
-    for (const [name, run] of Object.entries(work))
-      read[name] = await rowsRead(opened.database, 'message_schedule', run);
+    for (const [name, run] of Object.entries(work)) read[name] = await rowsRead(opened.database, 'message_queue', run);
     expect(Object.entries(read).filter(([, rows]) => rows > 20)).toEqual([]);
-    expect(Object.entries(read).filter(([name, rows]) => rows > 0 && !READS_DUE.has(name))).toEqual([]);
   });
 
   it('of one workspace is not read where another’s is counted', async () => {
-    await opened.database.execute('delete from message_schedule');
+    await opened.database.execute('delete from message_queue where held_until is not null');
     await seedScheduled(opened.database, connection, { count: 4 * MANY });
     const other = await newConnection();
     await due(other);
-    await opened.database.execute('analyze message_schedule');
-    const read = await rowsRead(opened.database, 'message_schedule', async () => {
+    await opened.database.execute('analyze message_queue');
+    const read = await rowsRead(opened.database, 'message_queue', async () => {
       expect(await new MessagesRepository(opened.database, LIMITED).countScheduled(other.organizationId, 10_000)).toBe(
         1,
       );
     });
     expect(read).toBeLessThan(10);
   });
-
-  /** These look for what is due, and so at the first entry of an index. */
-  const READS_DUE = new Set(['due numbers', 'the release', 'a look that finds nothing', 'the oldest due', 'a cancel']);
 });
 
 describe('the release', () => {
   it('finds a batch of one number, the longest due first, and none of another number', async () => {
     await seedScheduled(opened.database, connection, { count: 3_000 });
     await opened.database.execute(
-      `update message_schedule set release_at = clock_timestamp() - interval '1 hour', scheduled_for = clock_timestamp() - interval '1 hour'
+      `update message_queue set held_until = clock_timestamp() - interval '1 hour', scheduled_for = clock_timestamp() - interval '1 hour'
        where connection_id = $1`,
       [connection.id],
     );
@@ -160,23 +156,23 @@ describe('the release', () => {
     const found = await findDue();
     expect([found[0], found.length]).toEqual([first, RELEASE_BATCH]);
     expect(await findDue(other)).toEqual([single]);
-    await opened.database.execute('delete from message_schedule');
+    await opened.database.execute('delete from message_queue where held_until is not null');
   });
 
   it('reads a batch of those that are due at one moment, however many they are', async () => {
     await seedScheduled(opened.database, connection, { count: MANY });
     await opened.database.execute(
-      `update message_schedule set release_at = now() - interval '1 hour', scheduled_for = now() - interval '1 hour'
+      `update message_queue set held_until = now() - interval '1 hour', scheduled_for = now() - interval '1 hour'
        where connection_id = $1`,
       [connection.id],
     );
-    await opened.database.execute('analyze message_schedule');
-    expect(await rowsRead(opened.database, 'message_schedule', () => findDue())).toBeLessThan(5 * RELEASE_BATCH);
-    await opened.database.execute('delete from message_schedule');
+    await opened.database.execute('analyze message_queue');
+    expect(await rowsRead(opened.database, 'message_queue', () => findDue())).toBeLessThan(5 * RELEASE_BATCH);
+    await opened.database.execute('delete from message_queue where held_until is not null');
   });
 
   it('finds every number with due messages, page by page', async () => {
-    await opened.database.execute('delete from message_schedule');
+    await opened.database.execute('delete from message_queue where held_until is not null');
     const ids: string[] = [];
     for (let n = 0; n < 60; n++) {
       const of = await newConnection();
@@ -190,7 +186,7 @@ describe('the release', () => {
       after = page.next;
     }
     expect(found.sort()).toEqual(ids.sort());
-    await opened.database.execute('delete from message_schedule');
+    await opened.database.execute('delete from message_queue where held_until is not null');
   });
 
   it('gives a message its place behind what waits for its recipient, by its time', async () => {
@@ -200,7 +196,7 @@ describe('the release', () => {
       await due(connection, { recipient, secondsAgo: 9 }),
     ];
     const before = (await factories.message({ connection, recipient })).id;
-    await schedule.release([queued(late), queued(early)], 24);
+    await schedule.release([queued(late), queued(early)]);
     const rows = await opened.database.query<{ id: string }>(
       'select message_id as id from message_queue where connection_id = $1 order by seq',
       [connection.id],
@@ -210,7 +206,7 @@ describe('the release', () => {
 
   it('expires by the time for which it was scheduled', async () => {
     const id = await due(connection, { secondsAgo: 3_600 });
-    await schedule.release([queued(id)], 24);
+    await schedule.release([queued(id)]);
     const [row] = await opened.database.query<{ hours: number }>(
       `select extract(epoch from expires_at - clock_timestamp())::float8 / 3600 as hours from message_queue
        where message_id = $1`,
@@ -222,16 +218,16 @@ describe('the release', () => {
   it('that comes late leaves what was put aside with its tag meanwhile', async () => {
     const id = await due(connection, { tag: 'sale' });
     const refusal = { category: 'template_unavailable', code: 'TEMPLATE_NOT_APPROVED', message: 'paused' } as const;
-    await schedule.release([{ ...queued(id), refusal }], 24);
+    await schedule.release([{ ...queued(id), refusal }]);
     await new MessagesRepository(opened.database, LIMITED).retry(connection.organizationId, id, ['failed'], null);
     const tags = new TagsRepository(opened.database);
     const sale = { organizationId: connection.organizationId, tag: 'sale' };
     await tags.act(sale, 'pause', null);
-    await tags.putAside(sale);
-    expect(await schedule.release([queued(id)], 24)).toEqual([]);
-    expect(await placesOf(id)).toEqual(['schedule']);
+    await tags.hold(sale);
+    expect(await schedule.release([queued(id)])).toEqual([]);
+    expect(await placesOf(id)).toEqual(['held']);
     await tags.act(sale, 'resume', null);
-    await tags.putBack(sale);
+    await tags.resume(sale);
     const rows = await opened.database.query('select event_count from message_queue where message_id = $1', [id]);
     expect(rows).toEqual([{ event_count: 1 }]);
   });
@@ -240,11 +236,11 @@ describe('the release', () => {
     const id = await due();
     await schedule.postpone([id], 60);
     expect(await findDue()).toEqual([]);
-    await opened.database.execute('update message_schedule set release_at = clock_timestamp() where message_id = $1', [
+    await opened.database.execute('update message_queue set held_until = clock_timestamp() where message_id = $1', [
       id,
     ]);
     expect(await findDue()).toEqual([id]);
-    await schedule.release([queued(id)], 24);
+    await schedule.release([queued(id)]);
   });
 });
 
@@ -263,7 +259,7 @@ describe('a cancel beside a claim and a release', () => {
         for (const { id } of await claim(of, 4)) claimed.add(id);
       };
       const releases = async (): Promise<void> => {
-        await schedule.release(ids.map(queued), 24);
+        await schedule.release(ids.map(queued));
         await claims();
       };
       const cancels = ids.map(async (id) => {
@@ -323,7 +319,7 @@ describe('scheduled messages elsewhere', () => {
 
   it('keep their contents, however old', async () => {
     const id = await due();
-    await opened.database.execute(`update message_schedule set release_at = ${LATER} where message_id = $1`, [id]);
+    await opened.database.execute(`update message_queue set held_until = ${LATER} where message_id = $1`, [id]);
     const maintenance = new MessagesMaintenanceRepository(opened.database);
     await maintenance.remove('contents', new Date(Date.now() + 86_400_000), 100_000);
     const kept = await opened.database.query('select 1 from message_content where message_id = $1', [id]);
@@ -355,7 +351,7 @@ describe('scheduled messages elsewhere', () => {
     const marked = await opened.database.transaction(() => maintenance.markDoubtful(before));
     expect(marked).toBe(counted);
     expect(await placesOf(past)).toEqual(['outcome_unknown ']);
-    expect(await placesOf(future)).toEqual(['schedule']);
+    expect(await placesOf(future)).toEqual(['held']);
   });
 
   it('are not released while claims are blocked, and only those not due yet can be canceled', async () => {

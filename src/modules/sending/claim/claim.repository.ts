@@ -114,7 +114,7 @@ function attemptIdOf(claimId: string, n: number): string {
 /** SQL: the recipient's first row. What is on the wire stands before what waits. */
 const FIRST_OF_RECIPIENT = `
   select first.message_id from message_queue first
-  where first.connection_id = q.connection_id and first.recipient = q.recipient
+  where first.connection_id = q.connection_id and first.recipient = q.recipient and first.held_until is null
   order by first.connection_id, first.recipient, (first.attempt_id is null), first.seq limit 1`;
 
 /** SQL: what the sender needs of the messages that the relation `claimed` took; it only reads. */

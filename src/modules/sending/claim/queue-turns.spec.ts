@@ -98,8 +98,9 @@ const onWire = (id: string): Row => ({ id, due: false, sent: true });
 
 function stranded(): Promise<unknown[]> {
   return opened.database.query(
-    `select q.recipient from message_queue q where q.attempt_id is null and q.due_at is null and q.message_id = (
+    `select q.recipient from message_queue q where q.attempt_id is null and q.due_at is null and q.held_until is null and q.message_id = (
        select f.message_id from message_queue f where f.connection_id = q.connection_id and f.recipient = q.recipient
+       and f.held_until is null
        order by (f.attempt_id is null), f.seq limit 1)`,
   );
 }
@@ -437,6 +438,64 @@ describe('two names of one contact', () => {
     expect(await rowsOf()).toEqual([isDue(first.id), waits(second.id)]);
     expect(await rowsOf('US.1')).toEqual([]);
   });
+
+  it('beside the end of the message before: the join waits for it, and what is joined goes behind what came first', async () => {
+    await known();
+    const number = await accept();
+    const [a, b] = [newMessage(connection, 'US.1', toUser), newMessage(connection, 'US.1', toUser)];
+    await accepts.accept(a);
+    await accepts.accept(b);
+    const end = await begin();
+    await end.query('delete from message_queue where message_id = $1', [a.id]);
+    const joined = await blocked(join());
+    await end.query('commit');
+    await joined.later;
+    expect([await rowsOf('US.1'), await rowsOf()]).toEqual([[], [isDue(number), waits(b.id)]]);
+  });
+
+  it('while one of their messages is on the wire: it stays so, and the next waits for it', async () => {
+    await known();
+    const [a, b] = [newMessage(connection, 'US.1', toUser), newMessage(connection, 'US.1', toUser)];
+    await accepts.accept(a);
+    const claimed = await claimOne();
+    await accepts.accept(b);
+    const number = await accept();
+    await join();
+    expect(await rowsOf('US.1')).toEqual([]);
+    expect((await rowsOf()).map(({ id }) => id)).toEqual([a.id, b.id, number]);
+    expect(await rowsOf()).toContainEqual(onWire(a.id));
+    expect(await claim()).toEqual([]);
+    await outcomes.record(accepted(claimed));
+    expect((await claim()).map(({ id }) => id)).toEqual([b.id]);
+  });
+
+  it('with a message that is held: it stays so under the new name, and holds up none', async () => {
+    await known();
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const later = newMessage(connection, 'US.1', { ...toUser, sendAt });
+    await accepts.accept(later);
+    const number = await accept();
+    await join();
+    expect(await rowsOf()).toEqual([waits(later.id), isDue(number)]);
+    const held = 'select held_until = $2 as held from message_queue where message_id = $1';
+    expect(await opened.database.query(held, [later.id, sendAt])).toEqual([{ held: true }]);
+    expect((await claim()).map(({ id }) => id)).toEqual([number]);
+  });
+
+  it('a row that goes to another lane while the end of the one before it waits for it: both lanes have one turn', async () => {
+    const [first, moves, last] = [await accept(), await accept(), await accept()];
+    const there = await accept('4915101');
+    const [mover, end] = [await begin(), await begin()];
+    await mover.query('select from message_queue where message_id = $1 for update', [moves]);
+    await mover.query(`update message_queue set recipient = '4915101', due_at = now() where message_id = $1`, [moves]);
+    const ended = await blocked(end.query('delete from message_queue where message_id = $1', [first]));
+    await mover.query('commit');
+    await ended.later;
+    await end.query('commit');
+    expect(await rowsOf()).toEqual([isDue(last)]);
+    const [before, after] = await rowsOf('4915101');
+    expect([before, after?.id]).toEqual([isDue(moves), there]);
+  });
 });
 
 describe('the repair', () => {
@@ -518,14 +577,14 @@ it('never strands a message, nor sends two to a recipient at once, whatever inse
     }),
     rounds(async () => {
       await tags.act(sale, 'pause', null);
-      await tags.putAside(sale);
+      await tags.hold(sale);
       await tags.act(sale, 'resume', null);
-      await tags.putBack(sale);
+      await tags.resume(sale);
     }),
     rounds(sendAll),
   ]);
   expect(await stranded()).toEqual([]);
-  for (let rounds = 0; rounds < 20 && (await tags.status(sale)) === 'resuming'; rounds++) await tags.putBack(sale);
+  for (let rounds = 0; rounds < 20 && (await tags.status(sale)) === 'resuming'; rounds++) await tags.resume(sale);
   expect(await tags.status(sale)).toBe('active');
   const waiting = 'select count(*)::integer as count from message_queue';
   while ((await opened.database.count(waiting)) > 0) await sendAll();

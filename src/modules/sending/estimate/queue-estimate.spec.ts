@@ -31,7 +31,7 @@ afterAll(() => opened.close());
 
 beforeEach(async () => {
   sends = new ClaimRepository(opened.database);
-  estimates = new QueueEstimates(opened.database, LIMITED);
+  estimates = new QueueEstimates(opened.database);
   connection = await newConnection();
 });
 
@@ -130,7 +130,7 @@ describe('the place in the queue', () => {
     const onWire = await claim(20);
     const rest = ids.filter((id) => !onWire.some((claimed) => claimed.id === id));
     const here = await aheadOf(rest);
-    estimates = new QueueEstimates(opened.database, LIMITED);
+    estimates = new QueueEstimates(opened.database);
     expect(await aheadOf(rest)).toEqual(here);
   });
 
@@ -221,18 +221,17 @@ describe('the reason', () => {
     expect(Number(putOff.until)).toBeGreaterThan(Number(waiting.until));
   });
 
-  it('tag_paused: put off before, and what waits behind it has no estimate', async () => {
+  it('tag_paused: put off before, and what waited behind it goes', async () => {
     const [id = '', behind = ''] = await queue(['1001', '1001']);
     const [claimed] = await claim(1);
     await outcomes.record({ ...putBack(claimed as ClaimedMessage), delayMs: 60_000, tries: 1 });
-    await opened.database.execute(`update message_queue set due_at = 'infinity' where message_id = $1`, [id]);
+    await opened.database.execute(
+      `update message_queue set held_until = 'infinity', due_at = null where message_id = $1`,
+      [id],
+    );
     expect(await waitingOf(id)).toMatchObject({ reason: 'tag_paused', until: null, ahead: 0, estimatedSendAt: null });
-    expect(await waitingOf(behind)).toMatchObject({
-      reason: 'earlier_message_to_recipient',
-      until: null,
-      estimatedSendAt: null,
-    });
-    expect(await estimates.ofNew(newTo('1001'))).toEqual({ ahead: 2, estimatedSendAt: null });
+    expect(await waitingOf(behind)).toMatchObject({ reason: 'due', until: null, ahead: 0 });
+    expect(await estimates.ofNew(newTo('1001'))).toMatchObject({ ahead: 1 });
   });
 
   it('number_disconnected: no end is known', async () => {

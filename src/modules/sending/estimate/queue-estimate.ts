@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { isHeld } from '../../../infrastructure/queue/lane-hold.js';
 import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
@@ -23,21 +22,17 @@ const NOT_DRAINED_MS = 30_000;
  */
 @Injectable()
 export class QueueEstimates {
-  constructor(
-    private readonly database: Database,
-    private readonly config: Config,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /** Null where the message is not queued (any more). */
   async ofMessage({ id, organizationId }: Pick<ClaimedMessage, 'id' | 'organizationId'>): Promise<Waiting | null> {
-    const { messageTtlHours } = this.config.limits;
     const row = await this.database.byIndex(() => this.database.find<LaneRow>(OF_MESSAGE, [id, organizationId]));
     if (row !== null) return waitingOf(row);
-    const scheduled = await this.database.find<ScheduledRow>(OF_SCHEDULED, [id, organizationId, messageTtlHours]);
-    if (scheduled === null) return null;
-    const { until, now, allBlocked, expiresAt } = scheduled;
+    const held = await this.database.find<HeldRow>(OF_HELD, [id, organizationId]);
+    if (held === null) return null;
+    const { until, now, allBlocked, expiresAt } = held;
     const waiting = { ahead: 0, expiresAt, pauseReason: null };
-    if (scheduled.isPaused) return { ...waiting, reason: 'tag_paused', until: null, estimatedSendAt: null };
+    if (held.isPaused) return { ...waiting, reason: 'tag_paused', until: null, estimatedSendAt: null };
     if (until > now) return { ...waiting, reason: 'scheduled', until, estimatedSendAt: until };
     // Its time has come, and a sweep is about to put it into the queue.
     return {
@@ -70,10 +65,7 @@ interface LaneRow {
   allBlocked: boolean;
   queuedAt: Date;
   expiresAt: Date;
-  /** Its tag is paused, or that of a message to the same recipient which leaves first. */
-  isPaused: boolean;
-  isBehindPaused: boolean;
-  /** Null behind another message to the recipient, and while its tag is paused. */
+  /** Null behind another message to the recipient. */
   dueAt: Date | null;
   lastCode: number | null;
   /** Messages to the same recipient that leave first, and when the first of them is due; on the wire it is null. */
@@ -82,18 +74,17 @@ interface LaneRow {
   others: number;
 }
 
-type ScheduledRow = Record<'until' | 'now' | 'expiresAt', Date> & Record<'allBlocked' | 'isPaused', boolean>;
+type HeldRow = Record<'until' | 'now' | 'expiresAt', Date> & Record<'allBlocked' | 'isPaused', boolean>;
 
 const later = (a: Date, b: Date | null): Date => (b !== null && b > a ? b : a);
 const future = (time: Date | null, now: Date): Date | null => (time !== null && time > now ? time : null);
 
 function estimateOf(row: LaneRow): QueueEstimate {
   const { now } = row;
-  const ahead = row.isPaused ? 0 : Math.min(MAX_AHEAD, row.earlier + row.others);
+  const ahead = Math.min(MAX_AHEAD, row.earlier + row.others);
   const dueSince = later(row.queuedAt, row.dueAt);
   const isStalled = !row.isDrained && row.pausedUntil === null && now.getTime() - dueSince.getTime() > NOT_DRAINED_MS;
-  const isHeldBack = !row.canSend || row.allBlocked || row.isPaused || row.isBehindPaused;
-  if (isHeldBack || ahead === MAX_AHEAD || isStalled) {
+  if (!row.canSend || row.allBlocked || ahead === MAX_AHEAD || isStalled) {
     return { ahead, estimatedSendAt: null };
   }
   const from = later(later(now, row.pausedUntil), row.nextSlotAt);
@@ -108,7 +99,6 @@ function waitingOf(row: LaneRow): Waiting {
 
 function reasonOf(row: LaneRow, { ahead, estimatedSendAt }: QueueEstimate): Pick<Waiting, 'reason' | 'until'> {
   const { now, pausedUntil } = row;
-  if (row.isPaused) return { reason: 'tag_paused', until: null };
   if (!row.canSend) return { reason: 'number_disconnected', until: null };
   if (row.allBlocked) return { reason: 'number_paused', until: null };
   const ownTurn = future(row.dueAt, now);
@@ -138,7 +128,8 @@ with subject as materialized (${subject}), lane_now as materialized (
 ), earlier as materialized (
   select e.* from subject s cross join lateral (
     select q.attempt_id, q.due_at from message_queue q
-    where q.connection_id = s.connection_id and q.recipient = s.recipient and (q.attempt_id is not null or q.seq < s.seq)
+    where q.connection_id = s.connection_id and q.recipient = s.recipient and q.held_until is null
+      and (q.attempt_id is not null or q.seq < s.seq)
     order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit ${MAX_AHEAD}) as e
 ), turn as materialized (
   select s.connection_id, s.recipient, l.low_at, (select count(*) from earlier) as earlier,
@@ -163,7 +154,7 @@ with subject as materialized (${subject}), lane_now as materialized (
     select where o.is_due and o.most = 1
     union all
     (select from message_queue q
-     where q.connection_id = t.connection_id and q.recipient = o.recipient and (q.attempt_id is null)
+     where q.connection_id = t.connection_id and q.recipient = o.recipient and q.held_until is null and (q.attempt_id is null)
        and not (o.is_due and o.most = 1)
      order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit o.most)) as gone
   limit ${MAX_AHEAD}
@@ -171,10 +162,8 @@ with subject as materialized (${subject}), lane_now as materialized (
 select clock_timestamp() as now, l.can_send as "canSend", l.throughput_per_second as "ratePerSecond",
   l.paused_until as "pausedUntil", l.pause_reason as "pauseReason", l.next_slot_at as "nextSlotAt", l.is_drained as "isDrained",
   ${CLAIMS_BLOCKED} as "allBlocked", s.queued_at as "queuedAt",
-  s.expires_at as "expiresAt", nullif(s.due_at, 'infinity') as "dueAt", s.last_code as "lastCode",
-  s.due_at is not distinct from 'infinity' as "isPaused",
-  exists (select from earlier where due_at = 'infinity') as "isBehindPaused",
-  t.earlier::integer as earlier, (select nullif(due_at, 'infinity') from earlier limit 1) as "earlierDueAt",
+  s.expires_at as "expiresAt", s.due_at as "dueAt", s.last_code as "lastCode",
+  t.earlier::integer as earlier, (select due_at from earlier limit 1) as "earlierDueAt",
   (select count(*) from passed)::integer as others
 from subject s cross join turn t join lane_now l on true`;
 
@@ -183,7 +172,7 @@ const OF_MESSAGE = estimateSql(`
   select q.organization_id, q.connection_id, q.recipient, q.seq, q.queued_at, q.due_at, q.expires_at, (
     select a.platform_code from message_attempt a where a.message_id = q.message_id order by a.number desc limit 1)
     as last_code
-  from message_queue q where q.message_id = $1 and q.organization_id = $2 and ${queueTakes('claimed')}`);
+  from message_queue q where q.message_id = $1 and q.organization_id = $2 and q.held_until is null and ${queueTakes('claimed')}`);
 
 // $1 workspace, $2 connection, $3 recipient, $4 user id, $5 conversation.
 const OF_NEW = estimateSql(`
@@ -192,9 +181,8 @@ const OF_NEW = estimateSql(`
   from (select $1::uuid as organization_id, $2::uuid as connection_id, $3::text as recipient,
     $4::text as recipient_user_id, $5::uuid as conversation_id) as g`);
 
-// $1 message, $2 workspace, $3 hours to live of messages without a time of their own. A release may take several looks.
-const OF_SCHEDULED = `
-select greatest(t.scheduled_for, nullif(t.release_at, 'infinity')) as until, t.release_at = 'infinity' as "isPaused", clock_timestamp() as now, ${CLAIMS_BLOCKED} as "allBlocked",
-  coalesce(t.expires_at, t.scheduled_for + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $3))) as "expiresAt"
-from message_schedule t join message m on m.id = t.message_id
-where t.message_id = $1 and t.organization_id = $2`;
+// $1 message, $2 workspace. A release may take several looks.
+const OF_HELD = `
+select greatest(q.scheduled_for, nullif(q.held_until, 'infinity')) as until, q.held_until = 'infinity' as "isPaused",
+  clock_timestamp() as now, ${CLAIMS_BLOCKED} as "allBlocked", q.expires_at as "expiresAt"
+from message_queue q where q.message_id = $1 and q.organization_id = $2 and q.held_until is not null`;

@@ -378,8 +378,8 @@ select id as attempt_id, false as was_open from locked`,
 // queue to message_state with the attempt that was taken, `accepted`. A retry that is on the wire goes to message_attempt,
 // where its own answer closes it. An attempt that failed by a report withdraws nothing.
 // $1: messages with a retry in the queue, one of whose other attempts may have been taken: it was answered late as accepted, or a report
-// said of it that it was sent. `is_withdrawn` is false where the row has changed while its lock was waited
-// for: where lanes of a contact are joined, it is another row of the queue by then, which only a new statement sees.
+// said of it that it was sent. `is_withdrawn` is false where the row, or the attempt, has changed while its lock was waited for: a new
+// statement looks again.
 const WITHDRAW_RETRY: Prepared = {
   name: 'message_withdraw_retry',
   text: `

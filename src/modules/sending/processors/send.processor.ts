@@ -54,7 +54,7 @@ export class SendProcessor extends QueueProcessor<SendTask> {
         queue,
         dueLanes: claims.dueConnections,
         waitsFor: [
-          { table: 'message_queue', column: 'due_at', where: `due_at < 'infinity'` },
+          { table: 'message_queue', column: 'due_at' },
           { table: 'message_queue', column: 'not_before', where: 'not_before is not null' },
         ],
         leftAtStop: (count) => `${count} sends had no answer when Herald stopped; their outcome will be unknown`,

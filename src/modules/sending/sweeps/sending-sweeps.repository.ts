@@ -4,6 +4,7 @@ import { Database, hasRow } from '../../../infrastructure/database/database.js';
 import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
 import { SweepCursor } from '../../../infrastructure/queue/sweeps.js';
 import { failUnsent, insertStatusEvents, MOVED_COLUMNS } from '../../messages/message/message-event-sql.js';
+import { BY_EXPIRY } from '../../messages/message/message-row.js';
 import { queueTakes } from '../../messages/message/message-state.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
 
@@ -40,7 +41,8 @@ export class SendingSweepsRepository {
   queuedHaveExpired(): string {
     return hasRow(
       `from message_queue q
-       where q.expires_at <= now() and q.expires_at >= ${this.expiryCursor.condition} and ${queueTakes('expired')}`,
+       where q.expires_at <= now() and q.expires_at >= ${this.expiryCursor.condition} and ${BY_EXPIRY}
+         and ${queueTakes('expired')}`,
       'q.expires_at',
     );
   }
@@ -122,7 +124,7 @@ from moved right join (values (1)) as look on true`;
 const expireQueued = (order: 'asc' | 'desc'): string => `
 with picked as (
   select q.ctid as row_ctid from message_queue q
-  where ${queueTakes('expired')} and q.expires_at < statement_timestamp() and q.expires_at >= ${SweepCursor.from('$2')}
+  where ${BY_EXPIRY} and ${queueTakes('expired')} and q.expires_at < statement_timestamp() and q.expires_at >= ${SweepCursor.from('$2')}
     and not (${CLAIMS_BLOCKED})
   order by q.expires_at ${order} limit $1 for update of q skip locked
 ), gone as (
@@ -139,23 +141,23 @@ export const EXPIRE_QUEUED = { asc: expireQueued('asc'), desc: expireQueued('des
 export const REPAIR_TURNS = `
 with recursive walk as (
   (select q.connection_id, q.recipient, 1 as n from message_queue q
-   where (q.connection_id, q.recipient) > ($1::uuid, $2::text)
+   where (q.connection_id, q.recipient) > ($1::uuid, $2::text) and q.held_until is null
    order by q.connection_id, q.recipient limit 1)
   union all
   select next.connection_id, next.recipient, walk.n + 1 from walk cross join lateral (
     select q.connection_id, q.recipient from message_queue q
-    where (q.connection_id, q.recipient) > (walk.connection_id, walk.recipient)
+    where (q.connection_id, q.recipient) > (walk.connection_id, walk.recipient) and q.held_until is null
     order by q.connection_id, q.recipient limit 1) as next
   where walk.n < $3::integer
 ), stranded as materialized (
   select first.row_ctid from walk cross join lateral (
     select q.ctid as row_ctid, q.attempt_id, q.due_at from message_queue q
-    where q.connection_id = walk.connection_id and q.recipient = walk.recipient
+    where q.connection_id = walk.connection_id and q.recipient = walk.recipient and q.held_until is null
     order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit 1) as first
   where first.attempt_id is null and first.due_at is null
 ), repaired as (
   update message_queue q set due_at = greatest(clock_timestamp(), q.not_before)
-  where q.ctid = any(array(select row_ctid from stranded)) and ${queueTakes('claimed')} and q.due_at is null returning 1
+  where q.ctid = any(array(select row_ctid from stranded)) and num_nulls(q.attempt_id, q.held_until) = 2 and q.due_at is null returning 1
 )
 select (select count(*)::integer from repaired) as repaired, connection_id as "connectionId", recipient,
   n = $3::integer as "isFull"
