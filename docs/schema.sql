@@ -1287,15 +1287,13 @@ declare missed boolean;
 begin
   loop
     with next as materialized (
-      select n.place, n.due_at, n.message_id || freed.recipient as key from (
-        select connection_id, recipient, bool_or(attempt_id is not null) as was_sent, min(seq) as seq
-        from gone where held_until is null group by connection_id, recipient) as freed
+      select n.* from (
+        select distinct connection_id, recipient from gone where held_until is null and num_nonnulls(attempt_id, due_at) = 1) as freed
       cross join lateral (
-        select n.ctid as place, n.message_id, n.attempt_id, n.due_at, n.seq from message_queue n
+        select n.ctid as place, n.due_at, n.message_id || n.recipient as key from message_queue n
         where n.connection_id = freed.connection_id and n.recipient = freed.recipient and n.held_until is null
-          and (n.attempt_id is null or not freed.was_sent)
+          and (n.attempt_id is null)
         order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 1) as n
-      where n.attempt_id is null and (n.due_at is null or freed.was_sent or n.seq > freed.seq)
     ), moved as (
       update message_queue q set due_at = greatest(clock_timestamp(), q.not_before)
       where q.ctid = any(array(select place from next where due_at is null)) and num_nulls(q.attempt_id, q.held_until) = 2 and q.due_at is null

@@ -174,27 +174,24 @@ create trigger message_queue_enter_again before update of held_until, recipient 
   when (new.due_at is not null and (old.held_until is not null or new.recipient <> old.recipient))
   execute function message_queue_enter();
 
--- A statement that removes rows passes the turn on to the recipient's next one. The trigger's snapshot is newer than the locks of
--- the deletion: it sees what was accepted meanwhile. Where the next row was removed or claimed while we waited for it, we
--- look again. Behind a row that was on the wire others on the wire do not count: two such deletions at once do not see
--- each other.
+-- A statement that removes rows which were on the wire, or had a turn, passes the turn on to the recipient's next one that waits; before
+-- one that had none another row has it. The trigger's snapshot is newer than the locks of the deletion: it sees what was accepted
+-- meanwhile. Where the next row was removed or claimed while we waited for it, we look again. What is on the wire does not count: its own
+-- removal may be under way, and neither sees the other.
 -- A next row that has its turn, which may be too early, is locked too: its own deletion may have seen the row before it, ours.
--- One that stands before all that was removed passes the turn on by itself. Not due_at is not null: the planner would read
--- message_queue_due for it.
+-- Not due_at is not null: the planner would read message_queue_due for it.
 create function message_queue_delete() returns trigger language plpgsql ${BY_INDEX} as $$
 declare missed boolean;
 begin
   loop
     with next as materialized (
-      select n.place, n.due_at, n.message_id || freed.recipient as key from (
-        select connection_id, recipient, bool_or(attempt_id is not null) as was_sent, min(seq) as seq
-        from gone where held_until is null group by connection_id, recipient) as freed
+      select n.* from (
+        select distinct connection_id, recipient from gone where held_until is null and num_nonnulls(attempt_id, due_at) = 1) as freed
       cross join lateral (
-        select n.ctid as place, n.message_id, n.attempt_id, n.due_at, n.seq from message_queue n
+        select n.ctid as place, n.due_at, n.message_id || n.recipient as key from message_queue n
         where n.connection_id = freed.connection_id and n.recipient = freed.recipient and n.held_until is null
-          and (n.attempt_id is null or not freed.was_sent)
+          and (n.attempt_id is null)
         order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 1) as n
-      where n.attempt_id is null and (n.due_at is null or freed.was_sent or n.seq > freed.seq)
     ), moved as (
       update message_queue q set due_at = greatest(clock_timestamp(), q.not_before)
       where q.ctid = any(array(select place from next where due_at is null)) and ${IS_FREE} and q.due_at is null

@@ -309,6 +309,18 @@ describe('a removal', () => {
     expect(await rowsOf()).toEqual([isDue(ids[2] as string)]);
   });
 
+  it('of one that is due too early, before the outcome that it met is committed: the next one has its turn', async () => {
+    await accept();
+    const claimed = await claimOne();
+    const other = await begin();
+    await recordIn(other, accepted(claimed));
+    const [second, third] = [await accept(), await accept()];
+    expect(await rowsOf()).toEqual([onWire(claimed.id), isDue(second), waits(third)]);
+    expect(await new ScheduleRepository(opened.database).cancel(connection.organizationId, second)).toBe(true);
+    await other.query('commit');
+    expect(await rowsOf()).toEqual([isDue(third)]);
+  });
+
   it('of neighbours by two at once is tried again after a deadlock', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 12; n++) ids.push(await accept());
