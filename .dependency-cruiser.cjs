@@ -59,9 +59,11 @@ const error = (name, comment, from, to) => ({ name, comment, severity: 'error', 
  * `messages`, and read and write the same rows; so they may import this, and nothing else of it. It uses none of the three.
  */
 const MESSAGE = '^src/modules/messages/(message/|messages\\.types|dto/message\\.response)';
+/** The one way to change the state of a message: for the modules that learn something of it, or decide over it. */
+const STATE = '^src/modules/messages/state/';
 /** The modules that write the rows of messages, often in one statement, or look up contacts: these use the parts of `conversations` too. */
 const CORE = '^src/modules/(conversations|opt-outs|sending|messages|tags)/';
-const CORE_PARTS = ['^src/modules/conversations/', MESSAGE];
+const CORE_PARTS = ['^src/modules/conversations/', MESSAGE, STATE];
 
 const levels = Object.entries(MODULES).map(([name, uses]) =>
   error(
@@ -73,6 +75,7 @@ const levels = Object.entries(MODULES).map(([name, uses]) =>
       pathNot: [
         `^src/modules/(${[name, ...uses, ...(BASE.includes(name) ? [] : BASE)].join('|')})/`,
         ...(name === 'conversations' || name === 'sending' ? [MESSAGE] : []),
+        ...(name === 'sending' ? [STATE] : []),
       ],
     },
   ),

@@ -310,7 +310,6 @@ create table message (
   meta_message_id text,
   send_at timestamptz(3),
   ttl_seconds integer,
-  retried boolean not null default false,
   trace_context bytea,
   sent_at timestamptz,
   standby boolean not null default false,
@@ -336,24 +335,31 @@ CREATE INDEX message_journal_source ON message (organization_id, source, created
 CREATE INDEX message_journal_tag ON message (organization_id, tag, created_at DESC, id DESC) WHERE (tag IS NOT NULL);
 
 create table message_attempt (
+  message_id uuid not null,
   id uuid not null,
   organization_id uuid not null,
-  message_id uuid not null,
   number integer not null,
-  status text not null,
   started_at timestamptz not null,
-  finished_at timestamptz,
+  answer text,
+  answered_at timestamptz,
   http_status integer,
-  platform_code integer,
-  platform_message text,
-  failure_category text,
-  meta_message_id text,
+  code integer,
+  text text,
+  category text,
   trace_id text,
-  constraint message_attempt_pkey PRIMARY KEY (id),
-  constraint message_attempt_status_check CHECK ((status = ANY (ARRAY['started', 'accepted', 'rejected', 'deferred', 'unknown'])))
+  lease_ended_at timestamptz,
+  taken_at timestamptz,
+  failed_at timestamptz,
+  failed_code integer,
+  failed_text text,
+  failed_category text,
+  replaced_at timestamptz,
+  meta_message_id text,
+  constraint message_attempt_pkey PRIMARY KEY (message_id, id),
+  constraint message_attempt_answer_check CHECK ((answer = ANY (ARRAY['accepted', 'rejected', 'deferred', 'unknown'])))
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
-CREATE INDEX message_attempt_message ON message_attempt (message_id, number);
-CREATE INDEX message_attempt_meta ON message_attempt (meta_message_id) WHERE (meta_message_id IS NOT NULL);
+CREATE INDEX message_attempt_meta ON message_attempt USING hash (meta_message_id) WHERE (meta_message_id IS NOT NULL);
+CREATE INDEX message_attempt_replaced ON message_attempt (replaced_at) WHERE (replaced_at IS NOT NULL);
 
 create table message_content (
   message_id uuid not null,
@@ -383,7 +389,6 @@ create table message_queue (
   attempt_id uuid,
   attempt_number integer not null default 0,
   tries integer not null default 0,
-  event_count integer not null default 0,
   tag text,
   constraint message_queue_pkey PRIMARY KEY (message_id),
   constraint message_queue_check CHECK (((attempt_id IS NULL) = (lease_until IS NULL))),
@@ -428,8 +433,14 @@ create table message_state (
   connection_id uuid not null,
   conversation_id uuid,
   created_at timestamptz(3) not null,
-  status text not null,
-  event_count integer not null,
+  status text not null default 'queued',
+  attention text default 
+CASE
+    WHEN (status = ANY (ARRAY['failed', 'outcome_unknown'])) THEN status
+    ELSE NULL
+END,
+  event_count integer not null default 0,
+  changed_at timestamptz,
   queued_at timestamptz not null,
   processing_at timestamptz,
   accepted_at timestamptz,
@@ -442,28 +453,20 @@ create table message_state (
   error_code text,
   error_message text,
   attempt_id uuid,
-  attempt_number integer not null,
-  attempt_count integer,
-  attempt_status text,
-  attempt_finished_at timestamptz,
-  http_status integer,
-  platform_code integer,
-  platform_message text,
-  attempt_category text,
-  trace_id text,
-  tries integer,
+  attempt_number integer not null default 0,
+  attempt_count integer not null default 0,
+  tries integer not null default 0,
+  retried boolean not null default false,
   billable boolean,
   pricing_category text,
   pricing_type text,
   pricing_subtype text,
   pricing_model text,
   constraint message_state_pkey PRIMARY KEY (message_id),
-  constraint message_state_attempt_status_check CHECK ((attempt_status = ANY (ARRAY['accepted', 'rejected', 'deferred', 'unknown']))),
-  constraint message_state_status_check CHECK ((status = ANY (ARRAY['accepted', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown'])))
-) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
-CREATE INDEX message_state_connection ON message_state (connection_id, status, created_at DESC, message_id DESC);
-CREATE INDEX message_state_conversation ON message_state (conversation_id, status, created_at DESC, message_id DESC) WHERE (conversation_id IS NOT NULL);
-CREATE INDEX message_state_meta ON message_state (hashtextextended(meta_message_id, (0)::bigint)) WHERE (meta_message_id IS NOT NULL);
+  constraint message_state_status_check CHECK ((status = ANY (ARRAY['queued', 'accepted', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown'])))
+) with (fillfactor=60, autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
+CREATE INDEX message_state_attention ON message_state (connection_id, attention, created_at DESC, message_id DESC) WHERE (attention IS NOT NULL);
+CREATE INDEX message_state_conversation ON message_state (conversation_id, attention, created_at DESC, message_id DESC) WHERE ((attention IS NOT NULL) AND (conversation_id IS NOT NULL));
 CREATE TRIGGER limit_release_insert AFTER INSERT ON message_state REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION limit_release();
 CREATE TRIGGER limit_release_update AFTER UPDATE ON message_state REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION limit_release();
 CREATE TRIGGER usage_late_insert AFTER INSERT ON message_state FOR EACH ROW WHEN ((new.created_at < ((now() - '7 days'::interval) + '01:00:00'::interval))) EXECUTE FUNCTION usage_late();
@@ -1012,69 +1015,57 @@ CREATE UNIQUE INDEX webhook_secret_current ON webhook_secret (endpoint_id) WHERE
 CREATE INDEX webhook_secret_endpoint ON webhook_secret (endpoint_id, created_at DESC);
 
 create view message_attempt_view as
-SELECT DISTINCT ON (message_id, number) id,
-    organization_id,
-    message_id,
-    number,
-    status,
-    started_at,
-    finished_at,
-    http_status,
-    platform_code,
-    platform_message,
-    failure_category,
-    meta_message_id,
-    trace_id
-   FROM ( SELECT 1 AS place,
-            q.attempt_id AS id,
-            q.organization_id,
-            q.message_id,
-            q.attempt_number AS number,
-            'started' AS status,
-            q.claimed_at AS started_at,
-            NULL::timestamp with time zone AS finished_at,
-            NULL::integer AS http_status,
-            NULL::integer AS platform_code,
-            NULL AS platform_message,
-            NULL AS failure_category,
-            NULL AS meta_message_id,
-            NULL AS trace_id
-           FROM message_queue q
-          WHERE q.attempt_id IS NOT NULL
-        UNION ALL
-         SELECT 2,
-            s.attempt_id,
-            s.organization_id,
-            s.message_id,
-            s.attempt_number,
-            COALESCE(s.attempt_status, 'started') AS "coalesce",
-            COALESCE(s.processing_at, s.queued_at) AS "coalesce",
-            s.attempt_finished_at,
-            s.http_status,
-            s.platform_code,
-            s.platform_message,
-            s.attempt_category,
-            s.meta_message_id,
-            s.trace_id
-           FROM message_state s
-          WHERE s.attempt_id IS NOT NULL
-        UNION ALL
-         SELECT 3,
-            message_attempt.id,
-            message_attempt.organization_id,
-            message_attempt.message_id,
-            message_attempt.number,
-            message_attempt.status,
-            message_attempt.started_at,
-            message_attempt.finished_at,
-            message_attempt.http_status,
-            message_attempt.platform_code,
-            message_attempt.platform_message,
-            message_attempt.failure_category,
-            message_attempt.meta_message_id,
-            message_attempt.trace_id
-           FROM message_attempt) a
-  ORDER BY message_id, number, place;
+SELECT a.message_id,
+    a.id,
+    a.organization_id,
+    a.number,
+    a.started_at,
+        CASE
+            WHEN a.answer = 'accepted' OR a.taken_at IS NOT NULL THEN 'accepted'
+            WHEN a.answer = 'rejected' OR a.failed_at IS NOT NULL THEN 'rejected'
+            WHEN a.answer = 'deferred' THEN 'deferred'
+            WHEN a.answer = 'unknown' OR a.lease_ended_at IS NOT NULL THEN 'unknown'
+            ELSE 'started'
+        END AS status,
+        CASE
+            WHEN a.answer = ANY (ARRAY['accepted', 'rejected']) THEN a.answered_at
+            ELSE LEAST(a.answered_at, a.lease_ended_at, a.taken_at, a.failed_at)
+        END AS finished_at,
+    a.http_status,
+        CASE
+            WHEN num_nonnulls(a.failed_code, a.failed_text) > 0 THEN a.failed_code
+            ELSE a.code
+        END AS platform_code,
+        CASE
+            WHEN num_nonnulls(a.failed_code, a.failed_text) > 0 THEN a.failed_text
+            ELSE a.text
+        END AS platform_message,
+    COALESCE(a.failed_category,
+        CASE
+            WHEN a.answer = 'rejected' OR a.taken_at IS NULL THEN a.category
+            ELSE NULL
+        END) AS failure_category,
+    a.meta_message_id,
+    a.trace_id
+   FROM message_attempt a
+UNION ALL
+ SELECT q.message_id,
+    q.attempt_id AS id,
+    q.organization_id,
+    q.attempt_number AS number,
+    q.claimed_at AS started_at,
+    'started' AS status,
+    NULL::timestamp with time zone AS finished_at,
+    NULL::integer AS http_status,
+    NULL::integer AS platform_code,
+    NULL AS platform_message,
+    NULL AS failure_category,
+    NULL AS meta_message_id,
+    NULL AS trace_id
+   FROM message_queue q
+  WHERE q.attempt_id IS NOT NULL AND NOT (EXISTS ( SELECT
+           FROM message_attempt a
+          WHERE a.message_id = q.message_id AND a.id = q.attempt_id));
 
 create view message_view as
 SELECT m.id,
@@ -1098,7 +1089,6 @@ SELECT m.id,
         CASE
             WHEN m.direction = 'inbound' THEN 'received'
             WHEN q.attempt_id IS NOT NULL THEN 'processing'
-            WHEN q.message_id IS NOT NULL THEN 'queued'
             ELSE s.status
         END AS status,
         CASE
@@ -1108,8 +1098,8 @@ SELECT m.id,
     s.failure_category,
     s.error_code,
     s.error_message,
-    COALESCE(q.attempt_number, s.attempt_count, s.attempt_number, 0) AS attempt_count,
-    COALESCE(q.event_count, s.event_count, 1) AS event_count,
+    COALESCE(q.attempt_number, s.attempt_count, 0) AS attempt_count,
+    COALESCE(s.event_count, 1) AS event_count,
     COALESCE(q.attempt_id, s.attempt_id) AS current_attempt_id,
     q.lease_until,
     q.seq,

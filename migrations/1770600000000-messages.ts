@@ -1,6 +1,6 @@
 import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
-/** Messages: the journal, and where each outbound message stands: in the queue, or with a state. */
+/** Messages: the journal, and where each outbound message stands, its attempts and the work to be done. */
 export class Messages1770600000000 extends SqlMigration {
   readonly name = 'Messages1770600000000';
   protected readonly upSql = UP;
@@ -20,9 +20,9 @@ const WAITS = 'num_nulls(q.attempt_id) = 1';
 const IS_FREE = 'num_nulls(q.attempt_id, q.held_until) = 2';
 
 const UP = `
--- The journal's row. It changes seldom: retried by a retry, recipient where two lanes of one contact are joined, names by
--- an erasure, and what the app has changed of its own messages. An outbound message also has a row in exactly one of
--- message_queue (it waits, is held, or is on the wire) and message_state (from its outcome on).
+-- The journal's row: what was asked. It changes seldom: recipient where two lanes of one contact are joined, names by an erasure, and what the
+-- app has changed of its own messages. An outbound message also has a row in message_state, and one in message_queue while it
+-- waits, is held or in flight.
 -- No foreign keys on the tables of messages: a batch of a hundred rows would run a hundred look-ups a key and lock its
 -- connection's row each time. Connections and conversations are never deleted.
 -- recipient: the key of the order to one contact, which is the contact's number where it is known, else the user id.
@@ -50,7 +50,6 @@ create table message (
   meta_message_id text,
   send_at timestamptz(3),
   ttl_seconds integer,
-  retried boolean not null default false,
   trace_context bytea,
   sent_at timestamptz,
   standby boolean not null default false,
@@ -121,7 +120,6 @@ create table message_queue (
   attempt_id uuid,
   attempt_number integer not null default 0,
   tries integer not null default 0,
-  event_count integer not null default 0,
   tag text,
   check ((attempt_id is null) = (lease_until is null)),
   check ((attempt_id is null) = (claimed_at is null)),
@@ -251,20 +249,25 @@ create trigger message_queue_release after update of attempt_id, held_until, rec
     or num_nonnulls(old.attempt_id, old.due_at) = 1 and (new.held_until is not null or new.recipient <> old.recipient)))
   execute function message_queue_release();
 
--- Outbound messages with an outcome. attempt_* and platform_*: the attempt that brought it; earlier ones are in
--- message_attempt. attempt_count: all attempts, where later ones than attempt_number are in message_attempt too, because
--- an earlier one proved a retry needless; else null.
--- tries: deferrals so far of a message whose lease ran out, for where it goes back to the queue; else null.
+-- Where an outbound message stands, from its acceptance on; each change of a message locks this row first (FactsRepository).
+-- status: "queued" as long as the message is in message_queue, also while it is in flight there.
+-- attempt_*: of the attempt that counts; null while the message is queued, and where it ended without one. attempt_count, tries: of when
+-- it left the queue. retried: it was scheduled, and then retried.
 -- billable, pricing_*: of the first report that said what the platform charges.
--- event_count becomes data.sequence of the message's next event; counted with and without an endpoint.
+-- event_count becomes data.sequence of the message's next event; counted with and without an endpoint. changed_at: of the last one.
+-- Reports update rows in place, without entries in indexes: no index names a column that they change, in its condition neither. Hence
+-- attention, and the space that is left in each page.
 create table message_state (
   message_id uuid primary key,
   organization_id uuid not null,
   connection_id uuid not null,
   conversation_id uuid,
   created_at timestamptz(3) not null,
-  status text not null check (status in ('accepted', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown')),
-  event_count integer not null,
+  status text not null default 'queued'
+    check (status in ('queued', 'accepted', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown')),
+  attention text generated always as (case when status in ('failed', 'outcome_unknown') then status end) stored,
+  event_count integer not null default 0,
+  changed_at timestamptz,
   queued_at timestamptz not null,
   processing_at timestamptz,
   accepted_at timestamptz,
@@ -277,46 +280,50 @@ create table message_state (
   error_code text,
   error_message text,
   attempt_id uuid,
-  attempt_number integer not null,
-  attempt_count integer,
-  attempt_status text check (attempt_status in ('accepted', 'rejected', 'deferred', 'unknown')),
-  attempt_finished_at timestamptz,
-  http_status integer,
-  platform_code integer,
-  platform_message text,
-  attempt_category text,
-  trace_id text,
-  tries integer,
+  attempt_number integer not null default 0,
+  attempt_count integer not null default 0,
+  tries integer not null default 0,
+  retried boolean not null default false,
   billable boolean,
   pricing_category text,
   pricing_type text,
   pricing_subtype text,
   pricing_model text
-) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
-create index message_state_connection on message_state (connection_id, status, created_at desc, message_id desc);
-create index message_state_conversation on message_state (conversation_id, status, created_at desc, message_id desc)
-  where conversation_id is not null;
-create index message_state_meta on message_state (hashtextextended(meta_message_id, 0))
-  where meta_message_id is not null;
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
+create index message_state_attention on message_state (connection_id, attention, created_at desc, message_id desc)
+  where attention is not null;
+create index message_state_conversation on message_state (conversation_id, attention, created_at desc, message_id desc)
+  where attention is not null and conversation_id is not null;
 
--- Attempts that another one replaced, and retries that were withdrawn while they were on the wire.
+-- Every attempt of which anything was learned: a row with its first fact, changed by later ones. What a caller sees of it follows from
+-- them (message_attempt_view).
+-- answer, answered_at, http_status, code, text, category, trace_id: WhatsApp's response. taken_at: a report said that it was accepted.
+-- failed_*: of the last report that it failed. replaced_at: since when another attempt counts, or is waited for; null: this one counts.
 create table message_attempt (
-  id uuid primary key,
-  organization_id uuid not null,
   message_id uuid not null,
+  id uuid not null,
+  organization_id uuid not null,
   number integer not null,
-  status text not null check (status in ('started', 'accepted', 'rejected', 'deferred', 'unknown')),
   started_at timestamptz not null,
-  finished_at timestamptz,
+  answer text check (answer in ('accepted', 'rejected', 'deferred', 'unknown')),
+  answered_at timestamptz,
   http_status integer,
-  platform_code integer,
-  platform_message text,
-  failure_category text,
+  code integer,
+  text text,
+  category text,
+  trace_id text,
+  lease_ended_at timestamptz,
+  taken_at timestamptz,
+  failed_at timestamptz,
+  failed_code integer,
+  failed_text text,
+  failed_category text,
+  replaced_at timestamptz,
   meta_message_id text,
-  trace_id text
+  primary key (message_id, id)
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
-create index message_attempt_message on message_attempt (message_id, number);
-create index message_attempt_meta on message_attempt (meta_message_id) where meta_message_id is not null;
+create index message_attempt_meta on message_attempt using hash (meta_message_id) where meta_message_id is not null;
+create index message_attempt_replaced on message_attempt (replaced_at) where replaced_at is not null;
 
 -- Repeats of POST /messages/{id}/retry with an Idempotency-Key.
 create table message_retry (
@@ -339,12 +346,11 @@ create view message_view as
 select m.id, m.organization_id, m.connection_id, m.conversation_id, m.direction, m.type, m.recipient,
   m.recipient_user_id, m.sender, m.client_message_id, m.idempotency_key, m.fingerprint, m.reply_to_message_id,
   m.media_object_id, m.created_at, c.body, coalesce(c.content, '{}') as content, c.inbound_context,
-  case when m.direction = 'inbound' then 'received' when q.attempt_id is not null then 'processing'
-    when q.message_id is not null then 'queued' else s.status end as status,
+  case when m.direction = 'inbound' then 'received' when q.attempt_id is not null then 'processing' else s.status end as status,
   case when m.direction = 'inbound' then m.meta_message_id else s.meta_message_id end as meta_message_id,
   s.failure_category, s.error_code, s.error_message,
-  coalesce(q.attempt_number, s.attempt_count, s.attempt_number, 0) as attempt_count,
-  coalesce(q.event_count, s.event_count, 1) as event_count,
+  coalesce(q.attempt_number, s.attempt_count, 0) as attempt_count,
+  coalesce(s.event_count, 1) as event_count,
   coalesce(q.attempt_id, s.attempt_id) as current_attempt_id, q.lease_until, q.seq, q.tries,
   case when q.attempt_id is null and q.held_until is null then coalesce(q.due_at, q.queued_at) end as next_attempt_at,
   coalesce(q.queued_at, s.queued_at) as queued_at,
@@ -356,26 +362,30 @@ left join message_queue q on q.message_id = m.id and m.direction = 'outbound'
 left join message_state s on s.message_id = m.id
 left join message_content c on c.message_id = m.id;
 
--- All attempts, one a number: the one under way, else the one that brought the state, else an earlier one.
+-- All attempts as callers see them, also the one in flight, of which nothing is known yet. What is shown follows from what is known, in
+-- whatever order it came:
+-- status: accepted by the response or by a report beats refused and failed; a decided response beats "not now"; that beats unknown.
+-- finished_at: of a decided response its time, else the first of all others.
+-- code, message: of the last report that it failed, where that said any, else the response's. category: of that report; of a response, but
+-- where a report says that WhatsApp accepted what the response left open. http_status, trace_id: always the response's.
 create view message_attempt_view as
-select distinct on (a.message_id, a.number) a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at,
-  a.finished_at, a.http_status, a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
-from (
-  select 1 as place, q.attempt_id as id, q.organization_id, q.message_id, q.attempt_number as number,
-    'started' as status, q.claimed_at as started_at, null::timestamptz as finished_at, null::integer as http_status,
-    null::integer as platform_code, null as platform_message, null as failure_category, null as meta_message_id,
-    null as trace_id
-  from message_queue q where q.attempt_id is not null
-  union all
-  select 2, s.attempt_id, s.organization_id, s.message_id, s.attempt_number, coalesce(s.attempt_status, 'started'),
-    coalesce(s.processing_at, s.queued_at), s.attempt_finished_at, s.http_status, s.platform_code,
-    s.platform_message, s.attempt_category, s.meta_message_id, s.trace_id
-  from message_state s where s.attempt_id is not null
-  union all
-  select 3, id, organization_id, message_id, number, status, started_at, finished_at, http_status, platform_code,
-    platform_message, failure_category, meta_message_id, trace_id
-  from message_attempt) as a
-order by a.message_id, a.number, a.place;
+select a.message_id, a.id, a.organization_id, a.number, a.started_at,
+  case when a.answer = 'accepted' or a.taken_at is not null then 'accepted'
+    when a.answer = 'rejected' or a.failed_at is not null then 'rejected'
+    when a.answer = 'deferred' then 'deferred'
+    when a.answer = 'unknown' or a.lease_ended_at is not null then 'unknown' else 'started' end as status,
+  case when a.answer in ('accepted', 'rejected') then a.answered_at
+    else least(a.answered_at, a.lease_ended_at, a.taken_at, a.failed_at) end as finished_at,
+  a.http_status,
+  case when num_nonnulls(a.failed_code, a.failed_text) > 0 then a.failed_code else a.code end as platform_code,
+  case when num_nonnulls(a.failed_code, a.failed_text) > 0 then a.failed_text else a.text end as platform_message,
+  coalesce(a.failed_category, case when a.answer = 'rejected' or a.taken_at is null then a.category end) as failure_category,
+  a.meta_message_id, a.trace_id
+from message_attempt a
+union all
+select q.message_id, q.attempt_id, q.organization_id, q.attempt_number, q.claimed_at, 'started', null, null, null, null, null, null, null
+from message_queue q where q.attempt_id is not null
+  and not exists (select from message_attempt a where a.message_id = q.message_id and a.id = q.attempt_id);
 `;
 
 const DOWN = `

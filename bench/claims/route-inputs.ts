@@ -319,7 +319,7 @@ from generate_series(1, ${TEMPLATES}) as n`;
 
 /** $2 a message with as many attempts as are kept. */
 const ATTEMPTS = `
-insert into message_attempt (id, organization_id, message_id, number, status, started_at, finished_at, http_status, platform_message)
+insert into message_attempt (id, organization_id, message_id, number, answer, started_at, answered_at, http_status, text)
 select uuid_v7(), $1, $2, n, 'rejected', now(), now(), 400, repeat('x', 500) from generate_series(2, 100) as n`;
 
 const EVENTS = `

@@ -77,10 +77,11 @@ const OUTCOME = `
 with gone as (
   delete from message_queue q using message m where m.id = $1 and ${QUEUE_ROW} and q.attempt_id = $2
   returning q.*
+), answered as (
+  insert into message_attempt (message_id, id, organization_id, number, started_at, answer, answered_at, http_status, meta_message_id)
+  select message_id, attempt_id, organization_id, attempt_number, claimed_at, 'accepted', clock_timestamp(), $4, $3 from gone
 )
-insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status, event_count,
-  queued_at, processing_at, accepted_at, meta_message_id, attempt_id, attempt_number, attempt_status,
-  attempt_finished_at, http_status)
-select message_id, organization_id, connection_id, conversation_id, created_at, 'accepted', event_count + 1, queued_at,
-  claimed_at, greatest(clock_timestamp(), claimed_at), $3, attempt_id, attempt_number, 'accepted', clock_timestamp(), $4
-from gone`;
+update message_state s set status = 'accepted', event_count = event_count + 1, processing_at = claimed_at,
+  accepted_at = greatest(clock_timestamp(), claimed_at), meta_message_id = $3, attempt_id = gone.attempt_id,
+  attempt_number = gone.attempt_number, attempt_count = gone.attempt_number
+from gone where s.message_id = gone.message_id`;

@@ -162,7 +162,7 @@ describe('a status that belongs to nothing yet', () => {
     expect(await statesOf(test, marker)).toEqual(['stored']);
 
     const message = await test.factories.message({ connection: sender.connection, status: 'accepted' });
-    await test.database.execute('update message_state set meta_message_id = $2 where message_id = $1', [
+    await test.database.execute('update message_attempt set meta_message_id = $2 where message_id = $1', [
       message.id,
       marker,
     ]);

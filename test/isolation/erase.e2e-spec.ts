@@ -78,10 +78,10 @@ describe('erasure of a phone number', () => {
     }
     const otp = await otpApp(test, 'sandbox', { organizationId: workspace.id });
     expect((await otp.send(`+${phone}`, { key: `login-${phone}` })).status).toBe(202);
-    await test.database.execute(
-      `update message_state set platform_message = 'to ' || $2 where message_id = any($1::uuid[])`,
-      [sent, phone],
-    );
+    await test.database.execute(`update message_attempt set text = 'to ' || $2 where message_id = any($1::uuid[])`, [
+      sent,
+      phone,
+    ]);
     return sent;
   }
 

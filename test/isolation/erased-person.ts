@@ -86,11 +86,11 @@ with e as {each}, made as (
   select id, 'about ' || coalesce(nullif(sender, '16505550134'), recipient), '{}' from made
 ), stated as (
   insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status, event_count, queued_at,
-    failed_at, error_message, platform_message, attempt_number, attempt_id, meta_message_id)
+    failed_at, error_message, attempt_number, attempt_id, meta_message_id)
   select id, organization_id, connection_id, conversation_id, created_at, 'failed', 2, created_at, created_at, 'not ' || recipient,
-    'not ' || recipient, 2, gen_random_uuid(), 'wamid.' || gen_random_uuid() || recipient from made where direction = 'outbound'
+    2, gen_random_uuid(), 'wamid.' || gen_random_uuid() || recipient from made where direction = 'outbound'
 ), tried as (
-  insert into message_attempt (id, organization_id, message_id, number, status, started_at, platform_message, meta_message_id)
+  insert into message_attempt (id, organization_id, message_id, number, answer, started_at, text, meta_message_id)
   select gen_random_uuid(), organization_id, id, 1, 'rejected', created_at, 'not ' || recipient, 'wamid.' || id || recipient
   from made where direction = 'outbound'
 ), counted as (

@@ -33,6 +33,8 @@ const BY_ANOTHER_ID: Readonly<Record<string, string>> = {
   'from observation s join conversation k on k.id = s."conversationId"':
     'a change of control: the conversation was found with its workspace just before, in the same request',
   'select 1 from conversation where id = any($1) order by id for no key update': 'likewise',
+  'from message m left join work w on w.message_id = m.id':
+    'the state of each message was locked with its workspace just before, in the same transaction',
   'FROM "connection" "connection" WHERE "connection"."id" = any($1)':
     'fills the cache of connections, from which each caller gets those of its own workspace only',
 };
@@ -41,8 +43,8 @@ const BY_ANOTHER_ID: Readonly<Record<string, string>> = {
 const NOW_AND_THEN: Readonly<Record<string, string>> = {
   'from api_key k join organization o on o.id = k.organization_id':
     'finds keys that are not cached, several in one statement: the key itself says whose it is',
-  'select from message_queue where message_id = any($1::uuid[]) order by message_id for update':
-    'records refusals, of the attempts that a worker has under way: many in one statement, by their own ids',
+  's.message_id between $2::uuid and $3::uuid\norder by s.message_id for update of s':
+    'records what was answered to attempts that a worker has in flight: many in one statement, by their own ids',
 };
 
 let stage: Stage;

@@ -1,3 +1,4 @@
+import { factsOf } from '../support/facts.js';
 import { enterContactObservations } from '../../src/modules/conversations/conversations.repository.js';
 import {
   findNewMessages,
@@ -21,7 +22,7 @@ export class StatusBatches {
     this.batches = new GroupCommit(database, {
       name: 'status report',
       careful: true,
-      commit: applyStatusReports,
+      commit: (reports, statements) => applyStatusReports(reports, statements, factsOf(database)),
     });
   }
 

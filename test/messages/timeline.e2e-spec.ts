@@ -323,7 +323,10 @@ describe('what is not kept', () => {
       failureCategory: 'platform_unavailable',
     });
     await test.database.execute('delete from message_content where message_id = $1', [id]);
-    await test.database.execute('update message_state set attempt_number = 3 where message_id = $1', [id]);
+    await test.database.execute(
+      'update message_state set attempt_number = 3, attempt_count = 3 where message_id = $1',
+      [id],
+    );
     const { not_kept: notKept, explanation } = await told(id);
     expect(notKept).toEqual([
       expect.stringMatching(/^2 earlier attempts are not listed: .* 400 days\.$/),

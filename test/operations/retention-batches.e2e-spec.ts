@@ -35,8 +35,8 @@ const KINDS: Record<string, Kind> = {
   },
   attempts: {
     table: 'message_attempt',
-    insert: `insert into message_attempt (id, organization_id, message_id, number, status, started_at)
-      select uuid_v7(), $1::uuid, uuid_v7(), 1, 'accepted', ${at} ${series}`,
+    insert: `insert into message_attempt (id, organization_id, message_id, number, answer, started_at, replaced_at)
+      select uuid_v7(), $1::uuid, uuid_v7(), 1, 'accepted', ${at}, ${at} ${series}`,
     clear: ({ app }) => app.get(MessagesMaintenance).remove('attempts', before(), LIMIT),
   },
   'webhook events': {

@@ -205,12 +205,13 @@ describe('what is kept for a time only', () => {
         status: 'failed',
         created_at: new Date(),
       });
-    const attempt = (daysAgo: number, status: string) =>
+    const attempt = (daysAgo: number, isReplaced: boolean) =>
       insert('message_attempt', daysAgo, {
         message_id: newId(),
         number: 1,
-        status,
+        answer: 'accepted',
         started_at: new Date(Date.now() - daysAgo * DAY_MS),
+        replaced_at: isReplaced ? new Date(Date.now() - daysAgo * DAY_MS) : null,
       });
     // As of a process that has run for weeks: a partition a day.
     const days = test.app.get(DayPartitions);
@@ -222,15 +223,15 @@ describe('what is kept for a time only', () => {
       await event(21),
       await event(300),
       await delivery(21),
-      await attempt(101, 'accepted'),
-      await attempt(500, 'unknown'),
+      await attempt(101, true),
+      await attempt(500, true),
     ];
     const kept = [
       await event(19),
       await event(0),
       await delivery(19),
-      await attempt(99, 'rejected'),
-      await attempt(101, 'started'),
+      await attempt(99, true),
+      await attempt(101, false),
     ];
     // A partition counts as one, the empty one of the day before too.
     expect(await run()).toBe(gone.length + 1);
@@ -345,8 +346,8 @@ describe('what is kept for a time only', () => {
       [ids[0]],
     );
     await test.database.execute(
-      `insert into message_attempt (id, organization_id, message_id, number, status, started_at)
-       values ($1, $2, $3, 1, 'accepted', clock_timestamp())`,
+      `insert into message_attempt (id, organization_id, message_id, number, answer, started_at, replaced_at)
+       values ($1, $2, $3, 1, 'accepted', clock_timestamp(), clock_timestamp())`,
       [ids[1], connection.organizationId, newId()],
     );
     const { id: projectId } = await otpProject(connection.organizationId);
@@ -374,7 +375,6 @@ describe('what is kept for a time only', () => {
       await client.query('set enable_seqscan = off; set enable_bitmapscan = off');
       for (const sql of [
         `select message_id from message_content where message_id < $1 order by message_id limit 1000`,
-        `select id from message_attempt where id < $1 and status <> 'started' order by id limit 1000`,
         `select id from webhook_event where id < $1 order by id limit 1000`,
         `select id from webhook_delivery where id < $1 order by id limit 1000`,
         `select id from platform_notification where id < $1 and state <> 'stored' order by id limit 1000`,

@@ -1,3 +1,4 @@
+import { factsOf } from '../support/facts.js';
 import type pg from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
@@ -15,7 +16,6 @@ import {
 } from '../../src/modules/sending/claim/claim.repository.js';
 import { SendingSweepsRepository } from '../../src/modules/sending/sweeps/sending-sweeps.repository.js';
 import { QueueEstimates } from '../../src/modules/sending/estimate/queue-estimate.js';
-import { RECORD_IN_QUEUE } from '../../src/modules/sending/outcome/outcome.repository.js';
 import { INBOUND_LANE, InboundRepository, type DueNotification } from '../../src/modules/inbound/inbound.repository.js';
 import { OtpRepository } from '../../src/modules/otp/otp.repository.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
@@ -78,6 +78,9 @@ const JOURNAL = `made as (
       uuid_v7(), ''::bytea, date_trunc('milliseconds', ${due}), null from generate_series($4::integer, $5::integer) n
     where $3::uuid is not null
     returning *
+  ), stated as (
+    insert into message_state (message_id, organization_id, connection_id, created_at, queued_at)
+    select id, organization_id, connection_id, created_at, created_at from made
   )`;
 
 const queued = (dueAt: string): string => `with ${JOURNAL}
@@ -102,16 +105,8 @@ function messageWork(test: TestApp, { connection }: Lane): Record<string, () => 
   return {
     claim: async () => (claimed = await claim()),
     outcome: () =>
-      database.byIndex(() =>
-        database.query(RECORD_IN_QUEUE, [
-          JSON.stringify(
-            claimed.map(({ id, attemptId }) => ({
-              attemptId,
-              messageId: id,
-              status: 'accepted',
-            })),
-          ),
-        ]),
+      factsOf(database).applyNow(
+        claimed.map(({ id, attemptId }) => ({ kind: 'answer', attemptId, messageId: id, status: 'accepted' })),
       ),
     'due lanes': () => sends.dueConnections(2_000, null),
     'lost leases': () => sweeps.expireLeases(1_000),

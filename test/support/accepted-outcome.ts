@@ -1,5 +1,5 @@
 import type { ClaimedMessage } from '../../src/modules/sending/claim/claim.repository.js';
-import type { OutcomeRecord } from '../../src/modules/sending/outcome/outcome-record.js';
+import type { OutcomeRecord } from '../../src/modules/messages/state/facts.js';
 
 /** The outcome of an attempt that the platform took; `change` makes another of it. */
 export function acceptedOutcome(

@@ -68,8 +68,9 @@ export async function insertMessage(
   const content = spec.content ?? (type === 'text' ? { body, preview_url: false } : { [type]: { body } });
   await insertRow(rows, 'message', journalColumns(spec, made));
   await insertRow(rows, 'message_content', { message_id: made.id, body, content: JSON.stringify(content) });
+  if (status !== 'received') await insertRow(rows, 'message_state', stateColumns(spec, status, made));
   if (status === 'queued' || status === 'processing') await insertRow(rows, 'message_queue', queueColumns(spec, made));
-  else if (status !== 'received') await insertRow(rows, 'message_state', stateColumns(spec, status, made));
+  else if (made.attemptId !== null) await insertRow(rows, 'message_attempt', attemptColumns(spec, status, made));
   return { id: made.id, attemptId: made.attemptId, metaMessageId: made.metaMessageId };
 }
 
@@ -125,26 +126,40 @@ function queueColumns(spec: MessageSpec, made: Made): Record<string, unknown> {
 }
 
 function stateColumns(spec: MessageSpec, status: MessageStatus, made: Made): Record<string, unknown> {
-  const category = status === 'failed' ? (spec.failureCategory ?? 'unknown') : null;
-  return {
+  const own = {
     message_id: made.id,
     organization_id: spec.connection.organizationId,
     connection_id: spec.connection.id,
     conversation_id: spec.conversationId ?? null,
     created_at: made.createdAt,
-    status,
-    event_count: 0,
     queued_at: made.createdAt,
+  };
+  if (status === 'queued' || status === 'processing') return own;
+  return {
+    ...own,
+    status,
     processing_at: made.createdAt,
     meta_message_id: made.metaMessageId,
-    failure_category: category,
+    failure_category: status === 'failed' ? (spec.failureCategory ?? 'unknown') : null,
     attempt_id: made.attemptId,
     attempt_number: 1,
-    attempt_status: ATTEMPT[status],
-    attempt_finished_at: made.createdAt,
-    http_status: ATTEMPT[status] === 'accepted' ? 200 : null,
-    attempt_category: category,
+    attempt_count: 1,
     ...Object.fromEntries((PASSED[status] ?? []).map((column) => [column, made.createdAt])),
+  };
+}
+
+function attemptColumns(spec: MessageSpec, status: MessageStatus, made: Made): Record<string, unknown> {
+  return {
+    message_id: made.id,
+    id: made.attemptId,
+    organization_id: spec.connection.organizationId,
+    number: 1,
+    started_at: made.createdAt,
+    answer: ATTEMPT[status],
+    answered_at: made.createdAt,
+    http_status: ATTEMPT[status] === 'accepted' ? 200 : null,
+    category: status === 'failed' ? (spec.failureCategory ?? 'unknown') : null,
+    meta_message_id: made.metaMessageId,
   };
 }
 

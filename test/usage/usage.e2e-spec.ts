@@ -197,10 +197,8 @@ describe('GET /usage', () => {
         // Whatever was taken back into the queue ends.
         await waitFor(
           async () => {
-            const rows = await test.database.query('select from message_queue where organization_id = $1', [
-              workspace.organizationId,
-            ]);
-            return rows.length === 0;
+            const waiting = 'select from message_queue where organization_id = $1 and held_until is null';
+            return (await test.database.query(waiting, [workspace.organizationId])).length === 0;
           },
           { what: 'an empty queue' },
         );

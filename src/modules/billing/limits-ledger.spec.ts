@@ -1,3 +1,4 @@
+import { factsOf } from '../../../test/support/facts.js';
 import fc from 'fast-check';
 import { statusReport } from '../../../test/messages/platform-reports.js';
 import { acceptedOutcome } from '../../../test/support/accepted-outcome.js';
@@ -39,9 +40,9 @@ beforeAll(async () => {
   factories = new Factories(database);
   accepts = [1, 2].map(() => new AcceptRepository(database, Tracing.OFF, LIMITED));
   sends = new ClaimRepository(database);
-  outcomes = new OutcomeRepository(database, LIMITED);
-  schedule = new ScheduleRepository(database);
-  messages = new MessagesRepository(database, LIMITED);
+  outcomes = new OutcomeRepository(database, factsOf(database));
+  schedule = new ScheduleRepository(database, factsOf(database));
+  messages = new MessagesRepository(database, factsOf(database));
   await database.execute(
     `insert into usage_rate (countries, category, tier_from, price, currency, valid_from) values
        ('{*}', 'marketing', 1, 0.07, 'EUR', '2026-01-01'), ('{*}', 'marketing_lite', 1, 0.09, 'EUR', '2026-01-01'),
@@ -142,7 +143,7 @@ class Ledger {
           const change = status === 'failed' ? {} : { pricing };
           return statusReport(connectionId, { id: target.id, ...state }, status, change);
         });
-        await database.transaction(() => applyStatusReports(reports, database));
+        await database.transaction(() => applyStatusReports(reports, database, factsOf(database)));
         return;
       }
       case 'retry': {

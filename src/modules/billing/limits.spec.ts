@@ -1,3 +1,4 @@
+import { factsOf } from '../../../test/support/facts.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { LIMITED } from '../../../test/support/limits.js';
 import { newMessage } from '../../../test/support/new-message.js';
@@ -33,7 +34,7 @@ beforeAll(async () => {
     new AcceptRepository(database, Tracing.OFF, LIMITED),
     new AcceptRepository(database, Tracing.OFF, LIMITED),
   ];
-  tags = new TagsRepository(database);
+  tags = new TagsRepository(database, factsOf(database));
   await database.execute(`insert into usage_rate values ('{*}', 'marketing', 1, 0.07, 'EUR', '2026-01-01')`);
 });
 afterAll(() => opened.close());

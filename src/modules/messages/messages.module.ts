@@ -22,6 +22,7 @@ import { MessagesService } from './messages.service.js';
 import { CheckMessageService } from './check/check-message.service.js';
 import { SendBatchService } from './accept/send-batch.service.js';
 import { SendPreparation } from './accept/send-preparation.js';
+import { MessageStateModule } from './state/message-state.module.js';
 import { ScheduleRepository } from './schedule/schedule.repository.js';
 import { SCHEDULE_QUEUE, ScheduledMessages, ScheduleProcessor } from './schedule/schedule.processor.js';
 
@@ -32,6 +33,7 @@ import { SCHEDULE_QUEUE, ScheduledMessages, ScheduleProcessor } from './schedule
     ConnectionsModule,
     ConversationsModule,
     MediaModule,
+    MessageStateModule,
     OptOutsModule,
     SendingModule,
     TemplatesModule,

@@ -1,7 +1,6 @@
 import { joinLanes } from '../conversations/contacts/join-lanes.js';
 import { Injectable } from '@nestjs/common';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
-import { Config } from '../../infrastructure/config/config.js';
 import { Database } from '../../infrastructure/database/database.js';
 import {
   HELD_BY_TIME,
@@ -12,7 +11,6 @@ import {
   type AttemptRow,
   type MessageRow,
 } from './message/message-row.js';
-import { ATTEMPT_COLUMNS } from './message/attempt-columns.js';
 import {
   type JournalPlace,
   type JournalQuery,
@@ -21,9 +19,9 @@ import {
   pageOf,
   scanEndOf,
 } from './journal/journal-page.js';
-import { recipientKey } from '../conversations/conversations.repository.js';
 import type { OutboundStatus } from './message/message-state.js';
 import type { DetailedMessage, Message } from './messages.types.js';
+import { FactsRepository } from './state/facts.repository.js';
 
 /** `metaMessageId` is null of a message that was sent, and where the contact was erased. */
 type ReadableMessage = Pick<Message, 'id' | 'connectionId' | 'direction' | 'metaMessageId' | 'readAt'>;
@@ -55,7 +53,7 @@ export interface LastFailure {
 export class MessagesRepository {
   constructor(
     private readonly database: Database,
-    private readonly config: Config,
+    private readonly facts: FactsRepository,
   ) {}
 
   async findById(organizationId: string, id: string): Promise<Message | null> {
@@ -90,8 +88,8 @@ export class MessagesRepository {
       `select m.send_at as "sendAt", c.message_id is null as "isCleared", clock_timestamp() as now,
          case when m.direction = 'inbound' or m.source is not null then m.meta_message_id is null
            else m.fingerprint = '' end as "isErased",
-         m.retried as "isRetried"
-       from message m left join message_content c on c.message_id = m.id where m.organization_id = $1 and m.id = $2`,
+         coalesce(s.retried, false) as "isRetried"
+       from message m left join message_content c on c.message_id = m.id left join message_state s on s.message_id = m.id where m.organization_id = $1 and m.id = $2`,
       [organizationId, id],
     );
   }
@@ -147,9 +145,10 @@ export class MessagesRepository {
     from: readonly OutboundStatus[],
     body: string | null,
   ): Promise<boolean> {
-    const { messageTtlHours } = this.config.limits;
-    const params = [organizationId, messageId, from, body, messageTtlHours];
-    if ((await this.database.query(RETRY, params)).length === 0) return false;
+    const [applied] = await this.database.byIndex(() =>
+      this.facts.apply([{ kind: 'retry', messageId, from, body }], this.database, { organizationId }),
+    );
+    if (applied?.result !== 'recorded') return false;
     // The contact may have another name by now.
     const replaced = await this.database.query<{ id: string }>(REPLACED_RECIPIENT, [organizationId, messageId]);
     await joinLanes(
@@ -269,42 +268,19 @@ select count(*)::integer as count from (
     order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit $2) as one
   where k.organization_id = $1 limit $2) as queued`;
 
-// The attempt of before a retry goes where those stand that are over. One of before the queue had a table of its own is
-// there already. The row that was the message's state keeps its place in time, and gets a new one in its recipient's
-// order. A scheduled message may fail before any attempt, and nothing but `retried` distinguishes its retry from its
-// release.
-const RETRY = `
-with gone as (
-  delete from message_state where organization_id = $1 and message_id = $2 and status = any($3) returning *
-), history as (
-  insert into message_attempt (${ATTEMPT_COLUMNS})
-  select attempt_id, organization_id, message_id, attempt_number, coalesce(attempt_status, 'unknown'),
-    coalesce(processing_at, queued_at), attempt_finished_at, http_status, platform_code, platform_message,
-    attempt_category, meta_message_id, trace_id
-  from gone where attempt_id is not null
-), shown as (
-  update message_content c set body = $4 from gone where c.message_id = gone.message_id
-), marked as (
-  update message m set retried = true from gone
-  where m.id = gone.message_id and m.organization_id = gone.organization_id and m.send_at is not null
-)
-insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-  queued_at, due_at, attempt_number, event_count, tag, expires_at)
-select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
-  ${recipientKey('m')}, now.at, now.at, coalesce(gone.attempt_count, gone.attempt_number),
-  gone.event_count, m.tag, now.at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $5))
-from gone join message m on m.id = gone.message_id and m.organization_id = gone.organization_id
-cross join (select clock_timestamp() as at) as now
-returning message_id`;
+/** Later messages of a conversation that are looked at for one that arrived. */
+const LATER = 100;
 
 // $1 workspace, $2 conversation. By message_state_conversation: a few rows, however long the conversation is.
 const LAST_FAILURE = `
 with failure as (
   select message_id, created_at, failure_category, failed_at from message_state
-  where organization_id = $1 and conversation_id = $2 and status = 'failed'
+  where organization_id = $1 and conversation_id = $2 and attention = 'failed'
   order by created_at desc, message_id desc limit 1
 )
 select message_id as "messageId", failure_category as category, failed_at as at from failure f
 where failed_at is not null and failure_category is not null and not exists (
-  select 1 from message_state s where s.organization_id = $1 and s.conversation_id = $2
-    and s.status in ('delivered', 'read') and s.created_at > f.created_at)`;
+  select from (
+    select m.id from message m where m.conversation_id = $2 and m.direction = 'outbound' and m.created_at > f.created_at
+    order by m.created_at desc, m.id desc limit ${LATER}) as later
+  join message_state s on s.message_id = later.id and s.organization_id = $1 and s.status in ('delivered', 'read'))`;

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { MessagesModule } from '../messages/messages.module.js';
+import { MessageStateModule } from '../messages/state/message-state.module.js';
 import { SendingModule } from '../sending/sending.module.js';
 import { WebhookModule } from '../webhook/webhook.module.js';
 import { TagsController } from './tags.controller.js';
@@ -8,7 +9,7 @@ import { TagsService } from './tags.service.js';
 
 /** Groups of messages that are followed, paused, canceled and retried as one. */
 @Module({
-  imports: [MessagesModule, SendingModule, WebhookModule],
+  imports: [MessagesModule, MessageStateModule, SendingModule, WebhookModule],
   controllers: [TagsController],
   providers: [TagsService, TagsRepository],
 })

@@ -1,3 +1,4 @@
+import { factsOf, recordIn } from '../../../test/support/facts.js';
 import type pg from 'pg';
 import { attemptRows } from '../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../test/messages/platform-reports.js';
@@ -20,8 +21,9 @@ import { MessagesMaintenanceRepository } from '../messages/maintenance/messages-
 import { MessagesRepository } from '../messages/messages.repository.js';
 import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
 import { CLAIM, claimParams, ClaimRepository, type ClaimedMessage } from '../sending/claim/claim.repository.js';
-import { OutcomeRepository, RECORD_IN_QUEUE } from '../sending/outcome/outcome.repository.js';
-import { putBack, type OutcomeRecord } from '../sending/outcome/outcome-record.js';
+import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
+import { putBack } from '../sending/outcome/outcome-record.js';
+import type { OutcomeRecord } from '../messages/state/facts.js';
 import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
 import { type FailedPage, TagsRepository, WORK_ROWS } from './tags.repository.js';
 import type { TagAction, TagStatus } from './tags.types.js';
@@ -44,9 +46,9 @@ let clients: pg.Client[];
 
 beforeAll(async () => {
   opened = await openTestDatabase(8);
-  tags = new TagsRepository(opened.database);
-  sweeps = new SendingSweepsRepository(opened.database);
-  outcomes = new OutcomeRepository(opened.database, LIMITED);
+  tags = new TagsRepository(opened.database, factsOf(opened.database));
+  sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
+  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
   accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
 });
 afterAll(() => opened.close());
@@ -194,7 +196,7 @@ describe('a pause', () => {
       [connection.id],
     );
     expect(age).toBeLessThan(1_800);
-    const maintenance = new MessagesMaintenanceRepository(opened.database);
+    const maintenance = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
     expect(await maintenance.oldestDueSeconds()).toBe(0);
   });
 
@@ -299,11 +301,12 @@ describe('what comes back to a paused tag', () => {
     const id = await accept(to);
     const [claimed] = await claim();
     const outcome = await begin();
-    await outcome.query(RECORD_IN_QUEUE.text, [JSON.stringify([putOff(claimed as ClaimedMessage, LONG_MS)])]);
+    await recordIn(outcome, putOff(claimed as ClaimedMessage, LONG_MS));
     const plain = await accept(to, null);
-    expect(await dueIds()).toEqual([plain]);
+    // Behind the one that is put off.
+    expect(await dueIds()).toEqual([]);
     await outcome.query('commit');
-    expect((await dueIds()).sort()).toEqual([id, plain].sort());
+    expect(await dueIds()).toEqual([id]);
     await act('pause');
     expect(await sendAll()).toEqual([plain]);
     expect(await isFound()).toBe(false);
@@ -315,7 +318,7 @@ describe('what comes back to a paused tag', () => {
     const [claimed] = await claim();
     await outcomes.record({ ...putBack(claimed as ClaimedMessage), status: 'failed' });
     await act('pause');
-    const messages = new MessagesRepository(opened.database, LIMITED);
+    const messages = new MessagesRepository(opened.database, factsOf(opened.database));
     await messages.retry(connection.organizationId, id, ['failed'], 'hello');
     expect(await settle()).toBe('paused');
     expect(await dueRows()).toEqual([]);
@@ -565,8 +568,8 @@ describe('what is held', () => {
     await act('pause');
     const { id, attemptId } = reported;
     const report = statusReport(connection.id, { id, attemptId, metaMessageId: `wamid.${attemptId}` }, 'delivered');
-    await opened.database.transaction(() => applyStatusReports([report], opened.database));
-    expect(await outcomes.record(accepted(answered))).toBe('retry_withdrawn');
+    await opened.database.transaction(() => applyStatusReports([report], opened.database, factsOf(opened.database)));
+    expect(await outcomes.record(accepted(answered))).toBe('retry_canceled');
     const rows = await opened.database.query<{ id: string; status: string }>(
       'select id, status from message_view where connection_id = $1',
       [connection.id],

@@ -4,8 +4,9 @@ import { Database } from '../../infrastructure/database/database.js';
 import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
 import type { RowsOfWorkspaces } from '../../infrastructure/queue/turns.js';
 import { recipientKey } from '../conversations/conversations.repository.js';
-import { failUnsent } from '../messages/message/message-event-sql.js';
 import { queueTakes } from '../messages/message/message-state.js';
+import type { Fact } from '../messages/state/facts.js';
+import { FactsRepository } from '../messages/state/facts.repository.js';
 import type { TagAction, TagKey, TagPart, TagStatus } from './tags.types.js';
 
 /** Messages of a tag that are counted. */
@@ -13,6 +14,8 @@ export const MAX_COUNTED = 200_000;
 
 /** Rows that one statement moves. */
 const BATCH = 2_000;
+/** Messages that fail in one transaction. */
+const FAILED_AT_ONCE = 500;
 /** Messages of the journal that one look for failed ones passes, and of which it finds no more than a turn may retry. */
 const LOOK = 1_000;
 const RETRIES = 100;
@@ -61,7 +64,10 @@ interface MovedRow {
 
 @Injectable()
 export class TagsRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly facts: FactsRepository,
+  ) {}
 
   /** Null where no message has the tag. */
   async act({ organizationId, tag }: TagKey, action: TagAction, category: string | null): Promise<TagStatus | null> {
@@ -109,14 +115,16 @@ export class TagsRepository {
    * its time again.
    */
   async resume(key: TagKey): Promise<Moved> {
-    const moved = sum(key, [await this.move(RESUME, key)]);
+    const expired = await this.fail(key, LATE, (messageId) => ({ kind: 'expired', messageId, resumed: true }));
+    const moved = sum(key, [expired, await this.move(RESUME, key)]);
     return moved.rows > 0 ? moved : this.end(RESUMED, key);
   }
 
   /** Fails what waits of a tag. */
   async cancel(key: TagKey): Promise<Moved> {
+    const cancel = (messageId: string, before: number): Fact => ({ kind: 'canceled', messageId, before });
     const rows: MovedRow[] = [];
-    for (const statement of CANCEL) rows.push(await this.move(statement, key));
+    for (const found of [WAITING, HELD]) rows.push(await this.fail(key, found, cancel));
     const moved = sum(key, rows);
     return moved.rows > 0 ? moved : this.end(CANCELED, key);
   }
@@ -133,6 +141,21 @@ export class TagsRepository {
        where organization_id = $1 and tag = $2 and retry_before = $3::timestamptz`,
       [organizationId, tag, before, last?.at ?? null, last?.id ?? null],
     );
+  }
+
+  /** Messages that are locked are left to the next step. */
+  private fail(
+    { organizationId, tag }: TagKey,
+    find: string,
+    factOf: (messageId: string, before: number) => Fact,
+  ): Promise<MovedRow> {
+    return this.database.byIndex(async () => {
+      const found = await this.database.query<{ id: string; before: number }>(find, [organizationId, tag]);
+      const facts = found.map(({ id, before }) => factOf(id, before));
+      const applied = await this.facts.apply(facts, this.database, { skipLocked: true });
+      const failed = applied.flatMap(({ moved, message }) => (moved && message !== null ? [message.connectionId] : []));
+      return { messages: failed.length, connectionIds: [...new Set(failed)], failed: failed.length };
+    });
   }
 
   private async end(statement: string, { organizationId, tag }: TagKey): Promise<Moved> {
@@ -226,19 +249,18 @@ with ${locked('t.paused')}, picked as materialized (
   returning q.connection_id
 )${moved('held')}`;
 
+// While claims are blocked nothing is called expired, since it may have been sent.
+const IS_LATE = `q.scheduled_for is null and q.expires_at <= statement_timestamp() and not (${CLAIMS_BLOCKED})`;
 // As PAUSED, of rows that are found by their place: all of the index of what is paused would do for that.
 const IS_HELD = 'not isfinite(q.held_until)';
 const IS_RESUMING = 't.resuming and not t.paused and t.cancel_before is null';
 
 // In the order of before: nextval is drawn in the order of `ordered`. The time is not before the lane's low-water mark, which has
-// passed the rows. One time for all: what has not expired by then goes back. While claims are blocked nothing is called
-// expired, since it may have been sent.
+// passed the rows.
 const RESUME = `
 with ${locked(IS_RESUMING)}, picked as materialized (
-  select q.ctid as row_ctid, q.message_id, q.connection_id, q.scheduled_for, q.seq,
-    q.scheduled_for is null and q.expires_at <= statement_timestamp() and not (${CLAIMS_BLOCKED}) as is_late
-  from message_queue q
-  where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${PAUSED}
+  select q.ctid as row_ctid, q.message_id, q.connection_id, q.scheduled_for, q.seq from message_queue q
+  where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${PAUSED} and not (${IS_LATE})
   order by q.organization_id, q.tag, q.seq limit ${BATCH} for update skip locked
 ), placed as materialized (
   select ordered.*, nextval('message_queue_seq_seq') as new_seq from (
@@ -246,7 +268,7 @@ with ${locked(IS_RESUMING)}, picked as materialized (
       row_number() over (partition by p.connection_id, r.key order by p.seq) = 1 as is_first
     from picked p join message m on m.id = p.message_id and m.organization_id = $1
     cross join lateral (select ${recipientKey('m')} as key) as r
-    where p.scheduled_for is null and not p.is_late order by p.seq) as ordered
+    where p.scheduled_for is null order by p.seq) as ordered
 ), freed as (
   update message_queue q set held_until = null, seq = placed.new_seq, recipient = placed.lane,
     due_at = case when placed.is_first then greatest(q.not_before, clock_timestamp()) end
@@ -256,36 +278,28 @@ with ${locked(IS_RESUMING)}, picked as materialized (
   update message_queue q set held_until = greatest(q.scheduled_for, clock_timestamp())
   where q.ctid = any(array(select row_ctid from picked where scheduled_for is not null)) and ${IS_HELD}
   returning q.connection_id
-), late as (
-  delete from message_queue q where q.ctid = any(array(select row_ctid from picked where is_late)) and ${IS_HELD}
-  returning q.message_id, q.organization_id, q.connection_id, q.conversation_id, q.created_at, q.event_count, q.queued_at,
-    q.attempt_number
 ), resumed as (
-  select connection_id from freed union all select connection_id from rescheduled union all select connection_id from late
-), ${failUnsent('late', `'expired', 'EXPIRED', 'The message stayed in the queue for too long.'`)}
-${moved('resumed', '(select count(*)::integer from late)')}`;
+  select connection_id from freed union all select connection_id from rescheduled
+)${moved('resumed')}`;
+
+/** SQL: rows of the tag, under its lock, that wait; `before`: the time of its cancel, microseconds. */
+const waiting = (action: string, condition: string): string => `
+with ${locked(action)}
+select q.message_id as id, (select extract(epoch from cancel_before) * 1000000 from tag)::float8 as before from message_queue q
+where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${condition}
+order by q.organization_id, q.tag, q.seq limit ${FAILED_AT_ONCE}`;
+
+const LATE = waiting(IS_RESUMING, `${PAUSED} and ${IS_LATE}`);
 
 const RESUMED = `
 update message_tag t set resuming = false
 where t.organization_id = $1 and t.tag = $2 and t.resuming and not exists (
   select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${PAUSED})`;
 
-const CANCEL_REASON = `'canceled', 'CANCELED', 'The message was canceled before it was sent.'`;
-
-const cancelWaiting = (condition: string): string => `
-with ${locked(`t.cancel_before is not null and not (${CLAIMS_BLOCKED})`)}, picked as materialized (
-  select q.ctid as row_ctid from message_queue q
-  where q.organization_id = $1 and q.tag = $2 and ${condition} and ${queueTakes('canceled')}
-    and q.created_at <= (select cancel_before from tag)
-  order by q.organization_id, q.tag, q.seq limit ${BATCH} for update skip locked
-), gone as (
-  delete from message_queue q where q.ctid = any(array(select row_ctid from picked)) and ${queueTakes('canceled')}
-  returning q.message_id, q.organization_id, q.connection_id, q.conversation_id, q.created_at, q.event_count, q.queued_at,
-    q.attempt_number
-), ${failUnsent('gone', CANCEL_REASON)}
-${moved('gone', '(select count(*)::integer from gone)')}`;
-
-const CANCEL = [cancelWaiting(NOT_PAUSED), cancelWaiting(PAUSED)];
+const IS_CANCELING = `t.cancel_before is not null and not (${CLAIMS_BLOCKED})`;
+const IS_BEFORE = 'q.created_at <= (select cancel_before from tag)';
+const WAITING = waiting(IS_CANCELING, `${WAITS} and ${IS_BEFORE}`);
+const HELD = waiting(IS_CANCELING, `${PAUSED} and ${IS_BEFORE}`);
 
 // What is on the wire may come back to the queue.
 const CANCELED = `
@@ -328,8 +342,7 @@ select tag.retry_before::text as before, (select count(*)::integer from looked) 
 from tag, size`;
 
 const PARTS = `
-select m.connection_id as "connectionId", case when q.attempt_id is not null then 'processing'
-    when q.message_id is not null then 'queued' else s.status end as status,
+select m.connection_id as "connectionId", case when q.attempt_id is not null then 'processing' else s.status end as status,
   s.failure_category as "failureCategory", count(*)::integer as messages,
   count(q.scheduled_for)::integer as scheduled, max(q.scheduled_for) as "lastScheduledFor",
   min(m.created_at) as "firstAcceptedAt",
@@ -339,7 +352,7 @@ from (
   select id, connection_id, created_at from message where organization_id = $1 and tag = $2
   order by created_at desc, id desc limit ${MAX_COUNTED}) as m
 left join lateral (select * from message_queue where message_id = m.id offset 0) q on true
-left join lateral (select * from message_state where message_id = m.id offset 0) s on q.message_id is null
+left join lateral (select * from message_state where message_id = m.id offset 0) s on true
 group by 1, 2, 3`;
 
 // $1 workspace, $2 numbers, with $3 scheduled messages and $4 the last of their times.

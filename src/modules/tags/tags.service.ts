@@ -23,8 +23,8 @@ const LATER = new Set(['unavailable', 'platform_unavailable', 'platform_timeout'
 /**
  * Groups of messages. An action is one row (`message_tag`), which the claim of messages reads where one with a tag is due:
  * a pause holds with its commit. The sweep does the rest in batches: it holds rows of paused tags, so that claims do not read
- * them and later messages to their recipients pass; resumes them; cancels; retries. Workspaces have their turns, and in a
- * turn each tag has one bounded step; what ends anywhere is continued by the next one.
+ * them and later messages to their recipients pass; resumes them; cancels; retries. Workspaces have their turns, and in a turn each
+ * tag has one bounded step; what ends anywhere is continued by the next one.
  */
 @Injectable()
 export class TagsService implements OnModuleInit {

@@ -117,6 +117,9 @@ async function seed({ stage }: FaultStage, connection: SeededConnection, crowd: 
          from generate_series(1, $3::integer) as n returning *
        ), contents as (
          insert into message_content (message_id, body, content) select id, 'Hello', '{"body":"Hello"}' from made
+       ), stated as (
+         insert into message_state (message_id, organization_id, connection_id, created_at, queued_at)
+         select id, organization_id, connection_id, created_at, created_at from made
        )
        insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at,
          due_at, expires_at)

@@ -29,11 +29,12 @@ export async function seedAccepted(
        insert into message_content (message_id, body, content) select id, 'Hello', '{"body": "Hello"}' from made
      ), states as (
        insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count, queued_at,
-         processing_at, accepted_at, meta_message_id, attempt_id, attempt_number, attempt_status, attempt_finished_at,
-         http_status)
-       select id, $1, $2, date_trunc('milliseconds', at), 'accepted', 1, at, at, at, meta, attempt_id, 1, 'accepted', at,
-         200
-       from made
+         changed_at, processing_at, accepted_at, meta_message_id, attempt_id, attempt_number, attempt_count)
+       select id, $1, $2, date_trunc('milliseconds', at), 'accepted', 1, at, at, at, at, meta, attempt_id, 1, 1 from made
+     ), attempts as (
+       insert into message_attempt (message_id, id, organization_id, number, started_at, answer, answered_at, http_status,
+         meta_message_id)
+       select id, attempt_id, $1, 1, at, 'accepted', at, 200, meta from made
      )
      select id, attempt_id, meta, recipient from made`,
     [connection.organizationId, connection.id, count, connection.phoneNumber],

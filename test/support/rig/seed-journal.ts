@@ -33,7 +33,7 @@ export async function seedJournal(
 ): Promise<void> {
   const { rows: indexes } = await pool.query<{ name: string; definition: string }>(
     `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
-     where indrelid in ('message'::regclass, 'message_content'::regclass, 'message_state'::regclass) and not indisprimary`,
+     where indrelid in ('message'::regclass, 'message_content'::regclass, 'message_state'::regclass, 'message_attempt'::regclass) and not indisprimary`,
   );
   for (const { name } of indexes) await pool.query(`drop index ${name}`);
   await pool.query(
@@ -50,7 +50,9 @@ export async function seedJournal(
     everySeconds,
   ]);
   for (const { definition } of indexes) await pool.query(definition);
-  await pool.query('vacuum analyze message, message_content, message_queue, message_state, conversation');
+  await pool.query(
+    'vacuum analyze message, message_content, message_queue, message_state, message_attempt, conversation',
+  );
 }
 
 const MESSAGES = `
@@ -86,10 +88,18 @@ with made as (
     case when status = 'processing' then now() + interval '1 day' end, case when status = 'processing' then id end, 0,
     now() + interval '2 days'
   from known where status in ('queued', 'processing')
+), waits as (
+  insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, queued_at)
+  select id, organization_id, connection_id, conversation_id, created_at, created_at
+  from known where status in ('queued', 'processing')
+), ended as materialized (
+  select known.*, gen_random_uuid() as attempt_id from known where status not in ('queued', 'processing')
+), attempts as (
+  insert into message_attempt (message_id, id, organization_id, number, started_at, answer, answered_at, http_status, meta_message_id)
+  select id, attempt_id, organization_id, 1, created_at, 'accepted', created_at, 200, 'wamid.bench' || n from ended
 )
 insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status, event_count,
-  queued_at, processing_at, accepted_at, meta_message_id, attempt_id, attempt_number, attempt_status,
-  attempt_finished_at, http_status)
-select id, organization_id, connection_id, conversation_id, created_at, status, 1, created_at, created_at, created_at,
-  'wamid.bench' || n, gen_random_uuid(), 1, 'accepted', created_at, 200
-from known where status not in ('queued', 'processing')`;
+  changed_at, queued_at, processing_at, accepted_at, meta_message_id, attempt_id, attempt_number, attempt_count)
+select id, organization_id, connection_id, conversation_id, created_at, status, 1, created_at, created_at, created_at, created_at,
+  'wamid.bench' || n, attempt_id, 1, 1
+from ended`;

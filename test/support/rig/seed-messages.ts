@@ -54,6 +54,9 @@ export async function seedQueued(
        returning *
      ), contents as (
        insert into message_content (message_id, body, content) select id, $6, jsonb_build_object('body', $6::text) from made
+     ), stated as (
+       insert into message_state (message_id, organization_id, connection_id, created_at, queued_at)
+       select id, organization_id, connection_id, created_at, created_at from made
      )
      insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, tag,
        expires_at, attempt_number, tries)
@@ -80,6 +83,9 @@ export async function seedScheduled(
        returning *
      ), contents as (
        insert into message_content (message_id, body, content) select id, $6, jsonb_build_object('body', $6::text) from made
+     ), stated as (
+       insert into message_state (message_id, organization_id, connection_id, created_at, queued_at)
+       select id, organization_id, connection_id, created_at, created_at from made
      )
      insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at,
        scheduled_for, held_until, expires_at)

@@ -457,6 +457,9 @@ with given as materialized (
 ), contents as (
   insert into message_content (message_id, body, content)
   select id, body, content from accepted join fresh using (id)
+), stated as (
+  insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, queued_at)
+  select id, "organizationId", "connectionId", conversation_id, created_at, at from accepted join fresh using (id) order by id
 ), waiting as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
     held_until, scheduled_for, tag, expires_at)

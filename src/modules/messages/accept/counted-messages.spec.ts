@@ -1,3 +1,4 @@
+import { factsOf } from '../../../../test/support/facts.js';
 import { ContactBook } from '../../../../test/support/contact-book.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { LIMITED } from '../../../../test/support/limits.js';
@@ -64,7 +65,10 @@ describe('a limit of marketing for one recipient', () => {
       expect(kind).toBe('inserted');
       expect((await send(second)).kind).toBe('limited');
       expect([await usedFor(first), await usedFor(second)]).toEqual([1, 1]);
-      await new ScheduleRepository(opened.database).cancel(connection.organizationId, messageId);
+      await new ScheduleRepository(opened.database, factsOf(opened.database)).cancel(
+        connection.organizationId,
+        messageId,
+      );
       expect([await usedFor(first), await usedFor(second)]).toEqual([0, 0]);
       const together = await accepts.acceptTogether(
         [second, first].map((each) => marketingTo(each)),

@@ -1,4 +1,4 @@
-import { LIMITED } from '../../../../test/support/limits.js';
+import { factsOf } from '../../../../test/support/facts.js';
 import { newId } from '../../../common/ids.js';
 import { Factories } from '../../../../test/support/factories.js';
 import { costOf, rowsRead } from '../../../../test/support/rows-read.js';
@@ -14,7 +14,7 @@ let journal: MessagesRepository;
 beforeAll(async () => {
   test = await openTestDatabase();
   factories = new Factories(test.database);
-  journal = new MessagesRepository(test.database, LIMITED);
+  journal = new MessagesRepository(test.database, factsOf(test.database));
 });
 
 afterAll(() => test.close());
@@ -59,8 +59,8 @@ async function fill(
      )
      insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status,
        event_count, queued_at, attempt_number)
-     select id, $1, $2, $3, created_at, status, 1, created_at, 1
-     from given where status not in ('queued', 'processing', 'received')`,
+     select id, $1, $2, $3, created_at, case when status = 'processing' then 'queued' else status end, 1, created_at, 1
+     from given where status <> 'received'`,
     [connection.organizationId, connection.id, conversation.id, MESSAGE_STATUSES, common, count],
   );
   return conversation.id;
@@ -91,14 +91,18 @@ describe('a page of the journal', () => {
           const wanted = { ...filter, ...place };
           // All that wait for one contact are looked at.
           if (common === 'queued' && filter.status === 'queued' && 'conversationId' in place) continue;
-          const page = (): Promise<unknown> =>
-            journal.page({ ...wanted, organizationId: connection.organizationId, limit: FEW });
+          const query = { ...wanted, organizationId: connection.organizationId, limit: FEW };
+          const page = async (): Promise<unknown> =>
+            journal.page({ ...query, downTo: (await journal.scanEnd(query)) ?? undefined });
           for (const table of ['message', 'message_queue', 'message_state', 'message_content']) {
             read[`${table} ${JSON.stringify(wanted)}`] = await rowsRead(test.database, table, page);
           }
         }
       }
-      expect(Object.entries(read).filter(([, rows]) => rows > 10 * FEW)).toEqual([]);
+      // No index has the states in which most messages are: their lists walk the journal, as far as one page looks.
+      const bound = (filter: string): number =>
+        /accepted|sent|delivered|read/.test(filter) ? 6 * MAX_SCANNED : 10 * FEW;
+      expect(Object.entries(read).filter(([filter, rows]) => rows > bound(filter))).toEqual([]);
     });
   });
 
@@ -191,9 +195,7 @@ describe('a page of the journal', () => {
       for (const id of ids) {
         await test.database.execute(
           `with gone as (delete from message_queue where connection_id = $1 and message_id = $2 returning *)
-           insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count,
-             queued_at, attempt_number)
-           select message_id, organization_id, connection_id, created_at, 'accepted', 1, queued_at, 1 from gone`,
+           update message_state s set status = 'accepted' from gone where s.message_id = gone.message_id`,
           [connection.id, id],
         );
       }

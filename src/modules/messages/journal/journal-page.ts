@@ -124,8 +124,12 @@ function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind:
   const each = (found: string): string => forEach(connectionId, contacts, bind, found, from);
   if (status === undefined)
     return each(list('message m', 'm.id', [ofKey('m', contacts), `m.direction = 'outbound'`, ...rest]));
+  if (isWalked(status)) {
+    const conditions = [ofKey('m', contacts), `m.direction = 'outbound'`, ...rest, inStatus(status, bind)];
+    return each(list('message m', 'm.id', conditions));
+  }
   if (!isInQueue(status)) {
-    const conditions = [ofKey('s', contacts), `s.status = ${bind(status)}`, ...ofItsMessage('s.message_id')];
+    const conditions = [ofKey('s', contacts), `s.attention = ${bind(status)}`, ...ofItsMessage('s.message_id')];
     if (query.failureCategory !== undefined) conditions.push(`s.failure_category = ${bind(query.failureCategory)}`);
     return each(list('message_state s', 's.message_id', conditions));
   }
@@ -142,6 +146,11 @@ function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind:
   // Few of very many are of one recipient.
   const parts = to === undefined && contacts === null ? [BY_TIME] : ['q.held_until is null', HELD_BY_RECIPIENT];
   return parts.map((part) => each(list('message_queue q', 'q.message_id', [...conditions, part]))).join(' union all ');
+}
+
+/** Most messages are in these states, and no index has them: their lists walk the journal, as far as one page looks. */
+function isWalked(status: MessageStatus | undefined): boolean {
+  return status !== undefined && ['accepted', 'sent', 'delivered', 'read'].includes(status);
 }
 
 /** States in which a message has a failure category, of those that the query asks for. */
@@ -210,8 +219,15 @@ export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[]
       const wider = { organizationId, connectionId, status: state, before, beforeId, limit } as JournalQuery;
       lists.push(outboundList(wider, contacts, list, bind));
     }
-  } else if (source !== undefined || (contacts !== null && (to !== undefined || from !== undefined))) {
-    const wider = { organizationId, connectionId, direction, status, before, beforeId, limit } as JournalQuery;
+  } else if (
+    isWalked(status) ||
+    source !== undefined ||
+    (contacts !== null && (to !== undefined || from !== undefined))
+  ) {
+    // Only what we sent is in such a state.
+    const [states, directions] = isWalked(status) ? [undefined, 'outbound' as const] : [status, direction];
+    const bounds = { before, beforeId, limit };
+    const wider = { organizationId, connectionId, direction: directions, status: states, ...bounds } as JournalQuery;
     const isInbound = direction !== 'outbound' && source !== 'api' && to === undefined;
     if (isInbound && (status === undefined || status === 'received'))
       lists.push(inboundList(wider, contacts, list, bind));

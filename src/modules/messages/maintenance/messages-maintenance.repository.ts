@@ -9,7 +9,7 @@ import { boundedCount } from '../../../infrastructure/operations/backlogs.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import { queueTakes } from '../message/message-state.js';
 import type { LaneStatus } from '../messages.types.js';
-import { insertStatusEvents, MOVED_COLUMNS } from '../message/message-event-sql.js';
+import { FactsRepository } from '../state/facts.repository.js';
 import { HELD_BY_RECIPIENT, HELD_BY_TIME } from '../message/message-row.js';
 import { SCHEDULE_LANE } from '../schedule/schedule.repository.js';
 
@@ -44,9 +44,12 @@ const COUNT_LIMIT = 1_000_000;
 /** What operators and retention ask of the tables of messages and contacts, over all workspaces or for one contact. */
 @Injectable()
 export class MessagesMaintenanceRepository {
-  private readonly places = { contents: new BatchPlace(FIRST_ID), attempts: new BatchPlace(FIRST_ID) };
+  private readonly places = { contents: new BatchPlace(FIRST_ID), attempts: new BatchPlace('-infinity') };
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly facts: FactsRepository,
+  ) {}
 
   /** All identities of the contact with one of these names in the workspace, whether it is known there or not. */
   async identify(known: Subject): Promise<Subject> {
@@ -79,9 +82,8 @@ export class MessagesMaintenanceRepository {
     const of = (condition: string): string => `
       select count(*) from message_queue q join connection c on c.id = q.connection_id
       where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${condition}`;
-    const isFree = 'q.held_until is null';
-    const sql = `select ((${of(isFree)} and q.attempt_id is null) + (${of(HELD_BY_RECIPIENT)}))::integer as waiting,
-         (${of(isFree)} and q.attempt_id is not null)::integer as sending`;
+    const sql = `select ((${of('q.held_until is null')} and q.attempt_id is null) + (${of(HELD_BY_RECIPIENT)}))::integer as waiting,
+         (${of('q.held_until is null')} and q.attempt_id is not null)::integer as sending`;
     return this.database.byIndex(() => this.database.row(sql, [subject.organizationId, lanesOf(subject)]));
   }
 
@@ -101,11 +103,17 @@ export class MessagesMaintenanceRepository {
   withdraw(subject: Subject, forget = NOTHING_ELSE): Promise<number> {
     return this.database.byIndex(async () => {
       const params = [subject.organizationId, lanesOf(subject), WITHDRAW_BATCH];
-      const waiting = await this.database.query<{ id: string }>(LOCK_WAITING, params);
-      if (waiting.length === 0) return 0;
+      const found = await this.database.query<{ id: string }>(WAITING, params);
+      if (found.length === 0) return 0;
+      await this.database.query(LOCK_STATES, [found.map(({ id }) => id)]);
+      // What was claimed meanwhile is left out, and what is locked now is not claimed.
+      const waiting = await this.database.query<{ id: string }>(LOCK_WAITING, [found.map(({ id }) => id)]);
       const ids = waiting.map(({ id }) => id);
       await forget(ids);
-      return (await this.database.query(WITHDRAW, [subject.organizationId, ids])).length;
+      // First, so that the events name nobody.
+      await this.database.execute(BLANK, [subject.organizationId, ids]);
+      const erased = ids.map((messageId) => ({ kind: 'erased', messageId }) as const);
+      return (await this.facts.apply(erased, this.database)).filter(({ moved }) => moved).length;
     });
   }
 
@@ -165,12 +173,13 @@ export class MessagesMaintenanceRepository {
   }
 
   /**
-   * Removes contents of messages, but of those that wait, or closed attempts, of before this time; returns how many.
-   * They are found by their ids, which are of the clock of the host that made them, and kept where the database's says
+   * Removes contents of messages of before this time, but of those that wait, or attempts that were replaced before; returns how many.
+   * Contents are found by their ids, which are of the clock of the host that made them, and kept where the database's says
    * otherwise.
    */
   remove(what: keyof typeof REMOVE, before: Date, limit: number): Promise<number> {
-    return this.places[what].run(this.database, REMOVE[what], limit, [lowestIdSince(before), before]);
+    const params = what === 'contents' ? [lowestIdSince(before), before] : [before];
+    return this.places[what].run(this.database, REMOVE[what], limit, params);
   }
 
   /** When the newest message that waits or is under way was queued. Reads all of `message_queue`. */
@@ -192,11 +201,14 @@ export class MessagesMaintenanceRepository {
   async markDoubtful(before: Date): Promise<number> {
     let marked = 0;
     for (let after = FIRST_ID; ;) {
-      const rows = await this.database.query<{ message_id: string }>(MARK, [before, after, RESTORE_BATCH]);
-      const last = rows.at(-1);
+      const found = await this.database.query<{ id: string }>(DOUBTFUL, [before, after, RESTORE_BATCH]);
+      const last = found.at(-1);
       if (last === undefined) return marked;
-      marked += rows.length;
-      after = last.message_id;
+      const restored = found.map(
+        ({ id }) => ({ kind: 'restored', messageId: id, before: before.getTime() * 1_000 }) as const,
+      );
+      marked += (await this.facts.apply(restored, this.database)).filter(({ moved }) => moved).length;
+      after = last.id;
     }
   }
 
@@ -274,45 +286,25 @@ const blankJournal = (
     sender = case when m.direction = 'outbound' then m.sender end
   from ${of} where m.id = ${of}.${id} and m.organization_id = $1`;
 
-const blankAttempts = (of: string, id: string): string => `update message_attempt a set platform_message = null,
+const blankAttempts = (of: string, id: string): string => `update message_attempt a set text = null, failed_text = null,
     meta_message_id = null, trace_id = null
   from ${of} where a.message_id = ${of}.${id} and a.organization_id = $1`;
 
-const LOCK_WAITING = `
-with queued as (
+const waitingOf = (condition: string): string => `
   select q.message_id from message_queue q join connection c on c.id = q.connection_id
-  where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and q.held_until is null
+  where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${condition}
     and ${queueTakes('erased')}
-  order by q.message_id limit $3 for update of q skip locked
-), held as (
-  select q.message_id from message_queue q join connection c on c.id = q.connection_id
-  where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${HELD_BY_RECIPIENT}
-  order by q.message_id limit $3 for update of q skip locked
-)
-select message_id as id from queued union all select message_id from held`;
+  limit $3`;
 
-const WITHDRAW = `
-with waiting as (
-  select * from message_queue where message_id = any($2::uuid[])
-), gone as (
-  delete from message_queue where message_id = any(array(select message_id from waiting))
-), moved as (
-  insert into message_state as s (message_id, organization_id, connection_id, created_at, status, event_count,
-    queued_at, failed_at, failure_category, error_code, error_message, attempt_number)
-  select message_id, organization_id, connection_id, created_at, 'failed', event_count + 1, queued_at,
-    greatest(clock_timestamp(), queued_at), 'unknown', 'ERASED',
-    'What is known of the recipient was erased before the message was sent.', attempt_number
-  from waiting
-  returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
-), blanked as (
-  ${blankJournal('waiting', 'message_id')} returning m.id, m.client_message_id, m.conversation_id, m.type, m.tag,
-    m.metadata, m.recipient, m.recipient_user_id, m.trace_context
-), attempts as (
-  ${blankAttempts('waiting', 'message_id')}
-), unsaid as (
-  delete from message_content c using waiting where c.message_id = waiting.message_id
-), ${insertStatusEvents('moved', 'true', 'blanked')}
-select message_id from moved`;
+const WAITING = `
+select message_id as id from (
+  (${waitingOf('q.held_until is null')}) union all (${waitingOf(HELD_BY_RECIPIENT)})) as found order by message_id`;
+
+const LOCK_STATES = 'select from message_state where message_id = any($1::uuid[]) order by message_id for update';
+
+const LOCK_WAITING = `
+select q.message_id as id from message_queue q where q.message_id = any($1::uuid[]) and ${queueTakes('erased')}
+order by q.message_id for update of q skip locked`;
 
 /** SQL: up to $4 messages behind a place, $2 and $3, oldest first: in the order of the index that the condition has. */
 const nextOf = (names: string, condition: string): string => `
@@ -350,7 +342,7 @@ select array(select id from hit) as ids,
 const LOCK_DECIDED = `
 with decided as materialized (
   select message_id as id from message_state
-  where organization_id = $1 and message_id = any($2::uuid[]) order by message_id for update
+  where organization_id = $1 and message_id = any($2::uuid[]) and status <> 'queued' order by message_id for update
 )
 select id from decided
 union all
@@ -360,8 +352,7 @@ const BLANK = `
 with own as materialized (
   select id from unnest($2::uuid[]) as given (id)
 ), stated as (
-  update message_state s set error_message = null, meta_message_id = null, conversation_id = null,
-    platform_message = null, trace_id = null
+  update message_state s set error_message = null, meta_message_id = null, conversation_id = null
   from own where s.message_id = own.id
 ), attempts as (
   ${blankAttempts('own', 'id')}
@@ -380,35 +371,18 @@ export const REMOVE = {
       order by c.message_id limit $2))
     returning message_id::text as place`,
   attempts: `
-    delete from message_attempt where id = any(array(
-      select id from message_attempt
-      where id > $1 and id < $3 and status <> 'started' and started_at < $4 order by id limit $2))
-    returning id::text as place`,
+    delete from message_attempt where ctid = any(array(
+      select ctid from message_attempt
+      where replaced_at >= $1::timestamptz and replaced_at < $3 order by replaced_at limit $2 for update skip locked))
+    returning replaced_at as place`,
 };
 
 // What was scheduled for a later time has not been sent by then.
 const IS_DOUBTFUL = `${queueTakes('restored')} and coalesce(q.scheduled_for, q.queued_at) < $1`;
 
 // By their ids, going on behind the last batch: the rows left behind are dead until the commit.
-const MARK = `
-with doubtful as (
-  select * from message_queue q where ${IS_DOUBTFUL} and message_id > $2 order by message_id limit $3 for update
-), gone as (
-  delete from message_queue where message_id = any(array(select message_id from doubtful))
-), moved as (
-  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
-    event_count, queued_at, processing_at, error_code, error_message, attempt_id, attempt_number, attempt_status,
-    attempt_finished_at)
-  select message_id, organization_id, connection_id, conversation_id, created_at, 'outcome_unknown', event_count + 1,
-    queued_at, claimed_at, 'RESTORED',
-    'The database was restored from a backup; whether the message was sent before is not known.', attempt_id,
-    attempt_number, case when attempt_id is not null then 'unknown' end,
-    case when attempt_id is not null then clock_timestamp() end
-  from doubtful
-  returning ${MOVED_COLUMNS}, case when s.attempt_id is null then 'queued' else 'processing' end as previous_status,
-    coalesce(s.attempt_finished_at, clock_timestamp()) as occurred_at
-), ${insertStatusEvents('moved')}
-select message_id from doubtful order by message_id`;
+const DOUBTFUL = `
+select message_id as id from message_queue q where ${IS_DOUBTFUL} and message_id > $2 order by message_id limit $3`;
 
 // Number by number the oldest of those that are due, from the lane's low-water mark on; and of those that are scheduled,
 // which are due where they were not released.
@@ -434,7 +408,7 @@ from connection as c
 cross join lateral (
   select count(*) as messages from (
     select 1 from message_state where organization_id = c.organization_id and connection_id = c.id
-      and status = 'outcome_unknown' limit 1000) as found) as counted`;
+      and attention = 'outcome_unknown' limit 1000) as found) as counted`;
 
 const LANES = `
 with waiting as (

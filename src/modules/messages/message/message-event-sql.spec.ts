@@ -1,4 +1,4 @@
-import { LIMITED } from '../../../../test/support/limits.js';
+import { factsOf } from '../../../../test/support/facts.js';
 import fc from 'fast-check';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -12,7 +12,7 @@ import { eventsOf, listenFor, type WaitingEvent } from '../../../../test/support
 import type { MessageStatus, OutboundStatus } from './message-state.js';
 import type { StatusReport } from '../messages.types.js';
 import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
-import type { OutcomeRecord } from '../../sending/outcome/outcome-record.js';
+import type { OutcomeRecord } from '../state/facts.js';
 import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 
@@ -26,8 +26,8 @@ let connection: ConnectionRow;
 beforeAll(async () => {
   opened = await openTestDatabase(8);
   statuses = new StatusBatches(opened.database);
-  outcomes = new OutcomeRepository(opened.database, LIMITED);
-  sweeps = new SendingSweepsRepository(opened.database);
+  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
+  sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
   factories = new Factories(opened.database);
   connection = await listeningConnection();
 });

@@ -8,13 +8,6 @@ export function shownPricing(alias: string): string {
 }
 
 /**
- * RETURNING list of a statement that has inserted or updated rows `s` of `message_state`; `previous_status` and
- * `occurred_at` are its own.
- */
-export const MOVED_COLUMNS = `s.message_id, s.organization_id, s.connection_id, s.status, s.attempt_number as attempt,
-  s.failure_category, s.error_code, s.error_message, s.event_count as sequence, ${shownPricing('s')} as pricing`;
-
-/**
  * The CTEs of `insertWebhookEvents` that write one `message.status.updated` for each row of `relation`, in the statement that moved the
  * messages, so that no change is without its event and no event without its change. Who the message is for is read
  * from `message`.
@@ -40,21 +33,6 @@ export function insertStatusEvents(relation: string, condition = 'true', journal
         'pricing', c.pricing, 'sequence', c.sequence) as event_data
     from ${relation} c join ${journal} m on m.id = c.message_id where ${condition})`);
 }
-
-/**
- * The CTEs `moved` and those of its events in a statement that fails messages before anything of them was sent.
- *
- * @param gone rows that were just deleted where they waited, with the columns of `message_queue`.
- * @param reason expressions of category, code and message.
- */
-export const failUnsent = (gone: string, reason: string): string => `moved as (
-  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
-    event_count, queued_at, failed_at, attempt_number, failure_category, error_code, error_message)
-  select message_id, organization_id, connection_id, conversation_id, created_at, 'failed', event_count + 1, queued_at,
-    greatest(clock_timestamp(), queued_at), attempt_number, ${reason}
-  from ${gone}
-  returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
-), ${insertStatusEvents('moved')}`;
 
 /**
  * As `insertStatusEvents`: one `message.received` for each new inbound message, `message.standby.received` for what was

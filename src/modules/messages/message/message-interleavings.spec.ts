@@ -1,3 +1,4 @@
+import { factsOf } from '../../../../test/support/facts.js';
 import fc from 'fast-check';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
@@ -13,7 +14,8 @@ import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { joinLanes } from '../../conversations/contacts/join-lanes.js';
 import { ClaimRepository } from '../../sending/claim/claim.repository.js';
 import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
-import { putBack, type OutcomeRecord } from '../../sending/outcome/outcome-record.js';
+import { putBack } from '../../sending/outcome/outcome-record.js';
+import type { OutcomeRecord } from '../../messages/state/facts.js';
 import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
 import { TagsRepository } from '../../tags/tags.repository.js';
 import { AcceptRepository } from '../accept/accept.repository.js';
@@ -55,12 +57,12 @@ afterAll(() => opened.close());
 class World {
   readonly ids: string[] = [];
   readonly attempts: Attempt[] = [];
-  private readonly outcomes = [1, 2].map(() => new OutcomeRepository(opened.database, LIMITED));
+  private readonly outcomes = [1, 2].map(() => new OutcomeRepository(opened.database, factsOf(opened.database)));
   private readonly sends = new ClaimRepository(opened.database);
-  private readonly sweeps = new SendingSweepsRepository(opened.database);
-  private readonly messages = new MessagesRepository(opened.database, LIMITED);
-  private readonly schedule = new ScheduleRepository(opened.database);
-  private readonly tags = new TagsRepository(opened.database);
+  private readonly sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
+  private readonly messages = new MessagesRepository(opened.database, factsOf(opened.database));
+  private readonly schedule = new ScheduleRepository(opened.database, factsOf(opened.database));
+  private readonly tags = new TagsRepository(opened.database, factsOf(opened.database));
   private readonly accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
 
   private constructor(
@@ -119,7 +121,7 @@ class World {
         const reported = { id: attempt.messageId, attemptId: attempt.id, metaMessageId: `wamid.${attempt.id}` };
         return [statusReport(this.connection.id, reported, status)];
       });
-      await opened.database.transaction(() => applyStatusReports(reports, opened.database));
+      await opened.database.transaction(() => applyStatusReports(reports, opened.database, factsOf(opened.database)));
     },
     retry: (n: number) =>
       opened.database.transaction(() =>
@@ -183,26 +185,29 @@ class World {
 
 interface Place {
   id: string;
-  places: string[];
+  place: 'queue' | 'held' | 'state';
+  /** The state says that it is queued where it is in the queue. */
+  agree: boolean;
+  counting: string[];
+  attemptId: string | null;
   status: OutboundStatus;
   events: number;
   attempts: number;
 }
 
 const PLACES = `
-select m.id, array_remove(array[case when q.held_until is not null then 'held' when q.message_id is not null then 'queue' end,
-    case when s.message_id is not null then 'state' end], null) as places,
-  coalesce(s.status, case when q.attempt_id is not null then 'processing' else 'queued' end) as status,
-  coalesce(q.event_count, s.event_count) as events,
-  coalesce(q.attempt_number, s.attempt_count, s.attempt_number, 0) as attempts
+select m.id, case when q.held_until is not null then 'held' when q.message_id is not null then 'queue' else 'state' end as place,
+  (q.message_id is not null) = (s.status = 'queued') as agree,
+  case when q.attempt_id is not null then 'processing' else s.status end as status, s.event_count as events,
+  coalesce(q.attempt_number, s.attempt_count) as attempts,
+  -- One attempt counts: that of the state, else the one in flight.
+  array(select a.id from message_attempt a where a.message_id = m.id and a.replaced_at is null) as counting,
+  s.attempt_id as "attemptId"
 from message m left join message_queue q on q.message_id = m.id left join message_state s on s.message_id = m.id
 where m.connection_id = $1 order by m.id`;
 
 const ATTEMPTS = `
-select a.message_id as "messageId", a.id, a.number from (
-  select message_id, attempt_id as id, attempt_number as number from message_queue where attempt_id is not null
-  union all select message_id, attempt_id, attempt_number from message_state where attempt_id is not null
-  union all select message_id, id, number from message_attempt) as a
+select a.message_id as "messageId", a.id, a.number from message_attempt_view a
 join message m on m.id = a.message_id where m.connection_id = $1 order by a.number`;
 
 const EVENTS = `
@@ -226,8 +231,12 @@ async function check({ connection, ids, attempts }: World): Promise<Set<string>>
   const events = await database.query<Event & Record<string, unknown>>(EVENTS, [connection.organizationId]);
   expect(places.map(({ id }) => id)).toEqual([...ids].sort());
   expect(await database.query(STRANDED, [connection.id])).toEqual([]);
-  for (const { id, places: where, status, ...counted } of places) {
-    expect({ id, where }).toEqual({ id, where: [where[0]] });
+  for (const { id, place, status, ...counted } of places) {
+    expect({ id, agree: counted.agree }).toEqual({ id, agree: true });
+    expect({ id, counting: counted.counting }).toEqual({
+      id,
+      counting: counted.attemptId === null ? [] : [counted.attemptId],
+    });
     // Each attempt once, numbered without a gap, and as it was made.
     const own = known.filter(({ messageId }) => messageId === id);
     expect(own.map(({ number }) => number)).toEqual(Array.from({ length: counted.attempts }, (_none, n) => n + 1));
@@ -243,9 +252,9 @@ async function check({ connection, ids, attempts }: World): Promise<Set<string>>
       else expect(from).toBe(before);
       before = to;
     }
-    if (where[0] === 'state') expect(status).toBe(before);
+    if (place === 'state') expect(status).toBe(before);
   }
-  return new Set(places.map(({ status, places: [where] }) => `${where} ${status}`));
+  return new Set(places.map(({ status, place }) => `${place} ${status}`));
 }
 
 type Deed = keyof World['does'];

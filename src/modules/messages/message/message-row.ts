@@ -20,11 +20,10 @@ export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connect
   case when m.recipient_user_id is null then m.recipient end as recipient,
   coalesce(m.source, case m.direction when 'inbound' then 'customer' else 'api' end) as source,
   c.body, coalesce(c.content, '{}') as content, c.inbound_context as "inboundContext",
-  case when m.direction = 'inbound' then 'received' when q.attempt_id is not null then 'processing'
-    when q.message_id is not null then 'queued' else s.status end as status,
+  case when m.direction = 'inbound' then 'received' when q.attempt_id is not null then 'processing' else s.status end as status,
   case when m.direction = 'inbound' then m.meta_message_id else s.meta_message_id end as "metaMessageId",
   case when m.direction = 'inbound' then m.sent_at else s.sent_at end as "sentAt",
-  coalesce(q.attempt_number, s.attempt_count, s.attempt_number, 0) as "attemptCount",
+  coalesce(q.attempt_number, s.attempt_count, 0) as "attemptCount",
   case when q.held_until is not null then q.scheduled_for when q.attempt_id is null then coalesce(q.due_at, q.queued_at) end
     as "nextAttemptAt",
   q.scheduled_for as "scheduledFor",
@@ -52,11 +51,10 @@ const isOutbound = "m.direction = 'outbound'";
  * @param status of all of the messages, where it is known: no look-up is made where nothing can be found.
  */
 export function messageJoins(status?: MessageStatus): string {
-  const waits = isInQueue(status);
-  const hasOutcome = status !== undefined && status !== 'received' && !waits;
+  const hasOutcome = status !== undefined && status !== 'received' && !isInQueue(status);
   return [
     lookUp('q', `message_queue where ${hasOutcome ? 'false' : 'message_id = m.id'}`, isOutbound),
-    lookUp('s', `message_state where ${waits ? 'false' : 'message_id = m.id'}`, isOutbound),
+    lookUp('s', 'message_state where message_id = m.id', isOutbound),
     lookUp('c', 'message_content where message_id = m.id'),
     lookUp('v', 'conversation where id = m.conversation_id'),
     lookUp('w', 'conversation where id = v.merged_into'),

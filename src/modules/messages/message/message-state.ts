@@ -19,7 +19,7 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
  * webhook.types.ts.
  *
  * `outcome_*`: the answer to the request of the attempt in its row. `own_*`: a report about that attempt. A message that waits has
- * none in its row. `other_*`: a report about another of its attempts (`MessageProgress`); `other_accepted`: the late answer of such a
+ * none in its row. `other_*`: a report about another of its attempts (`MessageCase`); `other_accepted`: the late answer of such a
  * one. `restored`: the database came back from a backup, and what happened after it is not known. `erased`: all that is known of
  * the recipient was erased. `canceled`: the caller takes it back. `release_refused`: a scheduled message is due, and may not be sent
  * as things are; one that may be sent stays `queued`.
@@ -68,12 +68,11 @@ const PROOF = { ...OTHER_PROOF, own_delivered: 'delivered', own_read: 'read' } a
  * |                                      |                     | - is accepted, unknown, or reported as failed: as without the `sent`           |
  * | `failed`                             | noted               | noted                                                                          |
  *
- * (1) and (2): the message leaves the queue with that other attempt in its row. A retry on the wire goes to message_attempt, where its
- * own answer and reports are noted. (1) is `MOVE_WITH_OTHER_ATTEMPT` in status-reports.repository.ts, (2) `WITHDRAW_RETRY` in
- * outcome.repository.ts. (*): not of an attempt that failed.
+ * (1) and (2): the message leaves the queue with that other attempt, which counts from then on. The retry in flight keeps a row, where its
+ * own answer and reports are noted. (*): not of an attempt that failed.
  *
  * After the message has left the queue all but `delivered` and `read` is only noted. A retry by hand is queued and claimed whatever was
- * noted before. Where it is put back or refused, what was noted before ends it too (`OUTCOME`, `WITHDRAW_RETRY`).
+ * noted before. Where it is put back or refused, what was noted before ends it too.
  */
 const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
   queued: {
@@ -155,12 +154,6 @@ export function queueTakes(event: StateEvent, alias = 'q'): string {
   if (waiting && sending) return 'true';
   if (!waiting && !sending) return 'false';
   return waiting ? waits(alias) : `${alias}.attempt_id is not null`;
-}
-
-/** Condition on rows of `message_state`: those that `event` moves. */
-export function stateTakes(event: StateEvent, alias = 's'): string {
-  const statuses = statesThatTake(event).filter((status) => !isInQueue(status));
-  return statuses.length === 0 ? 'false' : `${alias}.status in (${statuses.map((name) => `'${name}'`).join(', ')})`;
 }
 
 /** SQL: tags of which nothing is sent now. */

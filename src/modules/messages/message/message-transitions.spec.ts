@@ -1,4 +1,4 @@
-import { LIMITED } from '../../../../test/support/limits.js';
+import { factsOf } from '../../../../test/support/facts.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { attemptRow } from '../../../../test/messages/attempt-row.js';
@@ -19,7 +19,8 @@ import {
 import { MessagesRepository } from '../messages.repository.js';
 import type { StatusReport } from '../messages.types.js';
 import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
-import { putBack, type OutcomeRecord } from '../../sending/outcome/outcome-record.js';
+import { putBack } from '../../sending/outcome/outcome-record.js';
+import type { OutcomeRecord } from '../../messages/state/facts.js';
 import { ScheduleRepository } from '../schedule/schedule.repository.js';
 import { ClaimRepository } from '../../sending/claim/claim.repository.js';
 import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
@@ -57,26 +58,27 @@ const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
   outcome_unknown: answered('outcome_unknown'),
   lease_expired: async ({ id }) => {
     await runOutLease(opened.database, id);
-    await new SendingSweepsRepository(opened.database).expireLeases(100);
+    await new SendingSweepsRepository(opened.database, factsOf(opened.database)).expireLeases(100);
   },
   expired: async ({ id }) => {
     await opened.database.execute('update message_queue set expires_at = queued_at where message_id = $1', [id]);
-    return new SendingSweepsRepository(opened.database).expireQueued(100);
+    return new SendingSweepsRepository(opened.database, factsOf(opened.database)).expireQueued(100);
   },
   retry: retried('retry'),
   retry_confirmed: retried('retry_confirmed'),
   restored: () => {
-    const restore = new MessagesMaintenanceRepository(opened.database);
+    const restore = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
     return opened.database.transaction(() => restore.markDoubtful(new Date(Date.now() + 60_000)));
   },
   erased: ({ recipient }) =>
-    new MessagesMaintenanceRepository(opened.database).withdraw({
+    new MessagesMaintenanceRepository(opened.database, factsOf(opened.database)).withdraw({
       organizationId: connection.organizationId,
       numbers: [recipient],
       userIds: [],
       conversationIds: [],
     }),
-  canceled: ({ id }) => new ScheduleRepository(opened.database).cancel(connection.organizationId, id),
+  canceled: ({ id }) =>
+    new ScheduleRepository(opened.database, factsOf(opened.database)).cancel(connection.organizationId, id),
   release_refused: async ({ id }) => {
     await opened.database.execute(
       `update message_queue set due_at = null, held_until = queued_at, scheduled_for = queued_at
@@ -88,7 +90,9 @@ const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
       code: 'TEMPLATE_NOT_APPROVED',
       message: 'It is paused.',
     } as const;
-    await new ScheduleRepository(opened.database).release([{ messageId: id, refusal, body: null }]);
+    await new ScheduleRepository(opened.database, factsOf(opened.database)).release([
+      { messageId: id, refusal, body: null },
+    ]);
   },
   own_sent: reported('sent'),
   own_delivered: reported('delivered'),
@@ -106,7 +110,7 @@ const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
 
 function answered(status: OutcomeRecord['status']) {
   return ({ id, attemptId, metaMessageId }: Made) =>
-    new OutcomeRepository(opened.database, LIMITED).record({
+    new OutcomeRepository(opened.database, factsOf(opened.database)).record({
       ...putBack({ id, attemptId }),
       status,
       metaMessageId: status === 'accepted' ? metaMessageId : null,
@@ -116,13 +120,18 @@ function answered(status: OutcomeRecord['status']) {
 function retried(event: 'retry' | 'retry_confirmed') {
   return ({ id }: Made) => {
     const { organizationId } = connection;
-    return new MessagesRepository(opened.database, LIMITED).retry(organizationId, id, statesThatTake(event), null);
+    return new MessagesRepository(opened.database, factsOf(opened.database)).retry(
+      organizationId,
+      id,
+      statesThatTake(event),
+      null,
+    );
   };
 }
 
 function apply(report: StatusReport): Promise<unknown> {
   const { database } = opened;
-  return database.transaction(() => applyStatusReports([report], database));
+  return database.transaction(() => applyStatusReports([report], database, factsOf(database)));
 }
 
 function reported(status: StatusReport['status']) {
@@ -142,8 +151,8 @@ async function addOther(made: Made): Promise<Made> {
     ]);
   }
   await opened.database.execute(
-    `insert into message_attempt (id, organization_id, message_id, number, status, started_at)
-     values ($1, $2, $3, 0, 'unknown', clock_timestamp() - interval '1 minute')`,
+    `insert into message_attempt (id, organization_id, message_id, number, answer, started_at, replaced_at)
+     values ($1, $2, $3, 0, 'unknown', clock_timestamp() - interval '1 minute', clock_timestamp())`,
     [earlier.attemptId, connection.organizationId, made.id],
   );
   return earlier;
@@ -163,18 +172,15 @@ it.each(CASES)('%s finds a message %s and makes it %s, as the transition table h
   const recipient = testPhone();
   const made = await factories.message({ connection, status, recipient, createdAt: secondsAgo(60) });
   const message = { ...reportedAs(made), recipient };
-  await opened.database.execute(
-    `update message_state set attempt_status = null, meta_message_id = null where message_id = $1`,
-    [message.id],
-  );
+  await opened.database.execute('update message_state set meta_message_id = null where message_id = $1', [message.id]);
   await HAPPENS[event](message);
   const [row] = await opened.database.query(
-    `select v.status, q.message_id is null as "isOut", s.message_id is null as "isIn" from message_view v
+    `select v.status, q.message_id is not null as "isIn", s.status = 'queued' as "isQueued" from message_view v
      left join message_queue q on q.message_id = v.id left join message_state s on s.message_id = v.id where v.id = $1`,
     [message.id],
   );
   const end = next ?? status;
   const isIn = end === 'queued' || end === 'processing';
-  expect(row).toEqual({ status: end, isIn, isOut: !isIn });
+  expect(row).toEqual({ status: end, isIn, isQueued: isIn });
   if (message.attemptId !== '') expect(await attemptRow(opened.database, message.attemptId)).not.toEqual({});
 });

@@ -1,4 +1,4 @@
-import { LIMITED } from '../../../../test/support/limits.js';
+import { factsOf } from '../../../../test/support/facts.js';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.js';
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
@@ -11,7 +11,8 @@ import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js
 import { statesThatTake } from './message-state.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
-import { putBack, type OutcomeRecord } from '../../sending/outcome/outcome-record.js';
+import { putBack } from '../../sending/outcome/outcome-record.js';
+import type { OutcomeRecord } from '../../messages/state/facts.js';
 import { ScheduleRepository } from '../schedule/schedule.repository.js';
 import { type ClaimedMessage, ClaimRepository } from '../../sending/claim/claim.repository.js';
 import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
@@ -35,11 +36,14 @@ beforeAll(async () => {
   opened = await openTestDatabase(8);
   factories = new Factories(opened.database);
   sends = new ClaimRepository(opened.database);
-  sweeps = new SendingSweepsRepository(opened.database);
-  messages = new MessagesRepository(opened.database, LIMITED);
-  schedule = new ScheduleRepository(opened.database);
+  sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
+  messages = new MessagesRepository(opened.database, factsOf(opened.database));
+  schedule = new ScheduleRepository(opened.database, factsOf(opened.database));
   // As two processes have them: their statements overlap.
-  outcomes = [new OutcomeRepository(opened.database, LIMITED), new OutcomeRepository(opened.database, LIMITED)];
+  outcomes = [
+    new OutcomeRepository(opened.database, factsOf(opened.database)),
+    new OutcomeRepository(opened.database, factsOf(opened.database)),
+  ];
 });
 afterAll(() => opened.close());
 
@@ -156,7 +160,7 @@ it('a message is in one place, each attempt once, however claims, answers, sweep
               };
               const report = statusReport(connection.id, reported, now.status);
               const { database } = opened;
-              await database.transaction(() => applyStatusReports([report], database));
+              await database.transaction(() => applyStatusReports([report], database, factsOf(database)));
               break;
             }
           }
@@ -164,8 +168,8 @@ it('a message is in one place, each attempt once, however claims, answers, sweep
         for (const round of rounds) {
           await Promise.all(round.map(run));
           const places = await opened.database.query<{ id: string; waits: boolean; decided: boolean; status: string }>(
-            `select m.id, q.message_id is not null as waits, s.message_id is not null as decided,
-             coalesce(s.status, case when q.attempt_id is null then 'queued' else 'processing' end) as status
+            `select m.id, q.message_id is not null as waits, s.status <> 'queued' as decided,
+             case when q.attempt_id is not null then 'processing' else s.status end as status
            from message m left join message_queue q on q.message_id = m.id left join message_state s on s.message_id = m.id
            where m.connection_id = $1`,
             [connection.id],

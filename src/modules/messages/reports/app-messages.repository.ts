@@ -7,7 +7,8 @@ import type { MediaService } from '../../media/media.service.js';
 import { insertMessageEvents } from '../message/message-event-sql.js';
 import type { AppMessageReport, StatusReport } from '../messages.types.js';
 import { pendingFileOf } from './received-messages.repository.js';
-import { failureOf } from './message-progress.js';
+import type { FactsRepository } from '../state/facts.repository.js';
+import { answeredBy } from './received-messages.repository.js';
 
 /** What one message led to. */
 export interface RecordedMessage {
@@ -56,38 +57,41 @@ export function observationOfAppMessage(report: AppMessageReport): ContactObserv
 
 /**
  * Applies reports about messages that were sent in the app: those that mean no attempt of ours, and bring nothing back that
- * we sent along. They move such a message as they move another, and no event tells of it. Returns the reports that were
- * about one.
+ * we sent along. Returns the reports that were about one.
  */
 export async function applyAppStatuses(
   reports: readonly StatusReport[],
   statements: Statements,
+  facts: FactsRepository,
 ): Promise<Set<StatusReport>> {
   const asked = reports.filter(({ callbackData }) => callbackData === null);
   if (asked.length === 0) return new Set();
-  const found = await statements.query<Pick<StatusReport, 'connectionId' | 'metaMessageId'>>(APPLY_STATUSES, [
-    JSON.stringify(asked.map(statusRow)),
+  const rows = await statements.query<Pick<StatusReport, 'connectionId' | 'metaMessageId'> & { id: string }>(FIND, [
+    asked.map(({ connectionId }) => connectionId),
+    asked.map(({ metaMessageId }) => metaMessageId),
   ]);
-  const known = new Set(found.map(keyOf));
-  return new Set(asked.filter((report) => known.has(keyOf(report))));
+  const ids = new Map(rows.map((row) => [keyOf(row), row.id]));
+  const known = asked.flatMap((report) => {
+    const messageId = ids.get(keyOf(report));
+    return messageId === undefined ? [] : [{ kind: 'report_of_app', messageId, report } as const];
+  });
+  await facts.apply(known, statements);
+  return new Set(known.map(({ report }) => report));
 }
 
-function statusRow(report: StatusReport): object {
-  const { connectionId, metaMessageId, status, occurredAt, pricing } = report;
-  const failure = status === 'failed' ? failureOf(report) : null;
-  return { connectionId, metaMessageId, status, at: occurredAt, ...failure, pricing };
-}
+const FIND = `
+select m.id, ${camelColumns('m', 'connection_id, meta_message_id')}
+from unnest($1::uuid[], $2::text[]) as k (connection_id, meta_message_id)
+join message m on m.connection_id = k.connection_id and m.meta_message_id = k.meta_message_id
+where m.source is not null and m.direction = 'outbound'`;
 
 function keyOf({ connectionId, metaMessageId }: Pick<StatusReport, 'connectionId' | 'metaMessageId'>): string {
   return `${connectionId}/${metaMessageId}`;
 }
 
 /** SQL: the message of a row `i` is in the journal as one that the API sent. */
-const IS_OURS = `(
-  exists (select from message_state s where hashtextextended(s.meta_message_id, 0) = hashtextextended(i."metaMessageId", 0)
-    and s.meta_message_id = i."metaMessageId" and s.connection_id = i."connectionId")
-  or exists (select from message_attempt a join message m on m.id = a.message_id
-    where a.meta_message_id = i."metaMessageId" and m.connection_id = i."connectionId"))`;
+const IS_OURS = `exists (select from message_attempt a join message m on m.id = a.message_id
+    where a.meta_message_id = i."metaMessageId" and m.connection_id = i."connectionId")`;
 
 // What a message answers is looked for among those of the batch, what was sent, and what was received. A message of the
 // history is as old as it is: it stands in the journal at its own time. The file of one may come in a later notification
@@ -101,12 +105,7 @@ with incoming as materialized (
     content jsonb, "contextMessageId" text, "mediaObjectId" uuid, "metaMessageId" text, "occurredAt" timestamptz,
     "traceContext" text)
   cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
-  cross join lateral (select case when i."contextMessageId" is not null then coalesce(
-    (select s.message_id from message_state s
-     where hashtextextended(s.meta_message_id, 0) = hashtextextended(i."contextMessageId", 0)
-     and s.meta_message_id = i."contextMessageId" and s.connection_id = i."connectionId" limit 1),
-    (select m.id from message m where m.connection_id = i."connectionId"
-     and m.meta_message_id = i."contextMessageId" and m.direction = 'inbound')) end as id) as answered
+  cross join lateral (select case when i."contextMessageId" is not null then ${answeredBy('i')} end as id) as answered
 ), created as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, source, type, recipient,
     recipient_user_id, sender, reply_to_message_id, media_object_id, meta_message_id, created_at, sent_at, trace_context)
@@ -120,10 +119,10 @@ with incoming as materialized (
   returning *
 ), stated as (
   insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status, event_count,
-    queued_at, sent_at, delivered_at, read_at, failed_at, meta_message_id, failure_category, attempt_number)
+    queued_at, sent_at, failed_at, meta_message_id, failure_category)
   select c.id, c.organization_id, c.connection_id, c.conversation_id, c.created_at, i.status, 1, c.created_at,
-    coalesce(c.sent_at, c.created_at), null, null, case when i.status = 'failed' then c.created_at end, c.meta_message_id,
-    case when i.status = 'failed' then 'unknown' end, 0
+    coalesce(c.sent_at, c.created_at), case when i.status = 'failed' then c.created_at end, c.meta_message_id,
+    case when i.status = 'failed' then 'unknown' end
   from created c join incoming i on i.id = c.id where c.direction = 'outbound'
 ), said as (
   insert into message_content (message_id, body, content)
@@ -144,49 +143,3 @@ with incoming as materialized (
 select id, media_object_id as "fileId" from created
 union all
 select null, media_object_id from filled`;
-
-/** SQL: how far a status has come; a state is never left for an earlier one. */
-const rankOf = (status: string): string => `array_position(array['sent', 'failed', 'delivered', 'read'], ${status})`;
-
-const APPLY_STATUSES = `
-with reported as materialized (
-  select r.*, coalesce(r.at, now.at) as told_at
-  from json_to_recordset($1) as r ("connectionId" uuid, "metaMessageId" text, status text, at timestamptz, category text,
-    code integer, message text, pricing jsonb)
-  cross join (select clock_timestamp() as at) as now
-), told as materialized (
-  select "connectionId", "metaMessageId", max(${rankOf('status')}) as rank,
-    min(told_at) filter (where status = 'sent') as sent_at, min(told_at) filter (where status = 'delivered') as delivered_at,
-    min(told_at) filter (where status = 'read') as read_at, min(told_at) filter (where status = 'failed') as failed_at,
-    min(category) as category, min(code)::text as code, min(message) as message,
-    (array_agg(pricing) filter (where jsonb_typeof(pricing) = 'object'))[1] as pricing
-  from reported group by "connectionId", "metaMessageId"
-), locked as materialized (
-  select s.message_id, told.*, coalesce(${rankOf('s.status')}, 0) as rank_before
-  from told join message_state s on hashtextextended(s.meta_message_id, 0) = hashtextextended(told."metaMessageId", 0)
-    and s.meta_message_id = told."metaMessageId" and s.connection_id = told."connectionId" and s.attempt_id is null
-  where exists (select from message m where m.id = s.message_id and m.source is not null)
-  order by s.message_id for no key update of s
-), moved as (
-  update message_state s set
-    status = case when l.rank > l.rank_before then (array['sent', 'failed', 'delivered', 'read'])[l.rank] else s.status end,
-    sent_at = coalesce(s.sent_at, l.sent_at),
-    delivered_at = coalesce(s.delivered_at, l.delivered_at),
-    read_at = coalesce(s.read_at, l.read_at),
-    failed_at = ${ofFailure('failed_at', 'failed_at')},
-    failure_category = ${ofFailure('failure_category', 'category')},
-    error_code = ${ofFailure('error_code', 'code')},
-    error_message = ${ofFailure('error_message', 'message')},
-    billable = coalesce(s.billable, (l.pricing ->> 'billable')::boolean),
-    pricing_category = coalesce(s.pricing_category, l.pricing ->> 'category'),
-    pricing_type = coalesce(s.pricing_type, l.pricing ->> 'type'),
-    pricing_subtype = coalesce(s.pricing_subtype, l.pricing ->> 'subtype'),
-    pricing_model = coalesce(s.pricing_model, l.pricing ->> 'model')
-  from locked l where s.message_id = l.message_id
-)
-select ${camelColumns('s', 'connection_id, meta_message_id')} from locked l join message_state s on s.message_id = l.message_id`;
-
-/** SQL: a failure's column. A message that failed and then advanced has none any more. */
-function ofFailure(column: string, told: string): string {
-  return `case when greatest(l.rank, l.rank_before) <> 2 then null when l.rank > l.rank_before then l.${told} else s.${column} end`;
-}

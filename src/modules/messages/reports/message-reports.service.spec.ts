@@ -1,3 +1,4 @@
+import { factsOf } from '../../../../test/support/facts.js';
 import { Factories } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
@@ -25,8 +26,17 @@ describe('reports of messages, calls and statuses in one transaction', () => {
     const conversations = new ConversationsRepository(database);
     const media = { createPending: () => Promise.resolve() } as unknown as MediaService;
     const others = [{}, {}, {}, {}] as unknown as [Parameters_[1], Parameters_[3], Parameters_[4], Parameters_[5]];
-    const erased = { find: () => Promise.resolve([]) } as unknown as Parameters_[6];
-    const service = new MessageReportsService(conversations, others[0], media, others[1], others[2], others[3], erased);
+    const erased = { find: () => Promise.resolve([]) } as unknown as Parameters_[7];
+    const service = new MessageReportsService(
+      conversations,
+      others[0],
+      media,
+      others[1],
+      others[2],
+      others[3],
+      factsOf(database),
+      erased,
+    );
     const locked: unknown[] = [];
     const statements = {
       query: (sql: string, params: unknown[]) => {

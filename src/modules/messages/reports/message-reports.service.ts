@@ -18,6 +18,7 @@ import {
   type RecordedMessage,
 } from './app-messages.repository.js';
 import type { AppMessageReport, CallReport, HandoverReport, InboundReport, StatusReport } from '../messages.types.js';
+import { FactsRepository } from '../state/facts.repository.js';
 import { applyStatusReports, type AppliedReport } from './status-reports.repository.js';
 
 /** What one notification says of messages. */
@@ -65,6 +66,7 @@ export class MessageReportsService {
     private readonly files: MediaTransferService,
     private readonly tracing: Tracing,
     private readonly recipients: RecipientsService,
+    private readonly facts: FactsRepository,
     private readonly erased: ErasedNames,
   ) {}
 
@@ -101,6 +103,7 @@ export class MessageReportsService {
     const ofApp = await applyAppStatuses(
       results.flatMap(({ unmatched }) => [...unmatched]),
       statements,
+      this.facts,
     );
     for (const [index, result] of results.entries()) {
       for (const report of result.unmatched) if (ofApp.has(report)) result.unmatched.delete(report);
@@ -165,7 +168,7 @@ export class MessageReportsService {
     statements: Statements,
   ): Promise<NotificationEffect[]> {
     const reports = notifications.flatMap(({ statuses }) => statuses);
-    const applied = (await applyStatusReports(reports, statements)).values();
+    const applied = (await applyStatusReports(reports, statements, this.facts)).values();
     return notifications.map(({ statuses }) => {
       const result: NotificationEffect = {
         unmatched: new Set(),

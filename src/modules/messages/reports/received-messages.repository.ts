@@ -180,6 +180,15 @@ from unnest($1::uuid[], $2::text[]) as k (connection_id, meta_message_id)
 join message m on m.connection_id = k.connection_id and m.meta_message_id = k.meta_message_id
 where m.direction = 'inbound'`;
 
+/** SQL: the message of the row's connection that has the platform's id `contextMessageId`: sent by us, received, or of the app. */
+export const answeredBy = (row: string): string => `coalesce(
+    (select m.id from message_attempt a join message m on m.id = a.message_id
+     where a.meta_message_id = ${row}."contextMessageId" and m.connection_id = ${row}."connectionId" limit 1),
+    (select m.id from message m where m.connection_id = ${row}."connectionId"
+     and m.meta_message_id = ${row}."contextMessageId" and m.direction = 'inbound'),
+    (select m.id from message m where m.connection_id = ${row}."connectionId"
+     and m.meta_message_id = ${row}."contextMessageId" and m.direction = 'outbound' and m.source is not null))`;
+
 // What a message answers is looked for among those of the batch, what we sent, earlier attempts of it, what was received.
 const INSERT = `
 with incoming as materialized (
@@ -190,13 +199,7 @@ with incoming as materialized (
     standby boolean)
   cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
   cross join lateral (select case when i."contextMessageId" is not null then coalesce(i."replyToMessageId",
-    (select s.message_id from message_state s
-     where hashtextextended(s.meta_message_id, 0) = hashtextextended(i."contextMessageId", 0)
-     and s.meta_message_id = i."contextMessageId" and s.connection_id = i."connectionId" limit 1),
-    (select m.id from message_attempt a join message m on m.id = a.message_id
-     where a.meta_message_id = i."contextMessageId" and m.connection_id = i."connectionId" limit 1),
-    (select m.id from message m where m.connection_id = i."connectionId"
-     and m.meta_message_id = i."contextMessageId" and m.direction = 'inbound')) end as id) as answered
+    ${answeredBy('i')}) end as id) as answered
 ), created as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender,
     reply_to_message_id, media_object_id, meta_message_id, created_at, sent_at, trace_context, standby)

@@ -1,4 +1,4 @@
-import { LIMITED } from '../../../../test/support/limits.js';
+import { factsOf } from '../../../../test/support/facts.js';
 import { runs } from '../../../../test/support/runs.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import fc from 'fast-check';
@@ -15,7 +15,8 @@ import { statesThatTake } from '../message/message-state.js';
 import { MessagesRepository } from '../messages.repository.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
 import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
-import { putBack, type OutcomeRecord } from '../../sending/outcome/outcome-record.js';
+import { putBack } from '../../sending/outcome/outcome-record.js';
+import type { OutcomeRecord } from '../../messages/state/facts.js';
 import { ClaimRepository } from '../../sending/claim/claim.repository.js';
 import { applyStatusReports } from './status-reports.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
@@ -42,10 +43,10 @@ beforeAll(async () => {
   opened = await openTestDatabase(8);
   const { database } = opened;
   statuses = new StatusBatches(database);
-  outcomes = new OutcomeRepository(database, LIMITED);
+  outcomes = new OutcomeRepository(database, factsOf(database));
   sends = new ClaimRepository(database);
   lanes = new LaneRepository(database);
-  messages = new MessagesRepository(database, LIMITED);
+  messages = new MessagesRepository(database, factsOf(database));
   factories = new Factories(database);
   connection = await factories.connection({ organizationId: (await factories.workspace()).id });
 });
@@ -111,7 +112,7 @@ class Flow {
       metaMessageId: kind === 'accepted' ? metaMessageId : null,
       ...OUTCOMES[kind],
     });
-    return recorded === 'recorded' || recorded === 'retry_withdrawn';
+    return recorded === 'recorded' || recorded === 'retry_canceled';
   }
 }
 
@@ -387,7 +388,7 @@ describe('a retry after an unknown outcome', () => {
     const reported = { id: flow.messageId, attemptId: flow.attempts[1]?.id ?? '', metaMessageId: 'wamid.moved' };
     await beside(
       database,
-      () => applyStatusReports([statusReport(connection.id, reported, 'sent')], database),
+      () => applyStatusReports([statusReport(connection.id, reported, 'sent')], database, factsOf(database)),
       () => flow.answer('accepted', 1),
     );
     expect(await flow.row()).toMatchObject({ status: 'sent' });

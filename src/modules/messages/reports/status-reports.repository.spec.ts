@@ -1,4 +1,4 @@
-import { LIMITED } from '../../../../test/support/limits.js';
+import { factsOf } from '../../../../test/support/facts.js';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.js';
 import { newId } from '../../../common/ids.js';
@@ -7,7 +7,7 @@ import { attemptRow } from '../../../../test/messages/attempt-row.js';
 import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../../test/messages/platform-reports.js';
 import { beside } from '../../../../test/support/beside.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import type { MessageStatus, OutboundStatus } from '../message/message-state.js';
+import { OUTBOUND_STATUSES, type MessageStatus, type OutboundStatus } from '../message/message-state.js';
 import type { StatusReport } from '../messages.types.js';
 import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
 import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
@@ -23,7 +23,7 @@ let connection: ConnectionRow;
 beforeAll(async () => {
   opened = await openTestDatabase(8);
   statuses = new StatusBatches(opened.database);
-  outcomes = new OutcomeRepository(opened.database, LIMITED);
+  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
   factories = new Factories(opened.database);
   const workspace = await factories.workspace();
   connection = await factories.connection({ organizationId: workspace.id });
@@ -58,25 +58,17 @@ const attempt = (id: string) => attemptRow(opened.database, id);
 
 /** As a retry does, and with `claimedBy` the claim after it. Returns when it was queued. */
 async function queueAgain(made: Reported, claimedBy: string | null = null): Promise<Date> {
-  const rows = await opened.database.query<{ queued_at: Date }>(
-    `with gone as (delete from message_state where message_id = $1 returning *
-     ), over as (
-       insert into message_attempt (id, organization_id, message_id, number, status, started_at, finished_at)
-       select attempt_id, organization_id, message_id, attempt_number, attempt_status, processing_at,
-         attempt_finished_at from gone
-     )
-     insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at,
-       due_at, attempt_id, attempt_number, claimed_at, lease_until, expires_at)
-     select g.connection_id, g.created_at, g.message_id, g.organization_id, m.recipient, now.at,
-       case when $2::uuid is null then now.at end, $2, g.attempt_number + ($2 is not null)::integer,
-       case when $2 is not null then now.at end, case when $2 is not null then now.at + interval '20 s' end,
-       now.at + interval '1 day'
-     from gone g join message m on m.id = g.message_id
-     cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
-     returning queued_at`,
+  const retry = { kind: 'retry', messageId: made.id, from: OUTBOUND_STATUSES, body: null } as const;
+  await factsOf(opened.database).applyNow([retry]);
+  const [row] = await opened.database.query<{ queued_at: Date }>(
+    `update message_queue set queued_at = date_trunc('milliseconds', queued_at), attempt_id = $2::uuid,
+       attempt_number = attempt_number + ($2::uuid is not null)::integer,
+       due_at = case when $2::uuid is null then due_at end, claimed_at = case when $2::uuid is not null then queued_at end,
+       lease_until = case when $2::uuid is not null then queued_at + interval '20 s' end
+     where message_id = $1 returning queued_at`,
     [made.id, claimedBy],
   );
-  return rows[0]?.queued_at ?? new Date(NaN);
+  return row?.queued_at ?? new Date(NaN);
 }
 
 describe('a report', () => {
@@ -158,7 +150,10 @@ describe('a report', () => {
   it('of an erased recipient moves the message, and restores nothing by which the recipient could be known', async () => {
     for (const status of ['accepted', 'outcome_unknown'] as const) {
       const made = await make(status);
-      await new MessagesMaintenanceRepository(opened.database).blank(connection.organizationId, [made.id]);
+      await new MessagesMaintenanceRepository(opened.database, factsOf(opened.database)).blank(
+        connection.organizationId,
+        [made.id],
+      );
       expect(await outcomes.record({ ...accepted(made), platformMessage: 'to +15550001', traceId: 'trace' })).toBe(
         status === 'accepted' ? 'late' : 'recorded',
       );
@@ -179,7 +174,11 @@ describe('a report', () => {
       const made = await make('outcome_unknown');
       await beside(
         opened.database,
-        () => new MessagesMaintenanceRepository(opened.database).blank(connection.organizationId, [made.id]),
+        () =>
+          new MessagesMaintenanceRepository(opened.database, factsOf(opened.database)).blank(
+            connection.organizationId,
+            [made.id],
+          ),
         () => statuses.apply(report(made, status)),
       );
       expect(await row(made.id)).toMatchObject({ status, meta_message_id: null, error_message: null });
@@ -190,7 +189,7 @@ describe('a report', () => {
   it('takes no time before the one of the state that it follows, to the microsecond', async () => {
     const made = await make('accepted');
     await opened.database.execute(
-      `update message_state set accepted_at = date_trunc('second', accepted_at) + interval '123456 microseconds'
+      `update message_state set (accepted_at, changed_at) = (select at, at from (select date_trunc('second', accepted_at) + interval '123456 microseconds' as at) as t)
        where message_id = $1`,
       [made.id],
     );
@@ -211,7 +210,10 @@ describe('a report', () => {
     ],
     [
       'a restored database',
-      () => new MessagesMaintenanceRepository(opened.database).markDoubtful(new Date(Date.now() + 60_000)),
+      () =>
+        new MessagesMaintenanceRepository(opened.database, factsOf(opened.database)).markDoubtful(
+          new Date(Date.now() + 60_000),
+        ),
     ],
   ])('after %s takes no time before that of the event', async (_what, before) => {
     const made = await make('processing');
@@ -239,7 +241,7 @@ describe('a report', () => {
     const retriedAt = await queueAgain(made);
     await statuses.apply(report(made, 'sent'));
     expect(await row(made.id)).toMatchObject({ status: 'sent', next_attempt_at: null, sent_at: retriedAt });
-    expect(await attempt(made.attemptId)).toMatchObject({ place: 1, status: 'accepted', number: 1 });
+    expect(await attempt(made.attemptId)).toMatchObject({ status: 'accepted', number: 1 });
     await statuses.apply(report(made, 'failed'));
     expect(await row(made.id)).toMatchObject({ status: 'failed', attempt_count: 1 });
   });
@@ -384,7 +386,7 @@ async function runOut(): Promise<void> {
   await opened.database.execute(
     `update message_queue set lease_until = now() - interval '1 s' where lease_until is not null`,
   );
-  await new SendingSweepsRepository(opened.database).expireLeases(1_000);
+  await new SendingSweepsRepository(opened.database, factsOf(opened.database)).expireLeases(1_000);
 }
 
 const PUT_BACK = { status: 'queued', metaMessageId: null, httpStatus: 503, delayMs: 60_000 } as const;

@@ -1,3 +1,4 @@
+import { factsOf } from '../../../../test/support/facts.js';
 import { LIMITED } from '../../../../test/support/limits.js';
 import pg from 'pg';
 import { seedScheduled } from '../../../../test/support/rig/seed-messages.js';
@@ -33,12 +34,12 @@ beforeAll(async () => {
   opened = await openTestDatabase(8);
   factories = new Factories(opened.database);
   sends = new ClaimRepository(opened.database);
-  sweeps = new SendingSweepsRepository(opened.database);
+  sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
 });
 afterAll(() => opened.close());
 
 beforeEach(async () => {
-  schedule = new ScheduleRepository(opened.database);
+  schedule = new ScheduleRepository(opened.database, factsOf(opened.database));
   connection = await newConnection();
 });
 
@@ -85,7 +86,7 @@ async function placesOf(id: string): Promise<string[]> {
   const rows = await opened.database.query<{ place: string }>(
     `select case when held_until is not null then 'held' when attempt_id is null then 'queue' else 'wire' end as place
      from message_queue where message_id = $1
-     union all select status || ' ' || coalesce(failure_category, '') from message_state where message_id = $1`,
+     union all select status || ' ' || coalesce(failure_category, '') from message_state where message_id = $1 and status <> 'queued'`,
     [id],
   );
   return rows.map(({ place }) => place);
@@ -97,8 +98,8 @@ describe('what is scheduled for later', () => {
     await opened.database.execute('analyze message_queue, message');
     const other = await newConnection();
     const overdue = await due(other);
-    const maintenance = new MessagesMaintenanceRepository(opened.database);
-    const messages = new MessagesRepository(opened.database, LIMITED);
+    const maintenance = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
+    const messages = new MessagesRepository(opened.database, factsOf(opened.database));
     for (const each of [connection, other]) await factories.message({ connection: each, recipient: testPhone() });
     const work: Record<string, () => Promise<unknown>> = {
       claim: () => {
@@ -134,9 +135,12 @@ describe('what is scheduled for later', () => {
     await due(other);
     await opened.database.execute('analyze message_queue');
     const read = await rowsRead(opened.database, 'message_queue', async () => {
-      expect(await new MessagesRepository(opened.database, LIMITED).countScheduled(other.organizationId, 10_000)).toBe(
-        1,
-      );
+      expect(
+        await new MessagesRepository(opened.database, factsOf(opened.database)).countScheduled(
+          other.organizationId,
+          10_000,
+        ),
+      ).toBe(1);
     });
     expect(read).toBeLessThan(10);
   });
@@ -219,8 +223,13 @@ describe('the release', () => {
     const id = await due(connection, { tag: 'sale' });
     const refusal = { category: 'template_unavailable', code: 'TEMPLATE_NOT_APPROVED', message: 'paused' } as const;
     await schedule.release([{ ...queued(id), refusal }]);
-    await new MessagesRepository(opened.database, LIMITED).retry(connection.organizationId, id, ['failed'], null);
-    const tags = new TagsRepository(opened.database);
+    await new MessagesRepository(opened.database, factsOf(opened.database)).retry(
+      connection.organizationId,
+      id,
+      ['failed'],
+      null,
+    );
+    const tags = new TagsRepository(opened.database, factsOf(opened.database));
     const sale = { organizationId: connection.organizationId, tag: 'sale' };
     await tags.act(sale, 'pause', null);
     await tags.hold(sale);
@@ -228,7 +237,7 @@ describe('the release', () => {
     expect(await placesOf(id)).toEqual(['held']);
     await tags.act(sale, 'resume', null);
     await tags.resume(sale);
-    const rows = await opened.database.query('select event_count from message_queue where message_id = $1', [id]);
+    const rows = await opened.database.query('select event_count from message_state where message_id = $1', [id]);
     expect(rows).toEqual([{ event_count: 1 }]);
   });
 
@@ -320,7 +329,7 @@ describe('scheduled messages elsewhere', () => {
   it('keep their contents, however old', async () => {
     const id = await due();
     await opened.database.execute(`update message_queue set held_until = ${LATER} where message_id = $1`, [id]);
-    const maintenance = new MessagesMaintenanceRepository(opened.database);
+    const maintenance = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
     await maintenance.remove('contents', new Date(Date.now() + 86_400_000), 100_000);
     const kept = await opened.database.query('select 1 from message_content where message_id = $1', [id]);
     expect(kept).toHaveLength(1);
@@ -329,7 +338,7 @@ describe('scheduled messages elsewhere', () => {
   it('are withdrawn with their contact, and counted before', async () => {
     const recipient = testPhone();
     const id = await due(connection, { recipient });
-    const maintenance = new MessagesMaintenanceRepository(opened.database);
+    const maintenance = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
     const subject = {
       organizationId: connection.organizationId,
       numbers: [recipient],
@@ -345,7 +354,7 @@ describe('scheduled messages elsewhere', () => {
 
   it('of a restored backup are in doubt where they were due by then, and stay where they were not', async () => {
     const [past, future] = [await due(connection, { secondsAgo: 60 }), await due(connection, { secondsAgo: -3_600 })];
-    const maintenance = new MessagesMaintenanceRepository(opened.database);
+    const maintenance = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
     const before = new Date();
     const counted = await maintenance.countDoubtful(before);
     const marked = await opened.database.transaction(() => maintenance.markDoubtful(before));
@@ -370,14 +379,14 @@ describe('scheduled messages elsewhere', () => {
 
   it('are counted apart, for the workspace, its numbers and the gauges', async () => {
     await seedScheduled(opened.database, connection, { count: 30 });
-    const messages = new MessagesRepository(opened.database, LIMITED);
+    const messages = new MessagesRepository(opened.database, factsOf(opened.database));
     const { organizationId } = connection;
     expect([
       await messages.countScheduled(organizationId, 20),
       await messages.countScheduled(organizationId, 100),
     ]).toEqual([20, 30]);
     expect(await messages.countQueued(organizationId, 100)).toBe(0);
-    const maintenance = new MessagesMaintenanceRepository(opened.database);
+    const maintenance = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
     const lane = (await maintenance.lanes()).find(({ connectionId }) => connectionId === connection.id);
     expect(lane).toMatchObject({ queued: 0, due: 0, inFlight: 0, scheduled: 30, oldestDueAt: null });
     expect(await maintenance.scheduled()).toBeGreaterThanOrEqual(30);

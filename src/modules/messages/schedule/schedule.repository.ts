@@ -11,13 +11,13 @@ import {
   type Claim,
   type ClaimRow,
 } from '../../../infrastructure/queue/lane-hold.js';
-import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
 import { tagIsNotPaused, queueTakes } from '../message/message-state.js';
 import { HELD_BY_TIME, messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message/message-row.js';
 import type { Message } from '../messages.types.js';
-import { failUnsent } from '../message/message-event-sql.js';
+import type { Fact, LockedMessage } from '../state/facts.js';
+import { FactsRepository } from '../state/facts.repository.js';
 
 export interface DueMessage {
   message: Message;
@@ -54,7 +54,10 @@ export class ScheduleRepository {
   /** Numbers with scheduled messages that are due. */
   readonly dueLanes: MarkedLanes;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly facts: FactsRepository,
+  ) {
     this.dueLanes = dueTableLanes(database, LANES);
   }
 
@@ -72,8 +75,20 @@ export class ScheduleRepository {
 
   /** Queues what is due, or fails it, in the order of its time. What was taken back or paused meanwhile is left out. */
   release(decisions: readonly Decision[]): Promise<Released[]> {
-    const given = decisions.map(({ messageId, refusal, body }) => ({ messageId, body, ...refusal }));
-    return this.database.byIndex(() => this.database.query<Released>(RELEASE, [JSON.stringify(given)]));
+    const refused = decisions.flatMap(({ messageId, refusal }): Fact[] =>
+      refusal === null ? [] : [{ kind: 'release_refused', messageId, failure: refusal }],
+    );
+    const free = decisions
+      .filter(({ refusal }) => refusal === null)
+      .map(({ messageId, body }) => ({ messageId, body }));
+    return this.database.byIndex(async () => {
+      const failed = await this.facts.apply(refused, this.database);
+      const released = await this.database.query<Released>(RELEASE, [JSON.stringify(free)]);
+      return [
+        ...released,
+        ...failed.flatMap(({ moved, message }) => (moved && message !== null ? [refusedOf(message)] : [])),
+      ];
+    });
   }
 
   /** Messages whose checks could not be made are looked at again after so long. */
@@ -86,9 +101,13 @@ export class ScheduleRepository {
    * claims are blocked only what is not due yet was surely not sent. False where it does not wait (any more).
    */
   async cancel(organizationId: string, messageId: string): Promise<boolean> {
-    const canceled = await this.database.byIndex(() => this.database.query(CANCEL, [organizationId, messageId]));
-    return canceled.length > 0;
+    const [applied] = await this.facts.applyNow([{ kind: 'canceled', messageId }], { organizationId });
+    return applied?.moved === true;
   }
+}
+
+function refusedOf({ connectionId, organizationId }: LockedMessage): Released {
+  return { connectionId, organizationId, isQueued: false };
 }
 
 const LANES: TableLanes = {
@@ -131,27 +150,21 @@ with picked as materialized (
 update message_queue q set held_until = clock_timestamp() + make_interval(secs => $2)
 where q.message_id = any(array(select message_id from picked)) and ${IS_SCHEDULED}`;
 
-// $1 the decisions. A message gets its place in its recipient's order now: nextval is drawn in the order of `ordered`.
+// $1 messages that may go. Each gets its place in its recipient's order now: nextval is drawn in the order of `ordered`.
 const RELEASE = `
 with decided as materialized (
-  select * from json_to_recordset($1) as d ("messageId" uuid, body text, category text, code text, message text)
+  select * from json_to_recordset($1) as d ("messageId" uuid, body text)
 ), picked as materialized (
   select q.ctid as row_ctid, q.message_id, q.connection_id, q.scheduled_for from message_queue q
   where q.message_id = any(array(select "messageId" from decided)) and ${IS_SCHEDULED} and ${queueTakes('release_refused')}
   order by q.message_id for update
-), due as materialized (
-  select p.*, d.body, d.category, d.code, d.message from picked p join decided d on d."messageId" = p.message_id
-), gone as (
-  delete from message_queue q using due where q.ctid = due.row_ctid and due.category is not null and ${IS_SCHEDULED}
-  returning q.message_id, q.organization_id, q.connection_id, q.conversation_id, q.created_at, q.event_count, q.queued_at,
-    q.attempt_number, due.category, due.code, due.message
 ), placed as materialized (
   select ordered.*, nextval('message_queue_seq_seq') as seq, clock_timestamp() as at from (
-    select due.row_ctid, due.body, r.key as recipient,
-      row_number() over (partition by due.connection_id, r.key order by due.scheduled_for, due.message_id) = 1 as is_first
-    from due join message m on m.id = due.message_id cross join lateral (select ${recipientKey('m')} as key) as r
-    where due.category is null
-    order by due.scheduled_for, due.message_id) as ordered
+    select p.row_ctid, d.body, r.key as recipient,
+      row_number() over (partition by p.connection_id, r.key order by p.scheduled_for, p.message_id) = 1 as is_first
+    from picked p join decided d on d."messageId" = p.message_id
+    join message m on m.id = p.message_id cross join lateral (select ${recipientKey('m')} as key) as r
+    order by p.scheduled_for, p.message_id) as ordered
 ), released as (
   update message_queue q set held_until = null, scheduled_for = null, seq = placed.seq, recipient = placed.recipient,
     queued_at = placed.at, due_at = case when placed.is_first then placed.at end
@@ -160,19 +173,5 @@ with decided as materialized (
 ), shown as (
   update message_content c set body = released.body from released
   where c.message_id = released.message_id and c.body is distinct from released.body
-), ${failUnsent('gone', 'category, code, message')}
-select connection_id as "connectionId", organization_id as "organizationId", true as "isQueued" from released
-union all
-select connection_id, organization_id, false from gone`;
-
-const CANCEL = `
-with waiting as materialized (
-  select q.message_id from message_queue q
-  where q.organization_id = $1 and q.message_id = $2 and ${queueTakes('canceled')}
-    and (q.scheduled_for > clock_timestamp() or not (${CLAIMS_BLOCKED}))
-  for update
-), gone as (
-  delete from message_queue where message_id = any(array(select message_id from waiting))
-  returning message_id, organization_id, connection_id, conversation_id, created_at, event_count, queued_at, attempt_number
-), ${failUnsent('gone', `'canceled', 'CANCELED', 'The message was canceled before it was sent.'`)}
-select message_id from moved`;
+)
+select connection_id as "connectionId", organization_id as "organizationId", true as "isQueued" from released`;

@@ -1,3 +1,4 @@
+import { factsOf } from '../../../../test/support/facts.js';
 import { LIMITED } from '../../../../test/support/limits.js';
 import { jest } from '@jest/globals';
 import { acceptedOutcome } from '../../../../test/support/accepted-outcome.js';
@@ -11,7 +12,7 @@ import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { AcceptRepository, type NewMessage } from '../../messages/accept/accept.repository.js';
-import { OutcomeRepository, RECORD_IN_QUEUE } from '../outcome/outcome.repository.js';
+import { OutcomeRepository } from '../outcome/outcome.repository.js';
 import { CLAIM, ClaimRepository, claimParams, type ClaimedMessage } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
 import { newMessage } from '../../../../test/support/new-message.js';
@@ -30,10 +31,10 @@ let outcomes: OutcomeRepository;
 beforeAll(async () => {
   opened = await openTestDatabase(4);
   sends = new ClaimRepository(opened.database);
-  sweeps = new SendingSweepsRepository(opened.database);
+  sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
   lanes = new LaneRepository(opened.database);
   accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
-  outcomes = new OutcomeRepository(opened.database, LIMITED);
+  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
 });
 
 afterAll(() => opened.close());
@@ -83,7 +84,9 @@ async function crowd(connectionId: string, heads: Heads): Promise<void> {
          insert into message (id, organization_id, connection_id, direction, type, recipient, created_at)
          select gen_random_uuid(), $1, $1, 'outbound', 'text', '1' || lpad(n::text, 8, '0'), ${queuedAt}
          from generate_series(1, $2::integer) as n, generate_series(1, $3::integer)
-         returning *)
+         returning *), stated as (
+         insert into message_state (message_id, organization_id, connection_id, created_at, queued_at)
+         select id, organization_id, connection_id, created_at, created_at from made)
        insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, due_at, expires_at)
        select connection_id, created_at, id, organization_id, recipient, created_at, ${nextAttemptAt},
          created_at + interval '1 day' from made`,
@@ -221,7 +224,9 @@ describe('claiming', () => {
       await identity('identity_of_database()');
     }
     expect((await claim(lane)).map(({ id }) => id)).toEqual([fresh]);
-    expect(await new SendingSweepsRepository(opened.database).expireQueued(100)).toHaveLength(1);
+    expect(await new SendingSweepsRepository(opened.database, factsOf(opened.database)).expireQueued(100)).toHaveLength(
+      1,
+    );
   });
 
   it('reads a few rows of 20,000 messages to one recipient, in flight or not', async () => {
@@ -231,8 +236,8 @@ describe('claiming', () => {
     if (head === undefined) throw new Error('nothing was claimed');
     const claimAgain = () => claimAlone(lane, 32);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
-    const failed = JSON.stringify([acceptedOutcome(head, { status: 'failed' })]);
-    const settle = () => opened.database.byIndex(() => opened.database.query(RECORD_IN_QUEUE, [failed]));
+    const failed = { kind: 'answer', ...acceptedOutcome(head, { status: 'failed' }) } as const;
+    const settle = () => factsOf(opened.database).applyNow([failed]);
     expect(await rowsRead(opened.database, 'message_queue', settle)).toBeLessThan(200);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
   });

@@ -1,8 +1,8 @@
+import { factsOf } from '../../../../test/support/facts.js';
 import type pg from 'pg';
 import { acceptedOutcome } from '../../../../test/support/accepted-outcome.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
-import { LIMITED } from '../../../../test/support/limits.js';
 import { beginTransaction } from '../../../../test/support/open-transaction.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
@@ -45,7 +45,8 @@ async function three(): Promise<[string, string, string]> {
 
 const remove = (id: string) => other.query('delete from message_queue where message_id = $1', [id]);
 
-const cancel = (id: string) => new ScheduleRepository(opened.database).cancel(connection.organizationId, id);
+const cancel = (id: string) =>
+  new ScheduleRepository(opened.database, factsOf(opened.database)).cancel(connection.organizationId, id);
 
 /** Runs beside the other transaction, which is committed once it waits for that, or is over. */
 async function beside(statement: Promise<unknown>): Promise<void> {
@@ -78,7 +79,7 @@ describe('where a message is due too early', () => {
     });
     expect(items.map(({ id }) => id)).toEqual([first]);
     await remove(second);
-    const outcomes = new OutcomeRepository(opened.database, LIMITED);
+    const outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
     await beside(Promise.all(items.map((item) => outcomes.record(acceptedOutcome(item)))));
     expect(await due()).toEqual([third]);
   });

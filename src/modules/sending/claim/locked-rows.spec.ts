@@ -1,3 +1,4 @@
+import { factsOf } from '../../../../test/support/facts.js';
 import { LIMITED } from '../../../../test/support/limits.js';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -70,7 +71,7 @@ it.each([
 ] as const)(
   'a locked row of message_%s keeps no other outcome waiting, and its own is recorded when the lock is released',
   async (table, status) => {
-    const outcomes = new OutcomeRepository(opened.database, LIMITED);
+    const outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
     const made = await messages(status);
     await foreign.query(`select 1 from message_${table} where message_id = $1 for update`, [guiltyOf(made).id]);
     const writes = made.map((attempt) => outcomes.record(putBack(attempt)));

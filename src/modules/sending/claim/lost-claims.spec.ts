@@ -1,4 +1,4 @@
-import { LIMITED } from '../../../../test/support/limits.js';
+import { factsOf } from '../../../../test/support/facts.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
 import { Factories, testPhone } from '../../../../test/support/factories.js';
@@ -23,8 +23,8 @@ let outcomes: OutcomeRepository;
 beforeAll(async () => {
   database = await openProxiedDatabase();
   sends = new ClaimRepository(database.proxied);
-  sweeps = new SendingSweepsRepository(database.proxied);
-  outcomes = new OutcomeRepository(database.direct, LIMITED);
+  sweeps = new SendingSweepsRepository(database.proxied, factsOf(database.proxied));
+  outcomes = new OutcomeRepository(database.direct, factsOf(database.direct));
 });
 
 afterAll(() => database.close());

@@ -1,3 +1,5 @@
+import type { OutcomeRecord } from '../../messages/state/facts.js';
+import { factsOf, recordIn } from '../../../../test/support/facts.js';
 import type pg from 'pg';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { LIMITED } from '../../../../test/support/limits.js';
@@ -17,8 +19,7 @@ import { ScheduleRepository } from '../../messages/schedule/schedule.repository.
 import { TagsRepository } from '../../tags/tags.repository.js';
 import { type ClaimedMessage, ClaimRepository } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
-import { OutcomeRepository, RECORD_IN_QUEUE } from '../outcome/outcome.repository.js';
-import type { OutcomeRecord } from '../outcome/outcome-record.js';
+import { OutcomeRepository } from '../outcome/outcome.repository.js';
 
 const OWNER = newId();
 const LIMITS = { leaseMs: 3_600_000 };
@@ -36,8 +37,8 @@ let clients: pg.Client[];
 beforeAll(async () => {
   opened = await openTestDatabase(8);
   sends = new ClaimRepository(opened.database);
-  sweeps = new SendingSweepsRepository(opened.database);
-  outcomes = new OutcomeRepository(opened.database, LIMITED);
+  sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
+  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
   accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
 });
 afterAll(() => opened.close());
@@ -153,9 +154,6 @@ const isPutOff = async (id: string): Promise<boolean> =>
     id,
   ])) !== null;
 
-const recordIn = (client: pg.Client, outcome: OutcomeRecord): Promise<unknown> =>
-  client.query(RECORD_IN_QUEUE.text, [JSON.stringify([outcome])]);
-
 const cancelIn = (client: pg.Client, id: string): Promise<unknown> =>
   client.query('delete from message_queue where message_id = $1 and attempt_id is null', [id]);
 
@@ -248,7 +246,9 @@ describe('a removal', () => {
   it('of a message that is not the first leaves the turn where it is', async () => {
     const [first, second, third] = [await accept(), await accept(), await accept()];
     const [before] = await opened.database.query('select due_at from message_queue where message_id = $1', [first]);
-    expect(await new ScheduleRepository(opened.database).cancel(connection.organizationId, second)).toBe(true);
+    expect(
+      await new ScheduleRepository(opened.database, factsOf(opened.database)).cancel(connection.organizationId, second),
+    ).toBe(true);
     expect(await rowsOf()).toEqual([isDue(first), waits(third)]);
     expect(await opened.database.query('select due_at from message_queue where message_id = $1', [first])).toEqual([
       before,
@@ -285,7 +285,9 @@ describe('a removal', () => {
        where message_id = $1`,
       [second, newId()],
     );
-    const { later } = await blocked(new ScheduleRepository(opened.database).cancel(connection.organizationId, first));
+    const { later } = await blocked(
+      new ScheduleRepository(opened.database, factsOf(opened.database)).cancel(connection.organizationId, first),
+    );
     await other.query('commit');
     expect(await later).toBe(true);
     expect(await rowsOf()).toEqual([onWire(second)]);
@@ -316,7 +318,9 @@ describe('a removal', () => {
     await recordIn(other, accepted(claimed));
     const [second, third] = [await accept(), await accept()];
     expect(await rowsOf()).toEqual([onWire(claimed.id), isDue(second), waits(third)]);
-    expect(await new ScheduleRepository(opened.database).cancel(connection.organizationId, second)).toBe(true);
+    expect(
+      await new ScheduleRepository(opened.database, factsOf(opened.database)).cancel(connection.organizationId, second),
+    ).toBe(true);
     await other.query('commit');
     expect(await rowsOf()).toEqual([isDue(third)]);
   });
@@ -324,7 +328,7 @@ describe('a removal', () => {
   it('of neighbours by two at once is tried again after a deadlock', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 12; n++) ids.push(await accept());
-    const schedule = new ScheduleRepository(opened.database);
+    const schedule = new ScheduleRepository(opened.database, factsOf(opened.database));
     const canceled = await Promise.all(ids.map((id) => schedule.cancel(connection.organizationId, id)));
     expect(canceled).toEqual(ids.map(() => true));
     expect(await rowsOf()).toEqual([]);
@@ -529,10 +533,10 @@ it('never strands a message, nor sends two to a recipient at once, whatever inse
   const recipients = Array.from({ length: 6 }, (_none, n) => `49153${n}`);
   const [withdrawn] = recipients as [string];
   const any = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T;
-  const messages = new MessagesRepository(opened.database, LIMITED);
-  const schedule = new ScheduleRepository(opened.database);
-  const maintenance = new MessagesMaintenanceRepository(opened.database);
-  const tags = new TagsRepository(opened.database);
+  const messages = new MessagesRepository(opened.database, factsOf(opened.database));
+  const schedule = new ScheduleRepository(opened.database, factsOf(opened.database));
+  const maintenance = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
+  const tags = new TagsRepository(opened.database, factsOf(opened.database));
   const sale = { organizationId: connection.organizationId, tag: 'sale' };
   const to = (recipient: string) => newMessage(connection, recipient, Math.random() < 0.5 ? { tag: sale.tag } : {});
   const ids: string[] = [];

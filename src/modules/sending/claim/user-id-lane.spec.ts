@@ -1,3 +1,4 @@
+import { factsOf } from '../../../../test/support/facts.js';
 import { LIMITED } from '../../../../test/support/limits.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { newId } from '../../../common/ids.js';
@@ -54,7 +55,7 @@ async function claim(): Promise<ClaimedMessage[]> {
 
 async function finish(claimed: ClaimedMessage): Promise<void> {
   const outcome = { kind: 'accepted', httpStatus: 200, metaMessageId: `wamid.${claimed.id}` } as const;
-  await new OutcomeRepository(opened.database, LIMITED).record(
+  await new OutcomeRepository(opened.database, factsOf(opened.database)).record(
     recordOf(claimed, { ...outcome, waId: null, userId: null }),
   );
 }

@@ -1,4 +1,4 @@
-import { LIMITED } from '../../../../test/support/limits.js';
+import { factsOf } from '../../../../test/support/facts.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { holdLane } from '../../../../test/support/hold-lane.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
@@ -9,7 +9,8 @@ import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js
 import { MAX_AHEAD, type NewInQueue, type Waiting } from '../sending.types.js';
 import { QueueEstimates } from './queue-estimate.js';
 import { OutcomeRepository } from '../outcome/outcome.repository.js';
-import { putBack, type OutcomeRecord } from '../outcome/outcome-record.js';
+import { putBack } from '../outcome/outcome-record.js';
+import type { OutcomeRecord } from '../../messages/state/facts.js';
 import { type ClaimedMessage, ClaimRepository } from '../claim/claim.repository.js';
 
 const OWNER = newId();
@@ -25,7 +26,7 @@ let connection: ConnectionRow;
 beforeAll(async () => {
   opened = await openTestDatabase(4);
   lanes = new LaneRepository(opened.database);
-  outcomes = new OutcomeRepository(opened.database, LIMITED);
+  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
 });
 afterAll(() => opened.close());
 
@@ -49,7 +50,9 @@ async function queue(recipients: readonly string[], of = connection): Promise<st
   await opened.database.execute(
     `with given as (select * from unnest($2::uuid[], $4::text[]) with ordinality as g (id, recipient, n)), made as (
        insert into message (id, organization_id, connection_id, direction, type, recipient, created_at)
-       select id, $3, $1, 'outbound', 'text', recipient, clock_timestamp() from given returning id)
+       select id, $3, $1, 'outbound', 'text', recipient, clock_timestamp() from given returning id), stated as (
+       insert into message_state (message_id, organization_id, connection_id, created_at, queued_at)
+       select id, $3, $1, clock_timestamp(), clock_timestamp() from given)
      insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, expires_at)
      select $1, clock_timestamp(), given.id, $3, given.recipient, clock_timestamp(), clock_timestamp() + interval '1 day'
      from given order by n`,

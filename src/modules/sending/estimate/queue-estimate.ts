@@ -170,7 +170,7 @@ from subject s cross join turn t join lane_now l on true`;
 // $1 message, $2 workspace.
 const OF_MESSAGE = estimateSql(`
   select q.organization_id, q.connection_id, q.recipient, q.seq, q.queued_at, q.due_at, q.expires_at, (
-    select a.platform_code from message_attempt a where a.message_id = q.message_id order by a.number desc limit 1)
+    select a.code from message_attempt a where a.message_id = q.message_id order by a.number desc limit 1)
     as last_code
   from message_queue q where q.message_id = $1 and q.organization_id = $2 and q.held_until is null and ${queueTakes('claimed')}`);
 

@@ -1,26 +1,8 @@
 import type { FailureCategory } from '../../../common/failure-category.js';
 import { deferralMs, MAX_TRIES, pairLimitMs } from '../../../common/retry-schedule.js';
 import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
-import type { OutboundStatus } from '../../messages/message/message-state.js';
+import type { OutcomeRecord } from '../../messages/state/facts.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
-
-/** The outcome of one attempt, as it is recorded; what is absent is null. */
-export interface OutcomeRecord {
-  attemptId: string;
-  messageId: string;
-  /** Of the message, if this attempt is still the one in its row. The attempt's own status follows from it (`OUTCOME`). */
-  status: Extract<OutboundStatus, 'accepted' | 'failed' | 'queued' | 'outcome_unknown'>;
-  metaMessageId?: string | null;
-  httpStatus?: number | null;
-  platformCode?: number | null;
-  platformMessage?: string | null;
-  category?: string | null;
-  traceId?: string | null;
-  /** With `queued`: milliseconds until the next attempt. */
-  delayMs?: number;
-  /** With `queued`: deferrals that count so far, this one included. */
-  tries?: number;
-}
 
 /** `tries` is not known of what a lost claim took. */
 type AttemptOf = Pick<ClaimedMessage, 'id' | 'attemptId'> & Partial<Pick<ClaimedMessage, 'tries'>>;
@@ -28,7 +10,7 @@ type AttemptOf = Pick<ClaimedMessage, 'id' | 'attemptId'> & Partial<Pick<Claimed
 /**
  * What WhatsApp's answer makes of a claimed message, and what it is called.
  *
- * | `outcome.kind`               | Called    | `status`                                         | Of the attempt (`OUTCOME`) |
+ * | `outcome.kind`               | Called    | `status`                                         | Of the attempt             |
  * | ---------------------------- | --------- | ------------------------------------------------ | -------------------------- |
  * | accepted                     | accepted  | accepted                                         | accepted                   |
  * | rejected                     | refused   | failed                                           | rejected                   |

@@ -1,3 +1,4 @@
+import { factsOf } from '../../../../test/support/facts.js';
 import { LIMITED } from '../../../../test/support/limits.js';
 import { acceptedOutcome } from '../../../../test/support/accepted-outcome.js';
 import { beside } from '../../../../test/support/beside.js';
@@ -35,10 +36,10 @@ let outcomes: OutcomeRepository;
 beforeAll(async () => {
   opened = await openTestDatabase(4);
   sends = new ClaimRepository(opened.database);
-  sweeps = new SendingSweepsRepository(opened.database);
+  sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
   lanes = new LaneRepository(opened.database);
   accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
-  outcomes = new OutcomeRepository(opened.database, LIMITED);
+  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
 });
 
 afterAll(() => opened.close());
@@ -76,7 +77,12 @@ async function attemptsOf(id: string): Promise<Record<string, unknown>[]> {
 }
 
 function retry(connectionId: string, id: string): Promise<boolean> {
-  return new MessagesRepository(opened.database, LIMITED).retry(connectionId, id, ['outcome_unknown'], null);
+  return new MessagesRepository(opened.database, factsOf(opened.database)).retry(
+    connectionId,
+    id,
+    ['outcome_unknown'],
+    null,
+  );
 }
 
 describe('the next attempt within a lease', () => {
@@ -118,13 +124,15 @@ describe('the next attempt within a lease', () => {
     const { database } = opened;
     const first = await claimOne(lane);
     await runOut(id);
-    await new MessagesRepository(database, LIMITED).retry(lane, id, ['outcome_unknown'], null);
+    await new MessagesRepository(database, factsOf(database)).retry(lane, id, ['outcome_unknown'], null);
     const retry = await claimOne(lane);
     const report = { id, attemptId: first.attemptId, metaMessageId: `wamid.${first.attemptId}` };
-    await database.transaction(() => applyStatusReports([statusReport(lane, report, 'sent')], database));
+    await database.transaction(() =>
+      applyStatusReports([statusReport(lane, report, 'sent')], database, factsOf(database)),
+    );
     expect(await rowOf(id)).toMatchObject({ status: 'processing', current_attempt_id: retry.attemptId });
     expect(await outcomes.openNext(refusedOf(retry), newId())).toBe(false);
-    expect(await outcomes.record(refusedOf(retry))).toBe('retry_withdrawn');
+    expect(await outcomes.record(refusedOf(retry))).toBe('retry_canceled');
     expect(await rowOf(id)).toMatchObject({
       status: 'accepted',
       current_attempt_id: first.attemptId,
@@ -147,7 +155,7 @@ describe('the next attempt within a lease', () => {
     const report = { id, attemptId: first.attemptId, metaMessageId: `wamid.${first.attemptId}` };
     const opening = beside(
       opened.database,
-      () => applyStatusReports([statusReport(lane, report, 'sent')], database),
+      () => applyStatusReports([statusReport(lane, report, 'sent')], database, factsOf(database)),
       () => outcomes.openNext(refusedOf(second), newId()),
     );
     expect(await opening).toBe(false);
@@ -172,9 +180,14 @@ describe('outcomes', () => {
     const id = await queue(lane);
     const old = await claimOne(lane);
     await runOut(id);
-    expect(await new MessagesRepository(opened.database, LIMITED).retry(lane, id, ['outcome_unknown'], null)).toBe(
-      true,
-    );
+    expect(
+      await new MessagesRepository(opened.database, factsOf(opened.database)).retry(
+        lane,
+        id,
+        ['outcome_unknown'],
+        null,
+      ),
+    ).toBe(true);
     const current = await claimOne(lane);
     const refused = acceptedOutcome(old, { status: 'failed', metaMessageId: null });
     expect(await outcomes.record(refused)).toBe('late');
@@ -245,9 +258,9 @@ describe('outcomes', () => {
     const id = await queue(lane);
     const claimed = await claimOne(lane);
     await runOut(id);
-    const messages = new MessagesRepository(opened.database, LIMITED);
+    const messages = new MessagesRepository(opened.database, factsOf(opened.database));
     expect(await messages.retry(lane, id, ['outcome_unknown'], null)).toBe(true);
-    expect(await outcomes.record(acceptedOutcome(claimed))).toBe('retry_withdrawn');
+    expect(await outcomes.record(acceptedOutcome(claimed))).toBe('retry_canceled');
     expect(await rowOf(id)).toMatchObject({ status: 'accepted', current_attempt_id: claimed.attemptId });
     expect(await claim(lane)).toEqual([]);
   });
@@ -260,7 +273,7 @@ describe('outcomes', () => {
     await accepts.accept(message);
     const claimed = await claimOne(connection.id);
     await runOut(message.id);
-    const messages = new MessagesRepository(opened.database, LIMITED);
+    const messages = new MessagesRepository(opened.database, factsOf(opened.database));
     await messages.retry(connection.organizationId, message.id, ['outcome_unknown'], null);
     const recording = beside(
       opened.database,
@@ -270,7 +283,7 @@ describe('outcomes', () => {
       },
       () => outcomes.record(acceptedOutcome(claimed)),
     );
-    expect(await recording).toBe('retry_withdrawn');
+    expect(await recording).toBe('retry_canceled');
     expect(await rowOf(message.id)).toMatchObject({ status: 'accepted', current_attempt_id: claimed.attemptId });
     expect(await claim(connection.id)).toEqual([]);
   });
@@ -293,7 +306,7 @@ describe('outcomes', () => {
     const [erased, claimed] = [await claimOne(lane), await claimOne(other)];
     await runOut(id);
     await runOut(kept);
-    await new MessagesMaintenanceRepository(opened.database).blank(lane, [id]);
+    await new MessagesMaintenanceRepository(opened.database, factsOf(opened.database)).blank(lane, [id]);
     const notNow = { status: 'queued', metaMessageId: null } as const;
     const records = [erased, claimed].map((each) => outcomes.record(acceptedOutcome(each, notNow)));
     expect(await Promise.all(records)).toEqual(['late', 'recorded']);
@@ -308,7 +321,7 @@ describe('outcomes', () => {
     await runOut(id);
     const recording = beside(
       opened.database,
-      () => new MessagesMaintenanceRepository(opened.database).blank(lane, [id]),
+      () => new MessagesMaintenanceRepository(opened.database, factsOf(opened.database)).blank(lane, [id]),
       () => outcomes.record(acceptedOutcome(claimed)),
     );
     expect(await recording).toBe('recorded');
@@ -321,7 +334,9 @@ describe('outcomes', () => {
     const claimed = await claimOne(lane);
     const report = { id, attemptId: claimed.attemptId, metaMessageId: `wamid.${claimed.attemptId}` };
     const { database } = opened;
-    await database.transaction(() => applyStatusReports([statusReport(lane, report, 'delivered')], database));
+    await database.transaction(() =>
+      applyStatusReports([statusReport(lane, report, 'delivered')], database, factsOf(database)),
+    );
     expect(await outcomes.record(acceptedOutcome(claimed))).toBe('late');
     expect(await rowOf(id)).toMatchObject({ status: 'delivered' });
     expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` }]);
@@ -335,7 +350,7 @@ describe('outcomes', () => {
     const claimed: ClaimedMessage[] = [];
     for (let round = 0; round < 5; round++) claimed.push(...(await claim(lane, 64)));
     expect(claimed).toHaveLength(200);
-    const other = new OutcomeRepository(opened.database, LIMITED);
+    const other = new OutcomeRepository(opened.database, factsOf(opened.database));
     const results = await Promise.all(
       claimed.flatMap((row, index) => [
         outcomes.record(acceptedOutcome(row)),

@@ -1,3 +1,4 @@
+import { factsOf } from '../../../../test/support/facts.js';
 import { LIMITED } from '../../../../test/support/limits.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
@@ -39,7 +40,7 @@ beforeAll(async () => {
   claims = new ClaimRepository(opened.database);
   lanes = new LaneRepository(opened.database);
 });
-beforeEach(() => (outcomes = new OutcomeRepository(opened.database, LIMITED)));
+beforeEach(() => (outcomes = new OutcomeRepository(opened.database, factsOf(opened.database))));
 afterAll(() => opened.close());
 
 interface SenderOptions {
@@ -167,8 +168,8 @@ it('a retry that is answered "not now" and is not needed ends at once, and its e
   const reportOfEarlier = () =>
     opened.database.execute(
       `with retry as (update message_queue set attempt_number = 2 where message_id = $1 returning *)
-       insert into message_attempt (id, organization_id, message_id, number, status, started_at, finished_at)
-       select $2, organization_id, message_id, 1, 'accepted', claimed_at, claimed_at from retry`,
+       insert into message_attempt (id, organization_id, message_id, number, answer, started_at, answered_at, replaced_at)
+       select $2, organization_id, message_id, 1, 'accepted', claimed_at, claimed_at, claimed_at from retry`,
       [message.id, newId()],
     );
   const woken: string[] = [];

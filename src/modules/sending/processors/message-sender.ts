@@ -29,8 +29,9 @@ import { WebhookService } from '../../webhook/webhook.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
 import { FileExchange } from './file-exchange.js';
 import { ownFilesIn } from '../../messages/message/file-references.js';
-import { OutcomeRepository, RECORD_FOR_MS, type Recorded } from '../outcome/outcome.repository.js';
-import { putBack, recordOf, refusal, refusedByEndpoint, type OutcomeRecord } from '../outcome/outcome-record.js';
+import type { OutcomeRecord, Result } from '../../messages/state/facts.js';
+import { OutcomeRepository, RECORD_FOR_MS } from '../outcome/outcome.repository.js';
+import { putBack, recordOf, refusal, refusedByEndpoint } from '../outcome/outcome-record.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
 
 /** Of a claim: when it was made (monotonic ms), and until when requests may still be written; its span, where it is recorded. */
@@ -364,9 +365,9 @@ export class MessageSender implements QueueKind<SendTask> {
       );
     }
     if (result === null) return null;
-    const isWithdrawn = result === 'retry_withdrawn';
-    if (record.status === 'queued' && !isWithdrawn) return record.delayMs ?? null;
-    if (result === 'recorded' || isWithdrawn) this.webhook.wake([message.organizationId]);
+    const isCanceled = result === 'retry_canceled';
+    if (record.status === 'queued' && !isCanceled) return record.delayMs ?? null;
+    if (result === 'recorded' || isCanceled) this.webhook.wake([message.organizationId]);
     return null;
   }
 
@@ -375,10 +376,10 @@ export class MessageSender implements QueueKind<SendTask> {
     message: ClaimedMessage,
     record: OutcomeRecord,
     pause: (() => Promise<void>) | null = null,
-  ): Promise<Recorded | null> {
+  ): Promise<Result | null> {
     // Before the message is due again: the very next claim would take it. Once, however often the outcome is tried.
     let pauseFirst = pause;
-    const write = async (): Promise<Recorded> => {
+    const write = async (): Promise<Result> => {
       await pauseFirst?.();
       pauseFirst = null;
       return this.outcomes.record(record);

@@ -3,9 +3,10 @@ import { FIRST_ID } from '../../../common/ids.js';
 import { Database, hasRow } from '../../../infrastructure/database/database.js';
 import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
 import { SweepCursor } from '../../../infrastructure/queue/sweeps.js';
-import { failUnsent, insertStatusEvents, MOVED_COLUMNS } from '../../messages/message/message-event-sql.js';
 import { BY_EXPIRY } from '../../messages/message/message-row.js';
 import { queueTakes } from '../../messages/message/message-state.js';
+import type { Fact, LockedMessage } from '../../messages/state/facts.js';
+import { FactsRepository } from '../../messages/state/facts.repository.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
 
 /** Whose message a sweep has moved. */
@@ -22,7 +23,10 @@ export class SendingSweepsRepository {
   /** Null: the next repair begins with the first recipient. */
   private repairedTo: RepairedPage | null = null;
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly facts: FactsRepository,
+  ) {}
 
   /**
    * Turns messages whose lease ran out into `outcome_unknown` and closes their attempts: their sender died or hangs,
@@ -47,12 +51,16 @@ export class SendingSweepsRepository {
     );
   }
 
-  private async moveFrom(cursor: SweepCursor, statement: string, limit: number): Promise<MovedMessage[]> {
+  private async moveFrom(cursor: SweepCursor, find: string, limit: number): Promise<MovedMessage[]> {
     const from = cursor.next();
-    const rows = await this.database.byIndex(() => this.database.query<MovedRow>(statement, [limit, from]));
-    const moved = movedOf(rows);
-    if (moved.length < limit) cursor.reached(rows[0]?.looked_at ?? null);
-    return moved;
+    const rows = await this.database.byIndex(() => this.database.query<FoundRow>(find, [limit, from]));
+    const found = rows.flatMap(({ messageId, attemptId }): Fact[] => {
+      if (messageId === null) return [];
+      return [attemptId === null ? { kind: 'expired', messageId } : { kind: 'lease_ended', messageId, attemptId }];
+    });
+    if (found.length < limit) cursor.reached(rows[0]?.lookedAt ?? null);
+    const applied = await this.facts.applyNow(found, { skipLocked: true });
+    return applied.flatMap(({ moved, message }) => (moved && message !== null ? [movedOf(message)] : []));
   }
 
   /**
@@ -87,53 +95,30 @@ interface RepairedPage {
 
 const FIRST_PAGE: RepairedPage = { repaired: 0, connectionId: FIRST_ID, recipient: '', isFull: true };
 
-/** All but `looked_at` are null in a row that only says that there was a look. */
-interface MovedRow {
-  organization_id: string | null;
-  connection_id: string | null;
-  looked_at: string;
+function movedOf({ organizationId, connectionId }: LockedMessage): MovedMessage {
+  return { organizationId, connectionId };
 }
 
-function movedOf(rows: readonly MovedRow[]): MovedMessage[] {
-  return rows.flatMap(({ organization_id: organizationId, connection_id: connectionId }) =>
-    organizationId === null || connectionId === null ? [] : [{ organizationId, connectionId }],
-  );
+/** All but `lookedAt` are null in a row that only says that there was a look. */
+interface FoundRow {
+  messageId: string | null;
+  attemptId: string | null;
+  lookedAt: string;
 }
 
-// statement_timestamp(): clock_timestamp() cannot be an index condition, so every claimed row would be read.
-export const EXPIRE_LEASES = `
-with picked as (
-  select q.ctid as row_ctid from message_queue q
-  where ${queueTakes('lease_expired')} and q.lease_until < statement_timestamp()
-    and q.lease_until >= ${SweepCursor.from('$2')}
-  order by q.lease_until limit $1 for update of q skip locked
-), gone as (
-  delete from message_queue q where q.ctid = any(array(select row_ctid from picked)) returning q.*
-), moved as (
-  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
-    event_count, queued_at, processing_at, attempt_id, attempt_number, attempt_status, attempt_finished_at, tries)
-  select message_id, organization_id, connection_id, conversation_id, created_at, 'outcome_unknown', event_count + 1,
-    queued_at, claimed_at, attempt_id, attempt_number, 'unknown', greatest(clock_timestamp(), claimed_at), tries
-  from gone
-  returning ${MOVED_COLUMNS}, 'processing' as previous_status, s.attempt_finished_at as occurred_at
-), ${insertStatusEvents('moved')}
-select organization_id, connection_id, statement_timestamp()::text as looked_at
-from moved right join (values (1)) as look on true`;
+const found = (condition: string, time: string, order = 'asc'): string => `
+select found.*, statement_timestamp()::text as "lookedAt" from (
+  select q.message_id as "messageId", q.attempt_id as "attemptId" from message_queue q
+  -- statement_timestamp(): clock_timestamp() cannot be an index condition, so every claimed row would be read.
+  where ${condition} and q.${time} < statement_timestamp() and q.${time} >= ${SweepCursor.from('$2')}
+  order by q.${time} ${order} limit $1) as found
+right join (values (1)) as look on true`;
+
+export const EXPIRE_LEASES = found(queueTakes('lease_expired'), 'lease_until');
 
 // Where claims are blocked after a restore, a message that waits here may have been sent: it must not be called failed.
-const expireQueued = (order: 'asc' | 'desc'): string => `
-with picked as (
-  select q.ctid as row_ctid from message_queue q
-  where ${BY_EXPIRY} and ${queueTakes('expired')} and q.expires_at < statement_timestamp() and q.expires_at >= ${SweepCursor.from('$2')}
-    and not (${CLAIMS_BLOCKED})
-  order by q.expires_at ${order} limit $1 for update of q skip locked
-), gone as (
-  delete from message_queue q where q.ctid = any(array(select row_ctid from picked)) returning q.*
-), ${failUnsent('gone', `'expired', 'EXPIRED', 'The message stayed in the queue for too long.'`)}
-select organization_id, connection_id, statement_timestamp()::text as looked_at
-from moved right join (values (1)) as look on true`;
-
-export const EXPIRE_QUEUED = { asc: expireQueued('asc'), desc: expireQueued('desc') };
+const HAS_EXPIRED = `${BY_EXPIRY} and ${queueTakes('expired')} and not (${CLAIMS_BLOCKED})`;
+export const EXPIRE_QUEUED = { asc: found(HAS_EXPIRED, 'expires_at'), desc: found(HAS_EXPIRED, 'expires_at', 'desc') };
 
 // Each recipient's first row is due or on the wire: the triggers of message_queue see to it. Where one was disabled, a row
 // would wait for ever.

@@ -1,0 +1,286 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../../infrastructure/config/config.js';
+import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
+import { Database, type Statements } from '../../../infrastructure/database/database.js';
+import type { Prepared } from '../../../infrastructure/database/prepared.js';
+import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
+import { correctCosts } from '../../billing/limit-corrections.types.js';
+import { recipientKey } from '../../conversations/conversations.repository.js';
+import { insertStatusEvents, shownPricing } from '../message/message-event-sql.js';
+import type { AttemptFacts } from './attempt-facts.js';
+import type { Applied, Fact, LockedMessage, MessageState, Work } from './facts.js';
+import { MessageCase } from './message-case.js';
+
+const MICROSECONDS = 1_000_000;
+const HOUR = 3_600 * MICROSECONDS;
+
+/** The messages that facts may be about: others are `not_found`, and are not locked. */
+type Among =
+  | {
+      organizationId?: never;
+      /** Not those that another transaction has locked: a later pass finds them. */ skipLocked?: boolean;
+    }
+  /** Those of one workspace: for ids that a caller gave. */
+  | { organizationId: string; skipLocked?: never };
+
+/**
+ * The one door to the rows of messages that were accepted: what is learned of them, and what is decided. Three statements: lock, read,
+ * write. Between the last two `MessageCase` decides.
+ *
+ * Only the accept and the claim write the same rows otherwise; a pause, a resume and a join of lanes write `message_queue`.
+ */
+@Injectable()
+export class FactsRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly config: Config,
+  ) {}
+
+  /** As `apply`, in a transaction of its own. */
+  applyNow(facts: readonly Fact[], options?: Among): Promise<Applied[]> {
+    return this.database.byIndex(() => this.apply(facts, this.database, options));
+  }
+
+  /** Applies facts in the caller's transaction, those of one message in their order. Returns what each led to, in the same order. */
+  async apply(facts: readonly Fact[], statements: Statements, among: Among = {}): Promise<Applied[]> {
+    if (facts.length === 0) return [];
+    const ids = [...new Set(facts.map(({ messageId }) => messageId))].sort();
+    const cases = await this.read(ids, statements, among);
+    const applied = facts.map((fact): Applied => {
+      const found = cases.get(fact.messageId);
+      if (found === undefined) return { result: 'not_found', moved: false, message: null };
+      const before = found.events.length;
+      const result = found.apply(fact);
+      return { result, moved: found.events.length > before, message: found.message };
+    });
+    await this.write([...cases.values()], statements);
+    return applied;
+  }
+
+  private async read(
+    ids: readonly string[],
+    statements: Statements,
+    { organizationId, skipLocked }: Among,
+  ): Promise<Map<string, MessageCase>> {
+    const bounds = [ids[0], ids.at(-1)];
+    const states =
+      organizationId === undefined
+        ? await statements.query<StateRow>(skipLocked === true ? LOCK_FREE : LOCK, [ids, ...bounds])
+        : await statements.query<StateRow>(LOCK_OWN, [ids, ...bounds, organizationId]);
+    if (states.length === 0) return new Map();
+    const locked = states.map(({ id }) => id);
+    // A statement of its own: it sees what was committed while the lock was waited for.
+    const rows = await statements.query<ReadRow>(READ, [locked, ...bounds]);
+    const read = new Map(rows.map((row) => [row.id, row]));
+    const { messageTtlHours } = this.config.limits;
+    return new Map(
+      states.flatMap(({ id, organizationId, connectionId, conversationId, createdAt, ...state }) => {
+        const row = read.get(id);
+        if (row === undefined) return [];
+        const { ttlSeconds, attempts, work, ...message } = row;
+        const timeToLive = ttlSeconds === null ? messageTtlHours * HOUR : ttlSeconds * MICROSECONDS;
+        const of = { organizationId, connectionId, conversationId, createdAt };
+        const known: LockedMessage = { ...message, ...of, timeToLive, state, work, attempts: attempts ?? [] };
+        return [[id, new MessageCase(known)]];
+      }),
+    );
+  }
+
+  private async write(cases: readonly MessageCase[], statements: Statements): Promise<void> {
+    const changed = cases.filter(isChanged);
+    if (changed.length === 0) return;
+    const rows = {
+      states: changed.map((each) => ({ id: each.message.id, isReported: each.isReported, ...each.state })),
+      newAttempts: changed.flatMap(({ newAttempts, message }) =>
+        [...newAttempts].map((row) => attemptRow(row, message)),
+      ),
+      changedAttempts: changed.flatMap(({ newAttempts, changedAttempts, message }) =>
+        [...changedAttempts].filter((row) => !newAttempts.has(row)).map((row) => attemptRow(row, message)),
+      ),
+      left: changed.flatMap(({ message, work }) => (message.work !== null && work === null ? [message.id] : [])),
+      waits: changed.flatMap(({ message, work }) =>
+        message.work !== null && work !== null && isMoved(work, message.work) ? [{ id: message.id, ...work }] : [],
+      ),
+      queued: changed.flatMap(({ message, work }) =>
+        message.work === null && work !== null ? [{ id: message.id, ...work }] : [],
+      ),
+      events: changed.flatMap(({ message, events }) =>
+        events.map(({ failure, ...event }) => ({ id: message.id, ...event, ...failure })),
+      ),
+      bodies: changed.flatMap(({ message, body }) => (body === undefined ? [] : [{ id: message.id, body }])),
+    };
+    // In the order of the ids.
+    const inQueue = changed.filter(({ message }) => message.work !== null).map(({ message }) => message.id);
+    await statements.query(WRITE, [
+      JSON.stringify(rows.states),
+      JSON.stringify(rows.newAttempts),
+      JSON.stringify(rows.changedAttempts),
+      rows.left,
+      JSON.stringify(rows.waits),
+      JSON.stringify(rows.queued),
+      JSON.stringify(rows.events),
+      JSON.stringify(rows.bodies),
+      inQueue[0] ?? null,
+      inQueue.at(-1) ?? null,
+    ]);
+  }
+}
+
+function isChanged({ message, state, work, newAttempts, changedAttempts, body }: MessageCase): boolean {
+  if (newAttempts.size > 0 || changedAttempts.size > 0 || body !== undefined) return true;
+  const keys = Object.keys(state) as (keyof MessageState)[];
+  return keys.some((key) => state[key] !== message.state[key]) || (work === null) !== (message.work === null);
+}
+
+/** Of a row that waits and is left alone, its turn stays as it is. */
+function isMoved(work: Work, before: Work): boolean {
+  return work.attemptId !== before.attemptId || work.dueAt !== null;
+}
+
+function attemptRow(attempt: AttemptFacts, { id: messageId, organizationId }: LockedMessage): object {
+  return { messageId, organizationId, ...attempt };
+}
+
+interface StateRow
+  extends
+    MessageState,
+    Pick<LockedMessage, 'id' | 'organizationId' | 'connectionId' | 'conversationId' | 'createdAt'> {}
+
+type ReadRow = Pick<
+  LockedMessage,
+  'id' | 'recipient' | 'isScheduled' | 'traceContext' | 'work' | 'claimsBlocked' | 'now'
+> & { ttlSeconds: number | null; attempts: AttemptFacts[] | null };
+
+const STATE_TIMES = 'changed_at, queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at';
+const STATE_TEXTS = `meta_message_id, failure_category, error_code, error_message, pricing_category, pricing_type, pricing_subtype,
+  pricing_model`;
+const ATTEMPT_TIMES = 'started_at, answered_at, lease_ended_at, taken_at, failed_at, replaced_at';
+const ATTEMPT_VALUES = `number, answer, http_status, code, text, category, trace_id, failed_code, failed_text, failed_category,
+  meta_message_id`;
+
+const split = (columns: string): string[] => columns.split(/,\s*/);
+const camel = (column: string): string => column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+/** SQL: microseconds since the epoch, exact in a double. */
+const micros = (time: string): string => `(extract(epoch from ${time}) * ${MICROSECONDS})::float8`;
+const microsOf = (alias: string, columns: string): string =>
+  split(columns)
+    .map((column) => `${micros(`${alias}.${column}`)} as "${camel(column)}"`)
+    .join(', ');
+const timeOf = (column: string): string => `to_timestamp(${column} / ${MICROSECONDS})`;
+
+const lock = (rows: string, condition = ''): string => `
+select s.message_id as id, s.status, ${camelColumns('s', 'organization_id, connection_id, conversation_id, event_count')},
+  ${micros('s.created_at')} as "createdAt", ${microsOf('s', STATE_TIMES)}, ${camelColumns('s', STATE_TEXTS)},
+  ${camelColumns('s', 'attempt_id, attempt_number, attempt_count, tries, retried, billable')}
+from message_state s
+where s.message_id = any($1::uuid[]) and s.message_id between $2::uuid and $3::uuid${condition}
+order by s.message_id for update of s${rows}`;
+
+// Whoever changes a message locks its state first, in the order of the ids.
+export const LOCK: Prepared = { name: 'message_lock', text: lock('') };
+const LOCK_FREE: Prepared = { name: 'message_lock_free', text: lock(' skip locked') };
+const LOCK_OWN: Prepared = { name: 'message_lock_own', text: lock('', ' and s.organization_id = $4') };
+
+// No condition on the queue's row but the id: a claim that commits while this waits for the row is seen with its attempt. Not "for update":
+// what is accepted for the recipient meanwhile waits behind the row.
+const READ: Prepared = {
+  name: 'message_read',
+  text: `
+with work as materialized (
+  select q.* from message_queue q
+  where q.message_id = any($1::uuid[]) and q.message_id between $2::uuid and $3::uuid
+  order by q.message_id for no key update
+)
+select m.id, m.recipient, m.send_at is not null as "isScheduled", m.ttl_seconds as "ttlSeconds",
+  encode(m.trace_context, 'hex') as "traceContext", ${CLAIMS_BLOCKED} as "claimsBlocked",
+  ${micros('clock_timestamp()')} as now,
+  case when w.message_id is not null then json_build_object('queuedAt', ${micros('w.queued_at')}, 'expiresAt', ${micros('w.expires_at')},
+    'tries', w.tries, 'attemptNumber', w.attempt_number, 'attemptId', w.attempt_id, 'claimedAt', ${micros('w.claimed_at')},
+    'leaseUntil', ${micros('w.lease_until')}, 'isHeld', w.held_until is not null, 'isPaused', coalesce(w.held_until = 'infinity', false),
+    'scheduledFor', ${micros('w.scheduled_for')}, 'dueAt', null) end as work,
+  (select json_agg(row_to_json(f)) from (
+    select a.id, ${microsOf('a', ATTEMPT_TIMES)}, ${camelColumns('a', ATTEMPT_VALUES)}
+    from message_attempt a where a.message_id = m.id and a.message_id between $2::uuid and $3::uuid order by a.number offset 0) as f) as attempts
+from message m left join work w on w.message_id = m.id
+where m.id = any($1::uuid[]) and m.id between $2::uuid and $3::uuid`,
+};
+
+const typed = (columns: string, type: string): string =>
+  split(columns)
+    .map((column) => `"${camel(column)}" ${type}`)
+    .join(', ');
+const quoted = (alias: string, columns: string): string =>
+  split(columns)
+    .map((column) => `${alias}."${camel(column)}"`)
+    .join(', ');
+const times = (alias: string, columns: string): string =>
+  split(columns)
+    .map((column) => timeOf(`${alias}."${camel(column)}"`))
+    .join(', ');
+const setTimes = (alias: string, columns: string): string =>
+  split(columns)
+    .map((column) => `${column} = ${timeOf(`${alias}."${camel(column)}"`)}`)
+    .join(', ');
+const setValues = (alias: string, columns: string): string =>
+  split(columns)
+    .map((column) => `${column} = ${alias}."${camel(column)}"`)
+    .join(', ');
+
+const ATTEMPT_ROW = `("messageId" uuid, "organizationId" uuid, id uuid, ${typed(ATTEMPT_TIMES, 'float8')}, number integer,
+  answer text, "httpStatus" integer, code integer, text text, category text, "traceId" text, "failedCode" integer,
+  "failedText" text, "failedCategory" text, "metaMessageId" text)`;
+const WORK_ROW = `(id uuid, "queuedAt" float8, "expiresAt" float8, tries integer, "attemptNumber" integer, "attemptId" uuid,
+  "claimedAt" float8, "leaseUntil" float8, "dueAt" float8)`;
+
+// Bounds, and not the ids alone: by them the planner takes the primary key where its statistics know nothing of the queue.
+const IN_BOUNDS = 'q.message_id between $9::uuid and $10::uuid';
+
+// All rows are locked, so each part may be a part of one statement. $1 states, $2 new and $3 changed attempts; of the queue $4 what leaves
+// it, $5 what stays, $6 what enters; $7 events; $8 what lists show; $9 and $10 the first and the last id of $4 and $5.
+export const WRITE: Prepared = {
+  name: 'message_write',
+  text: `
+with r as materialized (
+  select * from json_to_recordset($1) as r (id uuid, "isReported" boolean, status text, "eventCount" integer,
+    ${typed(STATE_TIMES, 'float8')}, ${typed(STATE_TEXTS, 'text')}, "attemptId" uuid, "attemptNumber" integer,
+    "attemptCount" integer, tries integer, retried boolean, billable boolean)
+), state_changed as (
+  update message_state s set status = r.status, ${setTimes('r', STATE_TIMES)}, ${setValues('r', STATE_TEXTS)},
+    ${setValues('r', 'event_count, attempt_id, attempt_number, attempt_count, tries, retried, billable')}
+  from r where s.message_id = r.id
+  returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
+), attempts_made as (
+  insert into message_attempt (message_id, organization_id, id, ${ATTEMPT_TIMES}, ${ATTEMPT_VALUES})
+  select a."messageId", a."organizationId", a.id, ${times('a', ATTEMPT_TIMES)}, ${quoted('a', ATTEMPT_VALUES)}
+  from json_to_recordset($2) as a ${ATTEMPT_ROW}
+), attempts_changed as (
+  update message_attempt t set ${setTimes('a', ATTEMPT_TIMES)}, ${setValues('a', ATTEMPT_VALUES)}
+  from json_to_recordset($3) as a ${ATTEMPT_ROW}
+  where t.message_id = a."messageId" and t.id = a.id
+), left_queue as (
+  delete from message_queue q where q.message_id = any($4::uuid[]) and ${IN_BOUNDS}
+), stays as (
+  update message_queue q set attempt_id = w."attemptId", attempt_number = w."attemptNumber", claimed_at = ${timeOf('w."claimedAt"')},
+    lease_until = ${timeOf('w."leaseUntil"')}, tries = w.tries, due_at = ${timeOf('w."dueAt"')}, not_before = ${timeOf('w."dueAt"')}
+  from json_to_recordset($5) as w ${WORK_ROW} where q.message_id = w.id and ${IN_BOUNDS}
+), queued_again as (
+  -- With a new seq: it goes behind what was queued for the recipient meanwhile.
+  insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
+    due_at, not_before, attempt_number, tries, tag, expires_at)
+  select m.connection_id, m.created_at, m.id, m.organization_id, m.conversation_id, ${recipientKey('m')},
+    ${timeOf('w."queuedAt"')}, ${timeOf('w."dueAt"')}, ${timeOf('w."dueAt"')}, w."attemptNumber", w.tries, m.tag, ${timeOf('w."expiresAt"')}
+  from json_to_recordset($6) as w ${WORK_ROW} join message m on m.id = w.id
+), shown as (
+  update message_content c set body = b.body from json_to_recordset($8) as b (id uuid, body text)
+  where c.message_id = b.id and c.body is distinct from b.body
+), move as (
+  select w.message_id, w.organization_id, w.connection_id, e."to" as status, e."from" as previous_status,
+    ${timeOf('e.at')} as occurred_at, e.attempt, e.category as failure_category, e.code as error_code,
+    e.message as error_message, e.sequence, w.pricing
+  from json_to_recordset($7) as e (id uuid, "from" text, "to" text, at float8, attempt integer, category text, code text,
+    message text, sequence integer) join state_changed w on w.message_id = e.id
+), reported as (
+  select id, status, billable, "pricingCategory" as pricing_category, "pricingType" as pricing_type from r where "isReported"
+), ${correctCosts('reported')}, ${insertStatusEvents('move')}
+select 1`,
+};

@@ -1,0 +1,491 @@
+import { classifyPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
+import { nextStatus, type OutboundStatus, type StateEvent } from '../message/message-state.js';
+import type { StatusReport } from '../messages.types.js';
+import { hasFailed, isAccepted, replacesAnswer, type Answer, type AttemptFacts } from './attempt-facts.js';
+import type { Fact, Failure, LockedMessage, MessageState, OutcomeRecord, Result, StatusEvent, Work } from './facts.js';
+
+/** What the column of an attempt's code takes. */
+const MAX_CODE = 2 ** 31 - 1;
+/** A status in which the API shows no failure, and what is known of the last one goes. */
+const NO_FAILURE: Failure = { category: null, code: null, message: null };
+
+/** What an answer says of its attempt, and what it makes of a message in which that attempt counts. */
+const ANSWERS = {
+  accepted: { answer: 'accepted', event: 'outcome_accepted' },
+  failed: { answer: 'rejected', event: 'outcome_refused' },
+  queued: { answer: 'deferred', event: 'outcome_deferred' },
+  outcome_unknown: { answer: 'unknown', event: 'outcome_unknown' },
+} as const satisfies Record<OutcomeRecord['status'], { answer: Answer; event: StateEvent }>;
+
+const EXPIRED = { category: 'expired', code: 'EXPIRED', message: 'The message stayed in the queue for too long.' };
+const CANCELED = { category: 'canceled', code: 'CANCELED', message: 'The message was canceled before it was sent.' };
+const ERASED = {
+  category: 'unknown',
+  code: 'ERASED',
+  message: 'What is known of the recipient was erased before the message was sent.',
+};
+const RESTORED = {
+  category: null,
+  code: 'RESTORED',
+  message: 'The database was restored from a backup; whether the message was sent before is not known.',
+};
+
+/**
+ * What facts make of one message, applied one after the other. Pure: it begins with what was read under the message's lock, and its
+ * properties are what is to be written.
+ *
+ * One attempt counts at a time: the one in flight while the message is in the queue, afterwards that of its state. Facts of it are `own_*`
+ * events, those of its other attempts `other_*`. Where another attempt turns out to be accepted while the message is in the queue, the
+ * retry is redundant: the message leaves the queue with that attempt, which counts from then on. `TRANSITIONS` says which event moves a
+ * message, with a table of what is learned of another attempt. Two rules more:
+ *
+ * - `sent` of an attempt that failed cancels no retry: it comes late, or again.
+ * - A refusal, or "not now", of a retry queues the message again; where another attempt was accepted meanwhile, the message ends by that one.
+ */
+export class MessageCase {
+  readonly events: StatusEvent[] = [];
+  readonly state: MessageState;
+  /** The row of the queue; null: the message is not in it. */
+  work: Work | null;
+  readonly attempts: ReadonlyMap<string, AttemptFacts>;
+  readonly newAttempts = new Set<AttemptFacts>();
+  readonly changedAttempts = new Set<AttemptFacts>();
+  /** What lists show of the message; undefined: as before. */
+  body: string | null | undefined = undefined;
+  /** A report was applied, which says what the message costs, or that it failed. */
+  isReported = false;
+  private readonly all = new Map<string, AttemptFacts>();
+
+  constructor(readonly message: LockedMessage) {
+    this.state = { ...message.state };
+    this.work = message.work && { ...message.work };
+    for (const attempt of message.attempts) this.all.set(attempt.id, { ...attempt });
+    this.attempts = this.all;
+  }
+
+  get status(): OutboundStatus {
+    if (this.work === null) return this.state.status;
+    return this.work.attemptId === null ? 'queued' : 'processing';
+  }
+
+  apply(fact: Fact): Result {
+    switch (fact.kind) {
+      case 'answer':
+        return this.answer(fact);
+      case 'next_attempt':
+        return this.openNext(fact.refused, fact.nextAttemptId);
+      case 'report':
+        return this.report(fact.attemptId, fact.report);
+      case 'report_of_app':
+        return this.reportOfApp(fact.report);
+      case 'lease_ended':
+        return this.endLease(fact.attemptId);
+      case 'expired':
+        return this.failUnsent('expired', EXPIRED, (work) => {
+          return !this.blocked && work.expiresAt < this.now && (fact.resumed === true ? work.isPaused : !work.isHeld);
+        });
+      case 'canceled':
+        return this.failUnsent('canceled', CANCELED, ({ scheduledFor }) => {
+          // Where claims are blocked, only what is not due yet was surely not sent.
+          const isUnsent = !this.blocked || (scheduledFor !== null && scheduledFor > this.now);
+          return isUnsent && this.message.createdAt <= (fact.before ?? Infinity);
+        });
+      case 'erased':
+        return this.failUnsent('erased', ERASED, () => true);
+      case 'release_refused':
+        return this.failUnsent('release_refused', fact.failure, (work) => work.scheduledFor !== null && !work.isPaused);
+      case 'restored':
+        return this.restore(fact.before);
+      case 'retry':
+        return this.retry(fact);
+    }
+  }
+
+  private get now(): number {
+    return this.message.now;
+  }
+
+  private get blocked(): boolean {
+    return this.message.claimsBlocked;
+  }
+
+  private get isErased(): boolean {
+    return this.message.recipient === null;
+  }
+
+  private answer(record: OutcomeRecord): Result {
+    const attempt = this.attemptOf(record.attemptId);
+    if (attempt === null) return 'not_found';
+    const { answer, event } = ANSWERS[record.status];
+    const isOpen = this.counts(attempt) && nextStatus(this.status, 'outcome_accepted') !== null;
+    const queuesAgain = answer === 'deferred' || (answer === 'rejected' && this.acceptedOther(attempt.id) !== null);
+    if (!isOpen || (queuesAgain && this.isErased && this.work === null)) {
+      this.noteAnswer(attempt, record, answer);
+      if (answer === 'accepted' && this.work === null && this.counts(attempt))
+        this.state.metaMessageId ??= attempt.metaMessageId;
+      const isRedundant =
+        answer === 'accepted' && isProof(attempt) && nextStatus(this.status, 'other_accepted') !== null;
+      return isRedundant && !this.counts(attempt) ? this.endBy(attempt) : 'late';
+    }
+    if (queuesAgain) this.queueAgain(attempt, record);
+    this.noteAnswer(attempt, record, answer);
+    if (queuesAgain) {
+      const other = this.acceptedOther(attempt.id);
+      return other === null ? 'recorded' : this.endBy(other);
+    }
+    const to = nextStatus(this.status, event) ?? this.status;
+    const failure = answer === 'accepted' ? NO_FAILURE : this.failureOf(record);
+    if (to === this.status) Object.assign(this.state, failureColumns(failure));
+    else this.move(to, this.now, attempt, failure);
+    if (answer === 'accepted') this.state.metaMessageId = attempt.metaMessageId;
+    return 'recorded';
+  }
+
+  private openNext(refused: OutcomeRecord, nextAttemptId: string): Result {
+    const { work } = this;
+    if (work?.attemptId === nextAttemptId) return 'recorded';
+    if (work === null || work.attemptId !== refused.attemptId) return 'not_found';
+    if ((work.leaseUntil ?? 0) <= this.now || this.acceptedOther(refused.attemptId) !== null) return 'late';
+    const attempt = this.attemptOf(refused.attemptId);
+    if (attempt !== null) {
+      this.noteAnswer(attempt, refused, 'deferred');
+      this.replace(attempt);
+    }
+    work.attemptId = nextAttemptId;
+    work.attemptNumber++;
+    work.claimedAt = Math.max(this.now, work.claimedAt ?? 0);
+    return 'recorded';
+  }
+
+  private report(attemptId: string, report: StatusReport): Result {
+    // A report never touches another workspace's message.
+    const attempt = report.connectionId === this.message.connectionId ? this.attemptOf(attemptId) : null;
+    if (attempt === null) return 'not_found';
+    const failure = report.status === 'failed' ? this.withoutText(reportedFailure(report)) : null;
+    // Before the report is noted: what was known before it decides.
+    const to = this.moveByReport(report.status, attempt);
+    const at = this.timeOf(report);
+    this.noteReport(attempt, report, failure);
+    if (to !== null)
+      this.move(to, at, attempt, failure === null ? NO_FAILURE : { ...failure, code: textOf(failure.code) });
+    // WhatsApp's id is that of the attempt that counts; before that is known, of another one that moved the message.
+    const isShown = this.work === null && (this.counts(attempt) || (to !== null && this.state.metaMessageId === null));
+    if (isShown && !this.isErased) this.state.metaMessageId = report.metaMessageId;
+    // A price without a move is not kept while the message is in the queue: later reports have it again.
+    if (this.work === null) this.notePrice(report);
+    this.isReported = true;
+    return to === null ? 'late' : 'recorded';
+  }
+
+  private moveByReport(status: StatusReport['status'], attempt: AttemptFacts): OutboundStatus | null {
+    if (status === 'sent' && hasFailed(attempt)) return null;
+    return nextStatus(this.status, `${this.counts(attempt) ? 'own' : 'other'}_${status}`);
+  }
+
+  /** WhatsApp's clock may run ahead of ours. */
+  private timeOf({ occurredAt }: StatusReport): number {
+    return occurredAt === null ? this.now : Math.min(occurredAt.getTime() * 1_000, this.now);
+  }
+
+  private notePrice({ pricing }: StatusReport): void {
+    const { state } = this;
+    if (pricing === null || (state.pricingCategory ?? state.pricingType) !== null) return;
+    state.billable ??= pricing.billable;
+    state.pricingCategory = pricing.category;
+    state.pricingType = pricing.type;
+    state.pricingSubtype = pricing.subtype;
+    state.pricingModel = pricing.model;
+  }
+
+  /** A status is never left for an earlier one, and no event tells of it. */
+  private reportOfApp(report: StatusReport): Result {
+    const { state } = this;
+    const failure = report.status === 'failed' ? this.withoutText(reportedFailure(report)) : null;
+    const at = report.occurredAt === null ? this.now : report.occurredAt.getTime() * 1_000;
+    this.notePrice(report);
+    this.isReported = true;
+    const isLater = RANK_OF_APP[report.status] > (RANK_OF_APP[state.status] ?? 0);
+    if (failure === null) state[TIMES[report.status as 'sent']] ??= at;
+    if (!isLater) return 'late';
+    state.status = report.status;
+    Object.assign(state, failureColumns(failure === null ? NO_FAILURE : { ...failure, code: textOf(failure.code) }));
+    state.failedAt = failure === null ? null : at;
+    return 'recorded';
+  }
+
+  private endLease(attemptId: string): Result {
+    const { work } = this;
+    const attempt = work?.attemptId === attemptId ? this.attemptOf(attemptId) : null;
+    if (work === null || attempt === null) return 'not_found';
+    if ((work.leaseUntil ?? 0) >= this.now) return 'late';
+    attempt.leaseEndedAt = this.now;
+    this.move('outcome_unknown', this.now, attempt, NO_FAILURE);
+    return 'recorded';
+  }
+
+  private restore(before: number): Result {
+    const { work } = this;
+    if (work === null || (work.scheduledFor ?? work.queuedAt) >= before) return 'late';
+    const attempt = work.attemptId === null ? null : this.attemptOf(work.attemptId);
+    if (attempt !== null) attempt.leaseEndedAt = this.now;
+    this.move('outcome_unknown', this.now, attempt, RESTORED);
+    return 'recorded';
+  }
+
+  /** Fails a message of which nothing was sent: it waits, and the condition still holds. */
+  private failUnsent(event: StateEvent, failure: Failure, condition: (work: Work) => boolean): Result {
+    const { work } = this;
+    if (work === null || nextStatus(this.status, event) !== 'failed' || !condition(work)) return 'late';
+    this.move('failed', this.now, null, failure);
+    return 'recorded';
+  }
+
+  private retry({ from, body }: Extract<Fact, { kind: 'retry' }>): Result {
+    const { state } = this;
+    if (this.work !== null || !from.includes(state.status)) return 'late';
+    const counted = state.attemptId === null ? undefined : this.all.get(state.attemptId);
+    if (counted !== undefined) this.replace(counted);
+    this.body = body;
+    state.retried ||= this.message.isScheduled;
+    this.enterQueue(this.now, { dueAt: this.now, tries: 0, expiresAt: this.now + this.message.timeToLive });
+    return 'recorded';
+  }
+
+  /** Of another attempt that was accepted: the retry is redundant. */
+  private endBy(attempt: AttemptFacts): Result {
+    this.move('accepted', this.now, attempt, NO_FAILURE);
+    this.state.metaMessageId = attempt.metaMessageId;
+    return 'retry_canceled';
+  }
+
+  /** The message waits again: in its place where it is still in the queue, else behind what its recipient has waiting by now. */
+  private queueAgain(attempt: AttemptFacts, { delayMs = 0, tries = 0 }: OutcomeRecord): void {
+    this.replace(attempt);
+    const dueAt = this.now + delayMs * 1_000;
+    const { work, state } = this;
+    if (work !== null) {
+      Object.assign(work, {
+        attemptId: null,
+        claimedAt: null,
+        leaseUntil: null,
+        dueAt,
+        tries: Math.max(work.tries, tries),
+      });
+      return;
+    }
+    // What a lost claim put back does not know how often the message was deferred before.
+    const kept = { tries: Math.max(state.tries, tries), expiresAt: state.queuedAt + this.message.timeToLive };
+    this.enterQueue(state.queuedAt, { dueAt, ...kept });
+  }
+
+  /** Nothing of the last attempt is shown of a message that waits, nor what it cost. */
+  private enterQueue(queuedAt: number, work: Pick<Work, 'dueAt' | 'tries' | 'expiresAt'>): void {
+    const { attemptCount, eventCount, retried, tries } = this.state;
+    const attempt = { attemptId: null, claimedAt: null, leaseUntil: null, attemptNumber: attemptCount };
+    this.work = { queuedAt, isHeld: false, isPaused: false, scheduledFor: null, ...attempt, ...work };
+    Object.assign(this.state, EMPTY, { status: 'queued', queuedAt, attemptCount, eventCount, retried, tries });
+  }
+
+  /** @param attempt the one that counts from now on; null: none. */
+  private leaveQueue(attempt: AttemptFacts | null): void {
+    const { work, state } = this;
+    if (work === null) return;
+    const inFlight = work.attemptId === null ? null : this.attemptOf(work.attemptId);
+    // Its own answer is still to come.
+    if (inFlight !== null && inFlight !== attempt) this.replace(inFlight);
+    if (attempt !== null) this.count(attempt);
+    state.queuedAt = Math.min(work.queuedAt, attempt?.startedAt ?? Infinity);
+    state.processingAt = attempt?.startedAt ?? null;
+    state.attemptId = attempt?.id ?? null;
+    state.attemptNumber = attempt?.number ?? work.attemptNumber;
+    state.attemptCount = work.attemptNumber;
+    state.tries = work.tries;
+    this.work = null;
+  }
+
+  private move(to: OutboundStatus, time: number, attempt: AttemptFacts | null, failure: Failure): void {
+    const from = this.status;
+    // WhatsApp reports whole seconds, so its time may lie before that of the state which it follows.
+    const at = Math.max(time, this.latestAt());
+    this.leaveQueue(attempt);
+    const { state } = this;
+    state.status = to;
+    state.changedAt = at;
+    state.eventCount++;
+    Object.assign(state, failureColumns(failure));
+    state.failedAt = null;
+    if (to in TIMES) state[TIMES[to as keyof typeof TIMES]] = at;
+    this.events.push({
+      from,
+      to,
+      at,
+      attempt: attempt?.number ?? state.attemptNumber,
+      failure,
+      sequence: state.eventCount,
+    });
+  }
+
+  private replace(attempt: AttemptFacts): void {
+    attempt.replacedAt = this.now;
+    this.changedAttempts.add(attempt);
+  }
+
+  private count(attempt: AttemptFacts): void {
+    if (attempt.replacedAt === null) return;
+    attempt.replacedAt = null;
+    this.changedAttempts.add(attempt);
+  }
+
+  private counts({ id }: AttemptFacts): boolean {
+    return id === (this.work === null ? this.state.attemptId : this.work.attemptId);
+  }
+
+  /** Of those attempts that were accepted and have not failed the last one. */
+  private acceptedOther(id: string): AttemptFacts | null {
+    const accepted = [...this.all.values()].filter((each) => each.id !== id && isProof(each));
+    return accepted.reduce<AttemptFacts | null>(
+      (last, each) => (last && last.number > each.number ? last : each),
+      null,
+    );
+  }
+
+  /** Null: the message has no such attempt. One in flight gets a row with the first fact. */
+  private attemptOf(id: string): AttemptFacts | null {
+    const known = this.all.get(id);
+    if (known !== undefined) return known;
+    const { work } = this;
+    if (work === null || work.attemptId !== id) return null;
+    const made = { ...UNKNOWN, id, number: work.attemptNumber, startedAt: work.claimedAt ?? this.now };
+    this.all.set(id, made);
+    this.newAttempts.add(made);
+    return made;
+  }
+
+  private noteAnswer(attempt: AttemptFacts, record: OutcomeRecord, answer: Answer): void {
+    if (!replacesAnswer(attempt.answer, answer)) return;
+    const { httpStatus = null, platformCode = null, platformMessage = null, category = null } = record;
+    const { metaMessageId = null, traceId = null } = record;
+    Object.assign(attempt, {
+      answer,
+      answeredAt: Math.max(this.now, attempt.startedAt),
+      httpStatus,
+      code: platformCode,
+      category,
+    });
+    attempt.text = this.isErased ? null : platformMessage;
+    attempt.traceId = this.isErased ? null : traceId;
+    if (!this.isErased) attempt.metaMessageId ??= metaMessageId;
+    this.changedAttempts.add(attempt);
+  }
+
+  /** Keeps what the report says beyond what is known of the attempt: nothing, where an accepted attempt was `sent`, say. */
+  private noteReport(attempt: AttemptFacts, report: StatusReport, failure: ReportedFailure | null): void {
+    const isNews = failure !== null || !isAccepted(attempt) || (attempt.metaMessageId === null && !this.isErased);
+    if (!isNews) return;
+    if (failure !== null) {
+      attempt.failedAt = this.now;
+      attempt.failedCode = failure.code;
+      attempt.failedText = failure.message;
+      attempt.failedCategory = failure.category;
+    } else if (!isAccepted(attempt)) attempt.takenAt = this.now;
+    if (!this.isErased) attempt.metaMessageId ??= report.metaMessageId;
+    this.changedAttempts.add(attempt);
+  }
+
+  private failureOf({ category = null, platformCode = null, platformMessage = null }: OutcomeRecord): Failure {
+    return this.withoutText({ category, code: textOf(platformCode), message: platformMessage });
+  }
+
+  /** What WhatsApp says of a failure may name the recipient. */
+  private withoutText<F extends { message: string | null }>(failure: F): F {
+    return this.isErased ? { ...failure, message: null } : failure;
+  }
+
+  /** No event of a message lies before the one that it follows, nor before its request. */
+  private latestAt(): number {
+    const { work, state } = this;
+    return Math.max(state.changedAt ?? 0, work?.queuedAt ?? state.queuedAt, work?.claimedAt ?? 0);
+  }
+}
+
+/** Why WhatsApp gave a message up. */
+export interface ReportedFailure {
+  category: string;
+  code: number | null;
+  message: string | null;
+}
+
+export function reportedFailure({ error }: StatusReport): ReportedFailure {
+  const given = error?.code ?? null;
+  const code = given !== null && Math.abs(given) <= MAX_CODE ? given : null;
+  return {
+    category: code === null ? 'unknown' : classifyPlatformError(code).category,
+    code,
+    message: error?.details ?? error?.title ?? null,
+  };
+}
+
+/** The attempt was accepted and has not failed: no other one of its message is needed. */
+function isProof(attempt: AttemptFacts): boolean {
+  return isAccepted(attempt) && !hasFailed(attempt);
+}
+
+function failureColumns({ category, code, message }: Failure): Partial<MessageState> {
+  return { failureCategory: category, errorCode: code, errorMessage: message };
+}
+
+function textOf(code: number | null): string | null {
+  return code === null ? null : String(code);
+}
+
+const TIMES = {
+  accepted: 'acceptedAt',
+  sent: 'sentAt',
+  delivered: 'deliveredAt',
+  read: 'readAt',
+  failed: 'failedAt',
+} as const satisfies Partial<Record<OutboundStatus, keyof MessageState>>;
+
+const RANK_OF_APP: Readonly<Partial<Record<OutboundStatus, number>>> & Record<StatusReport['status'], number> = {
+  sent: 1,
+  failed: 2,
+  delivered: 3,
+  read: 4,
+};
+
+const UNKNOWN: Omit<AttemptFacts, 'id' | 'number' | 'startedAt'> = {
+  answer: null,
+  answeredAt: null,
+  httpStatus: null,
+  code: null,
+  text: null,
+  category: null,
+  traceId: null,
+  leaseEndedAt: null,
+  takenAt: null,
+  failedAt: null,
+  failedCode: null,
+  failedText: null,
+  failedCategory: null,
+  replacedAt: null,
+  metaMessageId: null,
+};
+
+const EMPTY: Partial<MessageState> = {
+  processingAt: null,
+  acceptedAt: null,
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  failedAt: null,
+  metaMessageId: null,
+  failureCategory: null,
+  errorCode: null,
+  errorMessage: null,
+  attemptId: null,
+  billable: null,
+  pricingCategory: null,
+  pricingType: null,
+  pricingSubtype: null,
+  pricingModel: null,
+};

@@ -1,0 +1,22 @@
+import type { ClientBase } from 'pg';
+import type { Database, Statements } from '../../src/infrastructure/database/database.js';
+import type { Prepared } from '../../src/infrastructure/database/prepared.js';
+import type { Applied, OutcomeRecord } from '../../src/modules/messages/state/facts.js';
+import { FactsRepository } from '../../src/modules/messages/state/facts.repository.js';
+import { LIMITED } from './limits.js';
+
+/** The door to the messages' rows, with messages that live 24 hours. */
+export function factsOf(database: Database): FactsRepository {
+  return new FactsRepository(database, LIMITED);
+}
+
+/** Records an outcome in the transaction that is open on this connection. */
+export function recordIn(client: ClientBase, record: OutcomeRecord): Promise<Applied[]> {
+  const run = (sql: string | Prepared, params: readonly unknown[] = []) =>
+    client.query(typeof sql === 'string' ? sql : sql.text, params as unknown[]);
+  const statements = {
+    query: async (sql: string | Prepared, params?: readonly unknown[]) => (await run(sql, params)).rows as unknown[],
+    execute: async (sql: string | Prepared, params?: readonly unknown[]) => (await run(sql, params)).rowCount ?? 0,
+  } as Statements;
+  return factsOf(undefined as never).apply([{ kind: 'answer', ...record }], statements);
+}
