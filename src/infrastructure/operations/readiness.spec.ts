@@ -78,7 +78,9 @@ describe('Readiness', () => {
   it('has one line in the log for each change of the reasons', async () => {
     const lines: unknown[] = [];
     const spies = (['warn', 'log'] as const).map((level) =>
-      import.meta.jest.spyOn(Logger.prototype, level).mockImplementation((...line: unknown[]) => void lines.push(line[0])),
+      import.meta.jest
+        .spyOn(Logger.prototype, level)
+        .mockImplementation((...line: unknown[]) => void lines.push(line[0])),
     );
     let fault: Error | null = new Error('connect to db.internal');
     const readiness = new Readiness();

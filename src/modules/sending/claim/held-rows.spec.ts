@@ -130,7 +130,8 @@ async function expectBounded(state: string): Promise<void> {
     for (const [name, [allowed, run]] of Object.entries(work())) {
       const { indexes, pages } = await readsOf(mode, run);
       const others = indexes.filter((index) => !allowed.includes(index));
-      if (others.length > 0 || pages > MAX_PAGES) wrong.push(`${state}, ${mode}, ${name}: ${indexes}, ${pages} pages`);
+      if (others.length > 0 || pages > MAX_PAGES)
+        wrong.push(`${state}, ${mode}, ${name}: ${indexes.join(', ')}; ${pages} pages`);
     }
   }
   expect(wrong).toEqual([]);
