@@ -9,8 +9,8 @@ export const PHASES = {
   claiming: { link: 'database', text: 'message_claim' },
   /** The request was written and there is no answer yet. */
   on_the_wire: { link: 'platform', text: 'POST /' },
-  /** The platform has answered and the outcome is in the database, which the process does not know yet. */
-  recording: { link: 'database', text: 'message_outcome' },
+  /** The platform has answered and the outcome is written, which the process does not know yet: its commit is still to come. */
+  recording: { link: 'database', text: 'message_write' },
 } as const satisfies Record<string, { link: keyof Links; text: string }>;
 
 export type Phase = keyof typeof PHASES;
