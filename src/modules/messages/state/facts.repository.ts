@@ -109,7 +109,8 @@ export class FactsRepository {
       ),
       bodies: changed.flatMap(({ message, body }) => (body === undefined ? [] : [{ id: message.id, body }])),
     };
-    // In the order of the ids.
+    // In their order.
+    const ids = changed.map(({ message }) => message.id);
     const inQueue = changed.filter(({ message }) => message.work !== null).map(({ message }) => message.id);
     await statements.query(WRITE, [
       JSON.stringify(rows.states),
@@ -122,6 +123,9 @@ export class FactsRepository {
       JSON.stringify(rows.bodies),
       inQueue[0] ?? null,
       inQueue.at(-1) ?? null,
+      ids,
+      ids[0],
+      ids.at(-1),
     ]);
   }
 }
@@ -235,8 +239,13 @@ const WORK_ROW = `(id uuid, "queuedAt" float8, "expiresAt" float8, tries integer
 // Bounds, and not the ids alone: by them the planner takes the primary key where its statistics know nothing of the queue.
 const IN_BOUNDS = 'q.message_id between $9::uuid and $10::uuid';
 
+// Likewise of the other tables: a plan that was made while they were empty, with a join that reads all their rows, is kept as they grow.
+const isOfChanged = (alias: string): string =>
+  `${alias}.message_id = any($11::uuid[]) and ${alias}.message_id between $12::uuid and $13::uuid`;
+
 // All rows are locked, so each part may be a part of one statement. $1 states, $2 new and $3 changed attempts; of the queue $4 what leaves
-// it, $5 what stays, $6 what enters; $7 events; $8 what lists show; $9 and $10 the first and the last id of $4 and $5.
+// it, $5 what stays, $6 what enters; $7 events; $8 what lists show; $9 and $10 the first and the last id of $4 and $5; $11 all ids, $12 the
+// first and $13 the last.
 export const WRITE: Prepared = {
   name: 'message_write',
   text: `
@@ -247,7 +256,7 @@ with r as materialized (
 ), state_changed as (
   update message_state s set status = r.status, ${setTimes('r', STATE_TIMES)}, ${setValues('r', STATE_TEXTS)},
     ${setValues('r', 'event_count, attempt_id, attempt_number, attempt_count, tries, retried, billable')}
-  from r where s.message_id = r.id
+  from r where s.message_id = r.id and ${isOfChanged('s')}
   returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
 ), attempts_made as (
   insert into message_attempt (message_id, organization_id, id, ${ATTEMPT_TIMES}, ${ATTEMPT_VALUES})
@@ -256,7 +265,7 @@ with r as materialized (
 ), attempts_changed as (
   update message_attempt t set ${setTimes('a', ATTEMPT_TIMES)}, ${setValues('a', ATTEMPT_VALUES)}
   from json_to_recordset($3) as a ${ATTEMPT_ROW}
-  where t.message_id = a."messageId" and t.id = a.id
+  where t.message_id = a."messageId" and t.id = a.id and ${isOfChanged('t')}
 ), left_queue as (
   delete from message_queue q where q.message_id = any($4::uuid[]) and ${IN_BOUNDS}
 ), stays as (
@@ -272,7 +281,7 @@ with r as materialized (
   from json_to_recordset($6) as w ${WORK_ROW} join message m on m.id = w.id
 ), shown as (
   update message_content c set body = b.body from json_to_recordset($8) as b (id uuid, body text)
-  where c.message_id = b.id and c.body is distinct from b.body
+  where c.message_id = b.id and c.body is distinct from b.body and ${isOfChanged('c')}
 ), move as (
   select w.message_id, w.organization_id, w.connection_id, e."to" as status, e."from" as previous_status,
     ${timeOf('e.at')} as occurred_at, e.attempt, e.category as failure_category, e.code as error_code,
