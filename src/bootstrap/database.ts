@@ -95,7 +95,7 @@ async function look(url: string, setting: string): Promise<Found> {
   let facts: Omit<Found, 'pooling'> | undefined;
   const ask = async (client: pg.Client): Promise<void> => {
     facts = (await client.query<Omit<Found, 'pooling'>>(FACTS, [UNTRACKED])).rows[0];
-    await measureClock(async (sql) => (await client.query<{ now: number }>(sql)).rows);
+    await measureClock(async (sql) => (await client.query<{ now: string }>(sql)).rows);
     if ((facts?.version ?? 0) < MIN_VERSION) {
       throw new StartError(`${placeOf(url)} is PostgreSQL ${facts?.versionText}, and Herald needs 15 or newer`);
     }

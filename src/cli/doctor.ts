@@ -338,7 +338,7 @@ async function checkDurability(client: pg.Client): Promise<Result> {
 
 /** Of this machine, and of those whose processes say that theirs is wrong: Herald goes by the database's, logs do not. */
 async function checkClock(client: pg.Client): Promise<Result> {
-  await measureClock(async (sql) => (await client.query<{ now: number }>(sql)).rows);
+  await measureClock(async (sql) => (await client.query<{ now: string }>(sql)).rows);
   const own = databaseClock.hostAheadMs;
   const others = isOwn(await schemaOf(client)) ? (await client.query<WrongClock>(WRONG_CLOCKS)).rows : [];
   const texts = [

@@ -12,14 +12,14 @@ const EVERY_MS = 1_000;
 const FRESH_MS = 1_500;
 const REPORT_EVERY_MS = 30_000;
 
-/** SQL: the time for `databaseClock.measured`. */
-export const TIME = '(extract(epoch from statement_timestamp()) * 1000)::float8';
+/** SQL: milliseconds, for `databaseClock.measured`. As text: a setting of the server may round a float to one digit. */
+export const TIME = '(extract(epoch from statement_timestamp()) * 1000)::numeric(20, 3)::text';
 
 /** Measures the distance to the database's clock, by any way to it. */
-export async function measureClock(ask: (sql: string) => Promise<{ now: number }[]>): Promise<void> {
+export async function measureClock(ask: (sql: string) => Promise<{ now: string }[]>): Promise<void> {
   const askedAt = performance.now();
   const [row] = await ask(`select ${TIME} as now`);
-  if (row !== undefined) databaseClock.measured(row.now, askedAt, performance.now());
+  if (row !== undefined) databaseClock.measured(Number(row.now), askedAt, performance.now());
 }
 
 /**

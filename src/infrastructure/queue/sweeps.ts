@@ -67,7 +67,7 @@ interface Look {
   ages?: Record<string, number> | null;
   work: boolean[];
   /** The database's, in milliseconds. */
-  time: number;
+  time: string;
 }
 
 interface Lease {
@@ -222,7 +222,7 @@ export class Sweeps implements OnModuleDestroy {
   /** Sweeps without work begin their next look where this one ended; and the look says what time it is. */
   private passed(due: readonly Sweep[], look: Look | undefined, askedAt: number): Look | null {
     if (look === undefined) return null;
-    databaseClock.measured(look.time, askedAt, systemClock.monotonic());
+    databaseClock.measured(Number(look.time), askedAt, systemClock.monotonic());
     for (const [index, sweep] of due.entries()) {
       if (look.work[index] === false) this.cursors.get(sweep)?.reached(look.lookedAt);
     }
