@@ -409,13 +409,13 @@ export class MessageCase {
 }
 
 /** Why WhatsApp gave a message up. */
-export interface ReportedFailure {
+interface ReportedFailure {
   category: string;
   code: number | null;
   message: string | null;
 }
 
-export function reportedFailure({ error }: StatusReport): ReportedFailure {
+function reportedFailure({ error }: StatusReport): ReportedFailure {
   const given = error?.code ?? null;
   const code = given !== null && Math.abs(given) <= MAX_CODE ? given : null;
   return {
