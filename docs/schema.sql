@@ -179,7 +179,6 @@ create table heartbeat (
 create table lane (
   key text not null,
   owner uuid,
-  owner_until timestamptz,
   paused_until timestamptz,
   pause_count integer not null default 0,
   pause_reason text,
@@ -1013,6 +1012,12 @@ create table webhook_secret (
 );
 CREATE UNIQUE INDEX webhook_secret_current ON webhook_secret (endpoint_id) WHERE (expires_at IS NULL);
 CREATE INDEX webhook_secret_endpoint ON webhook_secret (endpoint_id, created_at DESC);
+
+create table worker (
+  id uuid not null,
+  alive_until timestamptz not null,
+  constraint worker_pkey PRIMARY KEY (id)
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.01);
 
 create view message_attempt_view as
 SELECT a.message_id,

@@ -8,13 +8,17 @@ export class Operations1770300000000 extends SqlMigration {
 }
 
 const UP = `
--- Which process drains a lane, until when, and how far its pace is used up. All times are the database's.
--- next_slot_at: since when pace is unused; unused rows are the time since then by the rate, at most the burst.
--- low_at: no due row of the lane is before it.
+-- Processes that work on lanes. All times here and in lane are the database's.
+create table worker (
+  id uuid primary key,
+  alive_until timestamptz not null
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
+
+-- owner: the process that works on the lane, for as long as it is alive. next_slot_at, of a lane without owner: since when pace is unused;
+-- unused rows are the time since then by the rate, at most the burst. low_at: no due row of the lane is before it.
 create table lane (
   key text primary key,
   owner uuid,
-  owner_until timestamptz,
   paused_until timestamptz,
   pause_count integer not null default 0,
   pause_reason text,
@@ -70,4 +74,5 @@ drop table database_identity;
 drop function identity_of_database();
 drop table heartbeat;
 drop table lane;
+drop table worker;
 `;

@@ -7,7 +7,7 @@ import {
   DUE as DUE_SCHEDULED,
   scheduleLaneOf,
 } from '../../src/modules/messages/schedule/schedule.repository.js';
-import { holdParams } from '../../src/infrastructure/queue/lane-hold.js';
+import { grantParams } from '../../src/infrastructure/queue/lane-grant.js';
 import { inTurn, type Claim } from '../bench-context.js';
 import { atMostTimes, type Finding } from '../finding.js';
 import { createDatabase, type BenchDatabase } from '../../test/support/rig/database.js';
@@ -33,7 +33,7 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
   'a claim of 64': ({ connections }, turn) => {
     const laneKey = connections[turn % NUMBERS]?.id ?? '';
     const pace = { ratePerSecond: 100_000, burstSeconds: 1 };
-    const request = { laneKey, owner: FIRST_ID, limit: 64, pace, unusedRows: 100_000 };
+    const request = { laneKey, owner: FIRST_ID, limit: 64, pace, knowsPace: true };
     return {
       text: CLAIM.text,
       values: claimParams([request], [newId()], 20_000),
@@ -46,8 +46,8 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
   'the sweep for scheduled messages that are due': ({ connections }, turn) => {
     const id = connections[turn % NUMBERS]?.id ?? '';
     const pace = { ratePerSecond: 1_000, burstSeconds: 1 };
-    const request = { laneKey: scheduleLaneOf(id), owner: FIRST_ID, limit: 1, pace, unusedRows: 1_000 };
-    return { text: CLAIM_SCHEDULED, values: [...holdParams(request), id, 100] };
+    const request = { laneKey: scheduleLaneOf(id), owner: FIRST_ID, limit: 1, pace, knowsPace: true };
+    return { text: CLAIM_SCHEDULED, values: [...grantParams([request]), id, 100] };
   },
 };
 

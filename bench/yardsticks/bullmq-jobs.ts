@@ -1,4 +1,12 @@
-import { createPostgresBackend, createRedisBackend, Queue, Worker, type BackendFactory, type Job } from 'bullmq';
+import {
+  createPostgresBackend,
+  createRedisBackend,
+  Queue,
+  runMigrations,
+  Worker,
+  type BackendFactory,
+  type Job,
+} from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { complain, type JobDriver } from './job-order.js';
@@ -8,6 +16,7 @@ export const bullmqJobs: JobDriver = async (order, messageIds, send, added) => {
     order.redisUrl === null
       ? new pg.Pool({ connectionString: order.databaseUrl, options: '-c search_path=bullmq', max: 20 })
       : new Redis(order.redisUrl, { maxRetriesPerRequest: null });
+  if (connection instanceof pg.Pool) await makeTables(order.databaseUrl);
   const backend = (order.redisUrl === null ? createPostgresBackend : createRedisBackend) as unknown as BackendFactory;
   const options = { connection, prefix: 'yardstick' };
   const queue = new Queue('send-each', options, backend);
@@ -26,3 +35,14 @@ export const bullmqJobs: JobDriver = async (order, messageIds, send, added) => {
   worker.on('error', complain);
   worker.on('failed', (_job, error) => complain(error));
 };
+
+/** BullMQ's own, in the schema `bullmq`. */
+export async function makeTables(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await runMigrations(client, 'bullmq');
+  } finally {
+    await client.end();
+  }
+}

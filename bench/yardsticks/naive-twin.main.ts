@@ -16,6 +16,7 @@ import pg from 'pg';
 import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import type { Repository } from 'typeorm';
+import { makeTables } from './bullmq-jobs.js';
 import { TwinMessage } from './twin-message.js';
 
 // The service as a tutorial would build it: check the body, save the row, add a job. Same database server, same
@@ -79,6 +80,7 @@ class TwinController {
   }
 }
 
+await makeTables(databaseUrl);
 const queuePool = new pg.Pool({ connectionString: databaseUrl, options: '-c search_path=bullmq', max: 8 });
 
 @Module({

@@ -2,7 +2,6 @@
 import pg from 'pg';
 
 const DATA_SOURCE = new URL('../../dist/src/infrastructure/database/data-source.js', import.meta.url);
-const QUEUE = new URL('../../dist/src/infrastructure/queue/queue-connection.js', import.meta.url);
 
 /**
  * Makes the template on the server at `adminUrl`.
@@ -16,11 +15,10 @@ export async function prepareTemplate(adminUrl, shared) {
     await client.query(`drop database if exists ${name}`);
     await client.query(`create database ${name}`);
   });
-  const [{ migrate }, { migrateQueue }] = await Promise.all([import(DATA_SOURCE.href), import(QUEUE.href)]);
+  const { migrate } = await import(DATA_SOURCE.href);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   await migrate(url.href);
-  await migrateQueue(url.href);
   return {
     name,
     drop: async () => {

@@ -42,7 +42,6 @@ export async function createServices(config: Config, ownsDatabase: boolean): Pro
   const modest = changedConfig(config, {
     process: { ...config.process, roles: [] },
     database: { ...database, poolSize: 2, migrate: isNew },
-    queue: { ...config.queue, poolSize: 2 },
     // That of the service in this data folder, perhaps with a port that this command was not given.
     whatsapp: { ...config.whatsapp, apiUrl: config.whatsapp.apiUrl ?? runningSimulator(config.process.dataDir) },
   });

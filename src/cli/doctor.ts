@@ -8,7 +8,7 @@ import { databaseClock } from '../common/clock.js';
 import { describeError } from '../common/describe-error.js';
 import { probeFolder } from '../common/folders.js';
 import { within } from '../common/within.js';
-import { changedConfig, type Config } from '../infrastructure/config/config.js';
+import type { Config } from '../infrastructure/config/config.js';
 import { sealingVersion } from '../infrastructure/config/encryption-keys.js';
 import { ConfigError, loadConfig } from '../infrastructure/config/load-config.js';
 import {
@@ -95,8 +95,7 @@ export async function examine(): Promise<Finding[]> {
   }
   try {
     findings.push(...(await checkDatabase(session.config)));
-    const isEmpty = findings.some(({ detail }) => detail === EMPTY_DATABASE);
-    const queue = await find('queue', () => checkQueue(session.config, isEmpty));
+    const queue = await find('queue', () => checkQueue(session.config));
     return [...findings, queue, await platform()];
   } finally {
     await session.close();
@@ -159,26 +158,19 @@ async function checkBucket(config: Config): Promise<Result> {
   }
 }
 
-/** Asks the queue's own server; in PostgreSQL the queue has tables of its own, which come with the others. */
-async function checkQueue(config: Config, isEmpty: boolean): Promise<Result> {
-  if (isEmpty && config.queue.redisUrl === null) return warn('its tables are made by herald migrate too');
-  const where = config.queue.redisUrl === null ? 'PostgreSQL' : 'Redis';
-  const connection = await QueueConnection.open(
-    changedConfig(config, {
-      database: { ...config.database, migrate: false },
-      queue: { ...config.queue, poolSize: 2 },
-    }),
-  );
+/** Asks Redis, where there is one: without it PostgreSQL wakes the workers. */
+async function checkQueue(config: Config): Promise<Result> {
+  const connection = new QueueConnection(config);
+  if (!connection.isUsed) return ok('PostgreSQL notifies the workers');
   try {
     const answered = connection.ping().then(() => true);
     if ((await within(REACH_WITHIN_MS, answered)) === null) {
       const reason = connection.error === null ? '' : ` (${connection.error})`;
-      throw new Error(`${where} did not answer within 5 s${reason}: check REDIS_URL`);
+      throw new Error(`Redis did not answer within 5 s${reason}: check REDIS_URL`);
     }
     const redis = await connection.redisFacts();
-    if (redis === null) return ok(`${where} answers`);
-    const text = `Redis ${redis.version} answers`;
-    if (redis.evicts) return warn(`${text}, but may evict keys: set maxmemory-policy noeviction`);
+    const text = `Redis ${redis?.version} answers`;
+    if (redis?.evicts === true) return warn(`${text}, but may evict keys: set maxmemory-policy noeviction`);
     return ok(text);
   } finally {
     await connection.onApplicationShutdown();
@@ -278,12 +270,11 @@ async function checkVersion(client: pg.Client, { process }: Config): Promise<Res
 }
 
 /** Not a fault: it is how a production begins. */
-const EMPTY_DATABASE = 'the database is empty: herald migrate makes the tables';
 
 async function checkMigrations(client: pg.Client): Promise<Result> {
   const { empty, foreign, missing, newer } = await schemaOf(client);
   if (foreign) return fail(`${FOREIGN_SCHEMA}. ${UNREAD}`);
-  if (empty) return warn(EMPTY_DATABASE);
+  if (empty) return warn('the database is empty: herald migrate makes the tables');
   if (missing.length > 0) return fail(`${missing.length} did not run: herald migrate. ${UNREAD}`);
   if (newer.length > 0) return warn(`the schema is newer than this Herald: ${newer.join(', ')}`);
   return ok(`all ${migrations.length} ran`);
@@ -313,10 +304,9 @@ async function checkPooler({ database }: Config): Promise<Finding[]> {
 async function checkConnections(client: pg.Client, config: Config): Promise<Result> {
   const limit =
     Number(await setting(client, 'max_connections')) - Number(await setting(client, 'superuser_reserved_connections'));
-  const queuePool = config.queue.redisUrl === null ? config.queue.poolSize : 0;
   const isPooled = config.database.pooling === 'transaction';
   // One more listens for changes.
-  const needed = (isPooled ? 0 : config.database.poolSize + RESERVED_CONNECTIONS) + queuePool + 1;
+  const needed = (isPooled ? 0 : config.database.poolSize + RESERVED_CONNECTIONS) + 1;
   const { rows } = await client.query<{ others: number }>(
     `select count(*)::int as others from pg_stat_activity
      where backend_type = 'client backend' and application_name not like 'herald%'`,

@@ -8,6 +8,11 @@ export class Signal {
     for (const wake of waiters) wake();
   }
 
+  /** Resolves at the next `notify`. */
+  next(): Promise<void> {
+    return new Promise((resolve) => this.waiters.push(resolve));
+  }
+
   /** Resolves at the next `notify`, at the latest after `timeoutMs`. */
   wait(timeoutMs: number): Promise<void> {
     if (timeoutMs <= 0) return Promise.resolve();

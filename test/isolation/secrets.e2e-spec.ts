@@ -131,7 +131,6 @@ describe('secrets and what is personal', () => {
     // The search sees what it is meant to see.
     expect(requests).toBeGreaterThan(ROUNDS * 25);
     expect(logs.length).toBeGreaterThan(requests);
-    expect(rows.some(({ place }) => place.startsWith('bullmq.'))).toBe(true);
     expect(placesOf(PERSONAL.body, rows)).toContain('public.message_content');
     expect(placesOf(PERSONAL.inboundText, rows)).toContain('public.platform_notification');
 

@@ -14,6 +14,7 @@ const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   platform_notification: 'as it came in: one may be about several workspaces; never shown',
   notification_queue: 'ids of notifications that are still to be applied',
   lane: 'the state of a queue, by connection or endpoint; never shown',
+  worker: 'the processes that work on lanes',
   heartbeat: 'when the sweeps ran',
   database_identity: 'one row: the server that was confirmed last',
   rate_bucket: 'token buckets by key, project or address',
@@ -75,8 +76,7 @@ afterAll(async () => {
 });
 
 it('a table has a workspace, or a reason to have none', () => {
-  // Those of the queue belong to BullMQ.
-  expect(without.filter((name) => !name.startsWith('bullmq'))).toEqual(Object.keys(TABLES_WITHOUT_WORKSPACE).sort());
+  expect(without).toEqual(Object.keys(TABLES_WITHOUT_WORKSPACE).sort());
   // Of the service's own settings; no caller reads it.
   expect(optional).toEqual(['audit_event']);
   expect(owned.length).toBeGreaterThan(15);

@@ -33,8 +33,9 @@ describe("when the database's clock has stepped back by an hour", () => {
         const [table = ''] = place.split(' ');
         await database.execute(`update ${table} set ${column} = ${column} + interval '1 hour'`);
       }
-      await database.execute(`update lane set owner_until = clock_timestamp() + interval '1 hour',
-        next_slot_at = next_slot_at + interval '1 hour', owner = coalesce(owner, gen_random_uuid())`);
+      await database.execute(`update lane set next_slot_at = next_slot_at + interval '1 hour',
+        owner = coalesce(owner, gen_random_uuid())`);
+      await database.execute(`update worker set alive_until = alive_until + interval '1 hour'`);
       await database.execute(`update lane set paused_until = clock_timestamp() + interval '1 hour' where key = $1`, [
         paused,
       ]);

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { PgNotifier } from '../../src/infrastructure/database/pg-notifier.js';
 import { freePort } from '../support/rig/free-port.js';
 import { codesSentTo, mobile, otpApp, setSender } from '../otp/fixture.js';
 import { Receiver } from '../faults/webhook-receiver.js';
@@ -11,10 +12,11 @@ const QUEUES = {
     redisUrl: async () => `redis://127.0.0.1:${await freePort()}`,
     cut: () => Promise.resolve(),
   },
-  'the tables of the PostgreSQL queue disappear': {
+  'no process listens for notifications': {
     redisUrl: () => Promise.resolve(''),
-    cut: async (test: TestApp) => {
-      await test.database.execute('alter schema bullmq rename to bullmq_away');
+    cut: (...processes: TestApp[]) => {
+      for (const { app } of processes) app.get(PgNotifier).onModuleDestroy();
+      return Promise.resolve();
     },
   },
 };
@@ -42,7 +44,7 @@ describe.each(Object.entries(QUEUES))('%s: with an api apart', (_name, queue) =>
       shareWith: api,
       env: { ...env, WHATSAPP_API_URL: api.simulatorUrl ?? '' },
     });
-    await queue.cut(api);
+    await queue.cut(api, worker);
   });
 
   afterAll(async () => {

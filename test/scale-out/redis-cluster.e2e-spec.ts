@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Queue, Worker } from 'bullmq';
+import { Queue, Worker, type QueueOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import { freePort } from '../support/rig/free-port.js';
 import { hasRedis } from '../support/rig/redis.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
-import { chooseBackendByConnection } from '../../src/infrastructure/queue/queue.module.js';
 import { QueueConnection } from '../../src/infrastructure/queue/queue-connection.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -59,15 +58,14 @@ withRedis('a Redis Cluster of three nodes', () => {
   });
 
   it('carries the queues: every key has the hash tag, so all are in one slot', async () => {
-    chooseBackendByConnection();
     const env = {
       REDIS_URL: `redis://127.0.0.1:${nodes[1]?.port}`,
       REDIS_CLUSTER: 'true',
       DATABASE_URL: 'postgres://x',
     };
-    connection = await QueueConnection.open(loadConfig({ env, persistSecrets: false }));
+    connection = new QueueConnection(loadConfig({ env, persistSecrets: false }));
     await connection.ping();
-    const queue = new Queue<{ laneKey: string }>('send', connection.options);
+    const queue = new Queue<{ laneKey: string }>('send', connection.options as QueueOptions);
     const drained: string[] = [];
     const worker = new Worker<{ laneKey: string }>(
       'send',
@@ -75,7 +73,7 @@ withRedis('a Redis Cluster of three nodes', () => {
         drained.push(job.data.laneKey);
         return Promise.resolve();
       },
-      connection.options,
+      connection.options as QueueOptions,
     );
     queue.on('error', () => undefined);
     worker.on('error', () => undefined);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Queue, Worker } from 'bullmq';
+import { Queue, Worker, type QueueOptions } from 'bullmq';
 import { BenchRedis, hasRedis } from '../support/rig/redis.js';
 import { Scope } from '../support/rig/scope.js';
 import { TcpProxy } from '../support/rig/tcp-proxy.js';
@@ -18,14 +18,18 @@ withRedis('a Redis that is lost and closes no connection', () => {
     const redis = await BenchRedis.start(scope);
     const proxy = await TcpProxy.before(scope, redis.url);
     const env = { NODE_ENV: 'test', REDIS_URL: proxy.through(redis.url) };
-    const connection = await QueueConnection.open(loadConfig({ env, persistSecrets: false }));
+    const connection = new QueueConnection(loadConfig({ env, persistSecrets: false }));
     scope.defer(() => connection.onApplicationShutdown());
     const name = randomUUID();
-    const queue = new Queue(name, connection.options);
+    const queue = new Queue(name, connection.options as QueueOptions);
     queue.on('error', () => undefined); // connections are reset in the end
     scope.defer(() => queue.close());
     const done: unknown[] = [];
-    const worker = new Worker<string>(name, async (job) => void done.push(job.data), connection.options);
+    const worker = new Worker<string>(
+      name,
+      async (job) => void done.push(job.data),
+      connection.options as QueueOptions,
+    );
     scope.defer(() => worker.close(true));
     worker.on('error', () => undefined);
     await queue.add('job', 'before');

@@ -28,7 +28,6 @@ function addMigrate(program: Command): void {
   action(program.command('migrate').description('bring the database schema up to date'), async () => {
     // Loaded only for this command: every other one would wait for them.
     const { migrate } = await import('../../infrastructure/database/data-source.js');
-    const { migrateQueue } = await import('../../infrastructure/queue/queue-connection.js');
     // It runs alone before the service, and is given no secret but the database's.
     const { loadConfig } = await import('../../infrastructure/config/load-config.js');
     const { requireDatabase } = await import('../../bootstrap/database.js');
@@ -38,7 +37,6 @@ function addMigrate(program: Command): void {
       await requireDatabase(database.config.database);
       const link = sessionLink(database.config.database);
       const ran = await migrate(link);
-      if (database.config.queue.redisUrl === null) await migrateQueue(link.url);
       const text = ran.length === 0 ? 'The schema is up to date.' : `Ran ${ran.join(', ')}.`;
       return { data: { migrations: ran }, text };
     } finally {

@@ -80,7 +80,7 @@ export const SETTINGS = {
     ),
     /** null: that of `url`. Ask `sessionLink`. */
     directUrl: connectionUrl('DATABASE_DIRECT_URL', 'postgres').means(
-      'The same database past a pooler that lends connections for a transaction, such as PgBouncer with pool_mode = transaction: for LISTEN, migrations, locks and the PostgreSQL queue. Default: DATABASE_URL, which then must be PostgreSQL itself or a pooler in session mode.',
+      'The same database past a pooler that lends connections for a transaction, such as PgBouncer with pool_mode = transaction: for LISTEN, migrations and locks. Default: DATABASE_URL, which then must be PostgreSQL itself or a pooler in session mode.',
     ),
     poolSize: integer('DATABASE_POOL_SIZE', [2, 200], {
       default: 10,
@@ -96,18 +96,12 @@ export const SETTINGS = {
     ),
   },
   queue: {
-    poolSize: integer('QUEUE_POOL_SIZE', [2, 200], { default: 8 }).means(
-      "Connections to PostgreSQL for BullMQ's PostgreSQL backend (unused with REDIS_URL).",
-    ),
     redisUrl: connectionUrl('REDIS_URL', 'redis').means(
-      'Redis for BullMQ, such as redis://127.0.0.1:6379. Default: the PostgreSQL backend, no Redis needed.',
+      'Redis for BullMQ, such as redis://127.0.0.1:6379. Default: none; PostgreSQL notifies the workers.',
     ),
     redisCluster: flag('REDIS_CLUSTER', { default: false }).means('REDIS_URL names one node of a Redis Cluster.'),
     prefix: text('QUEUE_PREFIX', { default: 'herald' }).means(
       'Prefix of the keys in Redis; two installations may share a server under two prefixes.',
-    ),
-    concurrency: integer('WORKER_CONCURRENCY', [1, 10_000], { default: 1_000 }).means(
-      'Lanes that one worker drains at once. A waiting lane costs a promise only.',
     ),
     maxInFlight: integer('WORKER_MAX_IN_FLIGHT', [1, 5_000], { default: 256 }).means(
       'HTTP requests to the platform that one worker keeps open at once.',

@@ -4,7 +4,6 @@ import { TcpProxy } from '../../../test/support/rig/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
 import { checkDatabase } from '../../cli/doctor.js';
 import { loadConfig } from '../config/load-config.js';
-import { QueueConnection } from '../queue/queue-connection.js';
 import { Database } from './database.js';
 import { isUnreachable } from './database-faults.js';
 import { dataSourceOptions } from './data-source.js';
@@ -122,10 +121,6 @@ describe('a database that stops answering once it is connected', () => {
     };
     return loadConfig({ env, persistSecrets: false });
   }
-
-  it('keeps no process at its start', async () => {
-    await expect(QueueConnection.open(await silent())).rejects.toThrow('Query read timeout');
-  });
 
   it('is a finding of the doctor', async () => {
     expect(await checkDatabase(await silent())).toEqual([

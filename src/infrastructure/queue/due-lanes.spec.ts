@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { claimRequest } from '../../../test/support/claim-request.js';
-import { holdLane } from '../../../test/support/hold-lane.js';
+import { grantLane } from '../../../test/support/grant-lane.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { newId } from '../../common/ids.js';
@@ -10,7 +10,7 @@ import { dueSweep, markedLane } from './due-lanes.js';
 function sweepOver(due: string[], busy: readonly string[] = []) {
   const woken: string[] = [];
   const database = { query: () => Promise.resolve(busy.map((key) => ({ key }))) } as unknown as Database;
-  const swept = { jobsUnavailable: false, wakeAny: (key: string) => void woken.push(key) };
+  const swept = { wakesUnavailable: false, wakeAny: (key: string) => void woken.push(key) };
   const page = (limit: number, after: string | null) => {
     const from = due.findIndex((key) => key === after) + 1;
     const lanes = due.slice(from, from + limit);
@@ -22,16 +22,16 @@ function sweepOver(due: string[], busy: readonly string[] = []) {
 }
 
 describe('the sweep of due lanes', () => {
-  it('wakes those that no worker holds and that do not rest', async () => {
+  it('wakes those that have no owner and are not paused', async () => {
     const { woken, run } = sweepOver(['a', 'b', 'c', 'd'], ['b', 'c']);
     expect(await run()).toBe(2);
     expect(woken).toEqual(['a', 'd']);
   });
 
-  it('is everywhere as long as no job reaches the other workers', () => {
+  it('is everywhere as long as no wake reaches the other workers', () => {
     const { sweep, swept } = sweepOver([]);
     expect(sweep.everywhere).toBe(false);
-    swept.jobsUnavailable = true;
+    swept.wakesUnavailable = true;
     expect(sweep.everywhere).toBe(true);
   });
 
@@ -94,7 +94,7 @@ describe('the check of marks', () => {
   it('keeps no claim from its lane while it looks', async () => {
     let slots: number | undefined;
     const { moved, low } = await whileLooking(async (key) => {
-      slots = (await holdLane(opened.database, { ...claimRequest(key, newId(), 4), unusedRows: null }))?.slots;
+      slots = (await grantLane(opened.database, { ...claimRequest(key, newId(), 4), knowsPace: false }))?.slots;
     });
     expect({ slots, moved, low }).toEqual({ slots: 4, moved: 1, low: 'back' });
   });

@@ -1,6 +1,6 @@
 import { FIRST_ID } from '../../common/ids.js';
 import type { Database } from '../database/database.js';
-import { isHeld } from './lane-hold.js';
+import { isOwned } from './lane-owner.js';
 import type { AwaitedTime, Sweep } from './sweeps.js';
 
 export interface DuePage {
@@ -40,9 +40,10 @@ export interface MarkedLanes extends DueLanes {
 /** SQL: since when the oldest row of a lane that became due at or after `from` is due, or null; by an index. */
 export type DueSince = (from: string) => string;
 
-/** What the sweep does to a lane with due rows that no worker holds; see `QueueProcessor`. */
+/** What the sweep does to a lane with due rows that no process owns; see `QueueProcessor`. */
 export interface SweptQueue {
-  readonly jobsUnavailable: boolean;
+  /** No wake reaches the other processes. */
+  readonly wakesUnavailable: boolean;
   wakeAny(laneKey: string): void;
 }
 
@@ -51,8 +52,8 @@ const EVERY_MS = 1_000;
 const PAGE = 2_000;
 
 /**
- * Wakes every lane that has due rows and is held by no process, page by page: a round looks at one page, the next round
- * goes on behind it. If jobs are lost, this sweep alone finds the due rows. The holder polls its lane itself.
+ * Wakes every lane that has due rows and no owner, page by page: a round looks at one page, the next round
+ * goes on behind it. Where wakes are lost, this sweep alone finds the due rows. The owner polls its lane itself.
  */
 export function dueSweep(
   name: string,
@@ -70,9 +71,9 @@ export function dueSweep(
     get hasWork() {
       return after === null ? dueLanes.hasWork(PAGE) : 'true';
     },
-    /** No job reaches the other workers: each looks for itself. */
+    /** Then each looks for itself. */
     get everywhere() {
-      return swept.jobsUnavailable;
+      return swept.wakesUnavailable;
     },
     async run() {
       const { lanes, next } = await dueLanes(PAGE, after);
@@ -86,9 +87,9 @@ export function dueSweep(
   };
 }
 
-/** Lanes that a process holds, or that are paused. */
+/** Lanes that a process owns, or that are paused. */
 const BUSY = `
-select key from lane where key = any($1) and (${isHeld('lane')} or paused_until > clock_timestamp())`;
+select key from lane where key = any($1) and (${isOwned('lane')} or paused_until > clock_timestamp())`;
 
 /**
  * The one lane of a kind.
@@ -196,12 +197,13 @@ const MARKS = {
   back: { from: `'-infinity'`, where: `l.low_at > '-infinity'`, moves: '<' },
   on: {
     from: 'lane_of.low_at',
-    where: `l.low_at < least(l.next_slot_at, statement_timestamp() - interval '20 seconds')`,
+    // Of a lane that a process owns `next_slot_at` is when it took the lane.
+    where: `l.low_at < statement_timestamp() - interval '20 seconds' and (l.low_at < l.next_slot_at or ${isOwned('l')})`,
     moves: '>',
   },
 };
 
-/** SQL: a look may take long, so it locks no lane: a claim that renews a hold would wait for it. */
+/** SQL: a look may take long, so it locks no lane: a claim that takes one would pass it over. */
 function lookForMoves(lanes: string, dueSince: DueSince, direction: keyof typeof MARKS): string {
   const { from, where, moves } = MARKS[direction];
   return `

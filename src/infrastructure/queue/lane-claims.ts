@@ -1,82 +1,300 @@
 import type { Clock } from '../../common/clock.js';
 import { isOutOfTime } from '../database/database-faults.js';
-import { halvesOf } from '../database/group-commit.js';
-import type { Claim, HoldRequest } from './lane-hold.js';
+import type { BusyLane } from './busy-lane.js';
+import type { Claim, ClaimRequest, LanePace } from './lane-grant.js';
+import { LostClaimError } from './lost-claims.js';
 import { errorOf, type QueueKind } from './queue-kind.js';
 
-/** The time of a half; and a claim that takes less shows that its lanes are not slow. Seven halvings find one slow lane of a hundred. */
-const SLOW_MS = 250;
-/** From the first claim that was out of time: where each half is slow, too, the database is, and no lane is to blame. */
-const MAX_HALVING_MS = 2_500;
-
-interface LaneClaimsOptions<T> {
-  kind: Pick<QueueKind<T>, 'claim'>;
+export interface LaneClaimsOptions<T> {
+  kind: QueueKind<T>;
+  /** The process's own id, under which it owns lanes. */
+  owner: string;
+  /** Other processes work: they may have free slots. */
+  hasOthers: () => boolean;
+  /** Rows that this process works on at once, over all lanes. */
+  maxInFlight: number;
+  /** Between two shared claims; what comes meanwhile shares the next one. After a longer silence a lane is claimed at once. */
+  claimEveryMs: number;
+  /** As `claimEveryMs`, where a claim brought all that it asked for. */
+  fullEveryMs: number;
+  /** A process without free slots gives back lanes that it has owned for this long, not all at the same time. */
+  giveBackAfterMs: () => number;
   clock: Clock;
-  /** False: what is out of time is not tried again. */
-  mayHalve: () => boolean;
+  onError(message: string, error: unknown): void;
 }
 
+/** `give_back`: no slot is free, and another process may have some. `stopped`: nothing is claimed any more. */
+export type Turn<T> = Claim<T> | Error | 'give_back' | 'stopped';
+
+interface Waiting<T> {
+  lane: BusyLane;
+  pace: LanePace;
+  resolve: (turn: Turn<T>) => void;
+}
+
+/** A claim that takes less shows that its lanes are not slow; the time of a suspect's claim. */
+const SLOW_MS = 250;
+/** So many claims of suspects out of time, one after the other: the database is slow, and no lane is to blame. */
+const MAX_SLOW_IN_A_ROW = 8;
+const MAX_LANES_PER_CLAIM = 100;
+const MAX_ROWS_PER_LANE = 64;
+/** Between two lanes that are given back. */
+const GIVE_BACK_EVERY_MS = 100;
+
 /**
- * Claims rows of many lanes in one statement. One lane whose rows take long to find must not keep the others from theirs: a claim
- * of many that is out of time has done nothing, and is made again in two halves, with little time each, down to single lanes.
+ * The claims of one kind in a process, and its slots. A lane waits in `next` for a free slot; those that wait at the same time share
+ * a statement. Slots are reserved while a claim is under way.
+ *
+ * A lane whose rows take long to find must not keep the others from theirs. Where a shared claim runs out of time, which has done nothing,
+ * its lanes are suspects: each is claimed alone, with little time, beside the shared claims. Those that are quick share again.
+ * One that is not is slow: it is claimed alone, with the time of every statement, until its claim is quick.
  */
 export class LaneClaims<T> {
-  private readonly slow = new Set<string>();
+  private waiting: Waiting<T>[] = [];
+  private readonly alone = new Map<string, 'suspect' | 'slow'>();
+  private readonly aloneUnderWay = new Set<'suspect' | 'slow'>();
+  private slowInARow = 0;
+  private isSharing = false;
+  private sharedAt = -Infinity;
+  /** Of the last shared claim: some lane had as many rows as were asked for. */
+  private gotAll = false;
+  /** The last shared claim left no slot: between two claims some row has usually ended, and the next one takes that slot, too. */
+  private tookAll = false;
+  private gaveBackAt = -Infinity;
+  private inFlight = 0;
+  private reserved = 0;
+  private releasing = 0;
+  private timer: NodeJS.Timeout | null = null;
+  private plannedAt = Infinity;
+  private isStopped = false;
 
   constructor(private readonly options: LaneClaimsOptions<T>) {}
 
-  /** It was found to be slow, and no quick claim has shown otherwise since. Claim it by itself, beside those of the others. */
-  isSlow(laneKey: string): boolean {
-    return this.slow.has(laneKey);
+  /** Rows that are worked on. */
+  get rowsInFlight(): number {
+    return this.inFlight;
   }
 
-  /**
-   * Calls `answered` once a lane, as soon as its claim has ended: with the claim, or with why it failed. An error that is not
-   * `isOutOfTime` may have come after a commit. No lane may be asked for twice. Does not reject.
-   */
-  async claim<A extends { request: HoldRequest }>(
-    asked: readonly A[],
-    answered: (each: A, answer: Claim<T> | Error) => void,
-  ): Promise<void> {
-    const { kind, clock, mayHalve } = this.options;
-    const parts = [asked];
-    let withinMs: number | undefined;
-    let halvesUntil: number | undefined;
-    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
-      const requests = part.map(({ request }) => request);
-      const startedAt = clock.monotonic();
-      let answers: (Claim<T> | Error)[];
-      try {
-        answers = await kind.claim(requests, withinMs);
-      } catch (error) {
-        const now = clock.monotonic();
-        if (isOutOfTime(error)) {
-          withinMs = SLOW_MS;
-          halvesUntil ??= now + MAX_HALVING_MS;
-          if (part.length > 1 && now < halvesUntil && mayHalve()) {
-            parts.unshift(...halvesOf(part));
-            continue;
-          }
-        }
-        const failure = errorOf(error);
-        answers = part.map(() => failure);
-      }
-      this.noteSlow(requests, answers, clock.monotonic() - startedAt);
-      for (const [index, each] of part.entries()) {
-        answered(each, answers[index] ?? new Error('a claim without an answer'));
-      }
+  get isUnderWay(): boolean {
+    return this.isSharing || this.aloneUnderWay.size > 0;
+  }
+
+  /** Lost claims whose rows are being released. */
+  get lostClaims(): number {
+    return this.releasing;
+  }
+
+  /** No row more can be worked on at this moment. */
+  get isFull(): boolean {
+    return this.freeSlots <= 0;
+  }
+
+  /** Full now, or after the last shared claim. */
+  get isSaturated(): boolean {
+    return this.isFull || this.tookAll;
+  }
+
+  private get freeSlots(): number {
+    return this.options.maxInFlight - this.inFlight - this.reserved;
+  }
+
+  /** The lane's next claim; each row that it brings has a slot, until `rowEnded`. Does not reject. */
+  next(lane: BusyLane, pace: LanePace): Promise<Turn<T>> {
+    if (this.isStopped) return Promise.resolve('stopped');
+    return new Promise((resolve) => {
+      this.waiting.push({ lane, pace, resolve });
+      this.plan();
+    });
+  }
+
+  rowEnded(): void {
+    this.inFlight--;
+    this.plan();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+    for (const { resolve } of this.waiting.splice(0)) resolve('stopped');
+  }
+
+  /** How many more rows of this lane may be worked on; the slots of the process are not considered. */
+  capacityOf(lane: BusyLane): number {
+    const { kind } = this.options;
+    return Math.min(kind.maxPerLane, kind.window?.(lane.key) ?? Infinity) - lane.inFlight;
+  }
+
+  private plan(): void {
+    if (this.isStopped || this.waiting.length === 0) return;
+    this.claimAlone();
+    const { claimEveryMs, fullEveryMs, clock, hasOthers } = this.options;
+    // A row that ends plans again. Meanwhile lanes may be given back.
+    if (this.isSharing || (this.isFull && !hasOthers())) return;
+    const at = this.isFull
+      ? this.gaveBackAt + GIVE_BACK_EVERY_MS
+      : this.sharedAt + (this.gotAll ? fullEveryMs : claimEveryMs);
+    if (at >= this.plannedAt) return;
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.plannedAt = at;
+    this.timer = setTimeout(() => void this.share(), Math.max(0, at - clock.monotonic()));
+  }
+
+  private async share(): Promise<void> {
+    this.timer = null;
+    this.plannedAt = Infinity;
+    this.giveBack();
+    const chosen = this.chooseShared();
+    if (chosen.length > 0) {
+      this.isSharing = true;
+      this.sharedAt = this.options.clock.monotonic();
+      this.gotAll = false;
+      await this.claim(chosen);
+      this.isSharing = false;
+      this.tookAll = this.isFull;
+    }
+    this.plan();
+  }
+
+  /** One lane at a time, the longest owned that waits: others may have free slots for its rows. */
+  private giveBack(): void {
+    const { hasOthers, clock } = this.options;
+    const now = clock.monotonic();
+    if (!this.isSaturated || !hasOthers() || now - this.gaveBackAt < GIVE_BACK_EVERY_MS) return;
+    const found = this.waiting.find(({ lane }) => lane.giveBackAt <= now);
+    if (found === undefined) return;
+    this.gaveBackAt = now;
+    this.take([found])[0]?.resolve('give_back');
+  }
+
+  /** Lanes without rows in flight and busy ones by turns, those first that have waited longest: neither waits for all of the others. */
+  private chooseShared(): Waiting<T>[] {
+    const shared = this.waiting.filter(({ lane }) => !this.alone.has(lane.key));
+    const quiet = shared.filter(({ lane }) => lane.inFlight === 0);
+    const busy = shared.filter(({ lane }) => lane.inFlight > 0);
+    const byTurns = shared.flatMap((_, n) => [quiet[n], busy[n]]).filter((each) => each !== undefined);
+    return this.take(byTurns.slice(0, Math.max(0, Math.min(MAX_LANES_PER_CLAIM, this.freeSlots))));
+  }
+
+  private take(chosen: Waiting<T>[]): Waiting<T>[] {
+    const taken = new Set(chosen);
+    this.waiting = this.waiting.filter((each) => !taken.has(each));
+    return chosen;
+  }
+
+  /** One suspect and one slow lane at a time, so that all of them take two connections. */
+  private claimAlone(): void {
+    if (this.alone.size === 0) return;
+    for (const which of ['suspect', 'slow'] as const) {
+      if (this.aloneUnderWay.has(which) || this.isFull) continue;
+      const found = this.waiting.find(({ lane }) => this.alone.get(lane.key) === which);
+      if (found === undefined) continue;
+      this.aloneUnderWay.add(which);
+      void this.claim(this.take([found]), which === 'suspect' ? SLOW_MS : undefined).finally(() => {
+        this.aloneUnderWay.delete(which);
+        this.plan();
+      });
     }
   }
 
-  private noteSlow(requests: readonly HoldRequest[], answers: readonly (Claim<T> | Error)[], tookMs: number): void {
+  private async claim(chosen: readonly Waiting<T>[], withinMs?: number): Promise<void> {
+    const { kind, clock } = this.options;
+    const requests = this.requestsFor(chosen);
+    const reserved = requests.reduce((sum, { limit }) => sum + limit, 0);
+    this.reserved += reserved;
+    for (const { lane } of chosen) lane.isWoken = false;
+    const startedAt = clock.monotonic();
+    const claimed = await kind.claim(requests, withinMs).catch(errorOf);
+    this.reserved -= reserved;
+    if (claimed instanceof Error && chosen.length > 1 && isOutOfTime(claimed)) {
+      for (const { lane } of chosen) this.alone.set(lane.key, 'suspect');
+      this.waiting.unshift(...chosen);
+      if (this.isStopped) this.stop();
+      return;
+    }
+    const turns = chosen.map((_, n) =>
+      claimed instanceof Error ? claimed : (claimed[n] ?? new Error('a claim without an answer')),
+    );
+    this.noteSlow(chosen, turns, clock.monotonic() - startedAt);
+    this.failed(chosen, turns);
+    for (const [n, each] of chosen.entries()) this.settle(each, turns[n]);
+  }
+
+  /** Each lane gets its part of the free slots. */
+  private requestsFor(chosen: readonly Waiting<T>[]): ClaimRequest[] {
+    const { owner, clock } = this.options;
+    const now = clock.monotonic();
+    const part = Math.max(1, Math.floor(this.freeSlots / chosen.length));
+    return chosen.map(({ lane, pace }) => {
+      const capacity = Math.min(part, this.capacityOf(lane), MAX_ROWS_PER_LANE, lane.rowsByPace(now));
+      return { laneKey: lane.key, owner, limit: Math.max(0, capacity), knowsPace: lane.knowsPace, pace };
+    });
+  }
+
+  private settle({ lane, pace, resolve }: Waiting<T>, turn?: Claim<T> | Error): void {
+    const now = this.options.clock.monotonic();
+    if (turn === undefined || turn instanceof Error) {
+      // What is out of time has done nothing. After another error the claim may have been committed.
+      if (!isOutOfTime(turn)) lane.lost();
+      resolve(turn ?? new Error('a claim without an answer'));
+      return;
+    }
+    lane.claimed(now, pace, turn, now + this.options.giveBackAfterMs());
+    this.inFlight += turn.items.length;
+    lane.inFlight += turn.items.length;
+    this.gotAll ||= hasMore(turn);
+    resolve(turn);
+  }
+
+  private noteSlow(chosen: readonly Waiting<T>[], turns: readonly (Claim<T> | Error)[], tookMs: number): void {
     // Of many that failed together none is known to be the slow one.
-    const knowsSlow = requests.length === 1 || answers.some((answer) => !(answer instanceof Error));
-    for (const [index, { laneKey }] of requests.entries()) {
-      if (!(answers[index] instanceof Error)) {
-        if (tookMs < SLOW_MS) this.slow.delete(laneKey);
-      } else if (knowsSlow && isOutOfTime(answers[index])) {
-        this.slow.add(laneKey);
+    const knowsSlow = chosen.length === 1 || turns.some((turn) => !(turn instanceof Error));
+    for (const [n, { lane }] of chosen.entries()) {
+      if (!(turns[n] instanceof Error)) {
+        if (tookMs < SLOW_MS) this.alone.delete(lane.key);
+        this.slowInARow = 0;
+      } else if (knowsSlow && isOutOfTime(turns[n])) {
+        this.alone.set(lane.key, 'slow');
+        if (++this.slowInARow >= MAX_SLOW_IN_A_ROW) this.alone.clear();
       }
     }
   }
+
+  /** What failed for many lanes alike, as a claim of all of them, is one report. Rows that a lost claim took are released. */
+  private failed(chosen: readonly Waiting<T>[], turns: readonly (Claim<T> | Error)[]): void {
+    const alike = new Map<string, { error: Error; keys: string[] }>();
+    for (const [n, { lane }] of chosen.entries()) {
+      const error = turns[n];
+      if (!(error instanceof Error)) continue;
+      const found = alike.get(String(error)) ?? { error, keys: [] };
+      alike.set(String(error), found);
+      found.keys.push(lane.key);
+    }
+    for (const { error, keys } of alike.values()) {
+      const lanes = keys.length === 1 ? `lane ${keys[0]}` : `${keys.length} lanes, as ${keys[0]}`;
+      this.options.onError(`${lanes}: a claim failed`, error);
+    }
+    for (const lost of new Set(turns)) {
+      if (lost instanceof LostClaimError)
+        this.takeBack(
+          lost,
+          chosen.filter((_, n) => turns[n] === lost),
+        );
+    }
+  }
+
+  /** The lanes go on meanwhile; the stop waits for it. */
+  private takeBack(lost: LostClaimError, chosen: readonly Waiting<T>[]): void {
+    const taking = this.options.kind.takeBack?.(
+      lost,
+      chosen.map(({ lane }) => lane.key),
+    );
+    if (taking === undefined) return;
+    this.releasing++;
+    void taking.finally(() => this.releasing--);
+  }
+}
+
+/** The claim brought all that it might. */
+export function hasMore({ grant, items }: Claim<unknown>): boolean {
+  return items.length > 0 && items.length >= (grant?.slots ?? 0);
 }

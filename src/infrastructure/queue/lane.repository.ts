@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import type { Prepared } from '../database/prepared.js';
-import type { HoldRequest } from './lane-hold.js';
+import type { LanePace } from './lane-grant.js';
 
 const MAX_KEYS = 100_000;
 const MAX_PAUSE_SECONDS = 60;
 
-export interface ReleasedLane extends Pick<HoldRequest, 'laneKey' | 'pace'> {
+export interface ReleasedLane {
+  laneKey: string;
+  pace: LanePace;
+  /** Unused pace, in rows. */
   unusedRows: number;
 }
 
@@ -20,7 +23,7 @@ export interface PauseOptions {
 /** SET list: the lane has no low-water mark, and all of it is looked at. */
 export const NO_MARK = `low_at = '-infinity'`;
 
-/** The table `lane`: rows are made, holds released, lanes paused. All times are the database's. `laneHold` takes the holds. */
+/** The table `lane`: rows are made, lanes released and paused. All times are the database's. `laneGrants` takes lanes. */
 @Injectable()
 export class LaneRepository {
   private readonly known = new Set<string>();
@@ -29,7 +32,7 @@ export class LaneRepository {
 
   constructor(private readonly database: Database) {}
 
-  /** Makes sure that the lane's row exists: `laneHold` takes none that does not. */
+  /** Makes sure that the lane's row exists: `laneGrants` takes none that does not. */
   async ensure(key: string): Promise<void> {
     if (this.known.has(key)) return;
     await this.database.execute('insert into lane (key) values ($1) on conflict do nothing', [key]);
@@ -37,12 +40,12 @@ export class LaneRepository {
     this.known.add(key);
   }
 
-  /** The lane could not be taken: the next `ensure` checks whether it has a row at all, as after a restore. */
+  /** The lane was not granted: the next `ensure` checks whether it has a row at all, as after a restore. */
   missed(key: string): void {
     this.known.delete(key);
   }
 
-  /** Releases lanes with their unused pace; nothing happens to one that another process holds by now. */
+  /** Releases lanes with their unused pace; nothing happens to one that another process owns by now. */
   async release(owner: string, lanes: readonly ReleasedLane[]): Promise<void> {
     const columns = [
       lanes.map(({ laneKey }) => laneKey),
@@ -120,12 +123,11 @@ const RELEASE: Prepared = {
   name: 'lane_release',
   // Locked in the order in which claims lock them.
   text: `
-with held as materialized (
-  select l.key, h.unused_rows, h.rate from unnest($1::text[], $2::float8[], $3::float8[]) as h (key, unused_rows, rate)
-  join lane l on l.key = h.key
+with owned as materialized (
+  select l.key, r.unused_rows, r.rate from unnest($1::text[], $2::float8[], $3::float8[]) as r (key, unused_rows, rate)
+  join lane l on l.key = r.key
   where l.owner = $4 order by l.key for update of l
 )
-update lane l set owner = null, owner_until = null,
-  next_slot_at = clock_timestamp() - make_interval(secs => held.unused_rows / held.rate)
-from held where l.key = held.key and l.owner = $4`,
+update lane l set owner = null, next_slot_at = clock_timestamp() - make_interval(secs => owned.unused_rows / owned.rate)
+from owned where l.key = owned.key and l.owner = $4`,
 };

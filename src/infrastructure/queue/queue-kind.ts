@@ -1,4 +1,4 @@
-import type { Claim, HoldRequest, LanePace } from './lane-hold.js';
+import type { Claim, ClaimRequest, LanePace } from './lane-grant.js';
 import type { LostClaimError } from './lost-claims.js';
 
 /** One kind of work: what its lanes are, how its rows are claimed, and what is done with one. */
@@ -12,31 +12,30 @@ export interface QueueKind<T> {
   /** The lane's pace, or null where it must not run now (its rows then stay due). The same object means that it has not changed. */
   pace(laneKey: string): Promise<LanePace | null>;
   /**
-   * Claims due rows of many lanes, durably, so that no other process works on them. Takes or renews the hold on each lane
-   * in the same statement: see `laneHold`. One answer a request, in the same order; an Error for a lane whose claim failed.
+   * Claims due rows of many lanes, durably, so that no other process works on them: see `laneGrants`. One answer a request, in
+   * the same order; an Error for a lane whose claim failed.
    *
-   * @param withinMs the statement's time; default: that of every statement. Only after a claim of many lanes that failed as a
-   * whole because its time was over.
+   * @param withinMs the statement's time; default: that of every statement.
    */
-  claim(requests: readonly HoldRequest[], withinMs?: number): Promise<(Claim<T> | Error)[]>;
+  claim(requests: readonly ClaimRequest[], withinMs?: number): Promise<(Claim<T> | Error)[]>;
   /**
    * Works on one row and records the outcome. Must not reject. Resolves with the milliseconds until the row is due again
    * where it waits for its time, else with null.
    */
   work(item: T): Promise<number | null>;
   /**
-   * Puts back what a claim took that rejected with this error, or answered with it, for one of these lanes. Must not reject.
+   * Releases what a claim took that rejected with this error, or answered with it, for one of these lanes. Must not reject.
    * Absent: a claim of this kind is made again without harm.
    */
   takeBack?(lost: LostClaimError, laneKeys: readonly string[]): Promise<void>;
-  /** From now on claimed rows that are not on the wire yet go back. */
+  /** From now on claimed rows whose requests are not sent yet go back. */
   stop(): void;
 }
 
 /** For a kind whose statement claims for one lane: a lane whose claim fails does not keep back the rows of the others. */
 export function claimEach<T>(
-  requests: readonly HoldRequest[],
-  claim: (request: HoldRequest) => Promise<Claim<T>>,
+  requests: readonly ClaimRequest[],
+  claim: (request: ClaimRequest) => Promise<Claim<T>>,
 ): Promise<(Claim<T> | Error)[]> {
   return Promise.all(requests.map((request) => claim(request).catch(errorOf)));
 }

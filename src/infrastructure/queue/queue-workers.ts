@@ -1,21 +1,18 @@
 import { BullRegistrar, WorkerHost } from '@nestjs/bullmq';
 import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, ModuleRef } from '@nestjs/core';
-import { Queue } from 'bullmq';
 import { within } from '../../common/within.js';
-import { Config } from '../config/config.js';
 import { Metrics } from '../operations/metrics/metrics.js';
-import { Readiness, type ReadinessPart } from '../operations/readiness.js';
+import { Readiness } from '../operations/readiness.js';
+import { LaneOwner } from './lane-owner.js';
+import { LaneWakes } from './lane-wakes.js';
 import { QueueConnection } from './queue-connection.js';
-
-// Fewer would let one slow statement hold up all wakes of the process.
-const MIN_STATEMENT_CONNECTIONS = 2;
 
 const REPORT_EVERY_MS = 10_000;
 const READY_WITHIN_MS = 3_000;
 const ANSWERS_WITHIN_MS = 500;
 
-/** Starts the workers of this process, and says when queues or workers are in trouble. */
+/** Starts the worker's part of this process: it owns lanes from then on, and takes jobs where there is a Redis. */
 @Injectable()
 export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
   private readonly logger = new Logger('Queue');
@@ -24,7 +21,8 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
 
   constructor(
     private readonly connection: QueueConnection,
-    private readonly config: Config,
+    private readonly owner: LaneOwner,
+    private readonly wakes: LaneWakes,
     private readonly discovery: DiscoveryService,
     private readonly moduleRef: ModuleRef,
     private readonly readiness: Readiness,
@@ -32,39 +30,28 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.readiness.register('queue', () => this.check());
+    // Without wakes workers find due rows by themselves: that makes no process unready.
+    this.readiness.register('queue', async () =>
+      (await this.answers()) ? { ok: true } : { ok: true, detail: 'away: workers look for due rows once a second' },
+    );
     this.metrics.add({
       name: 'queue_reachable',
-      help: 'Whether the queue answers this process, Redis or PostgreSQL: 1 or 0.',
+      help: 'Whether this process can wake others, by Redis or by NOTIFY of PostgreSQL: 1 or 0.',
       collect: async () => [{ value: (await this.answers()) ? 1 : 0 }],
     });
-    for (const queue of this.queues()) queue.on('error', (error) => this.report(error));
   }
 
-  /**
-   * Starts one worker for each processor.
-   *
-   * @throws Error when a queue has no processor or two, or the pool is too small for the workers.
-   */
+  /** Starts one BullMQ worker for each processor where there is a Redis. One that is away does not stop the start. */
   async start(): Promise<void> {
-    const hosts = (this.hosts = this.instances().filter((instance) => instance instanceof WorkerHost));
-    const free = this.connection.statementConnections(hosts.length);
-    if (free < MIN_STATEMENT_CONNECTIONS) {
-      const needed = hosts.length + MIN_STATEMENT_CONNECTIONS;
-      throw new Error(`QUEUE_POOL_SIZE must be at least ${needed}: each of ${hosts.length} workers listens on one`);
-    }
+    await this.owner.start();
+    if (!this.connection.isUsed) return;
     this.moduleRef.get(BullRegistrar, { strict: false }).register();
-    for (const { worker } of hosts) {
-      worker.on('error', (error: Error) => this.report(error));
-      worker.concurrency = this.config.queue.concurrency;
-      worker.opts.drainDelay = this.connection.waitSeconds ?? worker.opts.drainDelay;
-    }
-    for (const { name } of this.queues()) {
-      const workers = hosts.filter((host) => host.worker.name === name).length;
-      if (workers !== 1) throw new Error(`the queue "${name}" is served by ${workers} processors instead of one`);
-    }
-    // An invalid schema stops the start. A server that is away does not: due rows are found in PostgreSQL.
-    await within(READY_WITHIN_MS, Promise.all(hosts.map((host) => host.worker.waitUntilReady())));
+    this.hosts = this.discovery
+      .getProviders()
+      .map((wrapper) => wrapper.instance as unknown)
+      .filter((instance) => instance instanceof WorkerHost);
+    for (const { worker } of this.hosts) worker.on('error', (error: Error) => this.report(error));
+    await within(READY_WITHIN_MS, Promise.all(this.hosts.map((host) => host.worker.waitUntilReady())));
   }
 
   /**
@@ -72,7 +59,8 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
    * flight is waited for by their lanes.
    */
   async beforeApplicationShutdown(): Promise<void> {
-    if (this.connection.isAway) await Promise.allSettled(this.hosts.map((host) => host.worker.close(true)));
+    this.wakes.stop();
+    if (!this.connection.isConnected) await Promise.allSettled(this.hosts.map((host) => host.worker.close(true)));
   }
 
   /** A server in trouble makes every worker complain several times a second; one line in ten seconds says it. */
@@ -83,23 +71,10 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
     this.logger.warn(`the queue reports: ${error.message}`);
   }
 
-  private queues(): Queue[] {
-    return this.instances().filter((instance) => instance instanceof Queue);
-  }
-
-  private instances(): unknown[] {
-    return this.discovery.getProviders().map((wrapper) => wrapper.instance as unknown);
-  }
-
-  /** Where the queue does not answer, workers find due rows by themselves: that makes no process unready. */
-  private async check(): Promise<ReadinessPart> {
-    if (await this.answers()) return { ok: true };
-    return { ok: true, detail: 'away: workers look for due rows once a second' };
-  }
-
   private async answers(): Promise<boolean> {
-    // A client of Redis keeps what it is asked meanwhile.
-    if (this.connection.isAway) return false;
+    if (!this.connection.isUsed) return !this.wakes.unavailable;
+    // A client of Redis keeps what it is asked while it is away.
+    if (!this.connection.isConnected) return false;
     const ping = this.connection.ping().then(
       () => true,
       () => false,

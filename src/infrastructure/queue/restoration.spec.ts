@@ -1,4 +1,4 @@
-import { holdLane } from '../../../test/support/hold-lane.js';
+import { grantLane } from '../../../test/support/grant-lane.js';
 import { NO_AUDIT } from '../../../test/support/no-audit.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import type { GaugeSource, Metrics } from '../operations/metrics/metrics.js';
@@ -43,8 +43,8 @@ describe('Restoration', () => {
 
   async function slots(): Promise<number | undefined> {
     const pace = { ratePerSecond: 100, burstSeconds: 1 };
-    const request = { laneKey: newId(), owner: newId(), limit: 5, pace, unusedRows: null };
-    return (await holdLane(test.database, request))?.slots;
+    const request = { laneKey: newId(), owner: newId(), limit: 5, pace, knowsPace: false };
+    return (await grantLane(test.database, request))?.slots;
   }
 
   it('knows cluster, timeline and database, with the rights of an ordinary role', async () => {

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { workQueue } from '../../infrastructure/queue/queue.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { MessagesModule } from '../messages/messages.module.js';
 import { OptOutsModule } from '../opt-outs/opt-outs.module.js';
@@ -10,10 +9,10 @@ import { InboundRepository } from './inbound.repository.js';
 import { InboundService } from './inbound.service.js';
 import { HistoryImportService } from './history-import.service.js';
 import { InboundMaintenance } from './inbound.maintenance.js';
-import { INBOUND_QUEUE, InboundProcessor, StoredNotifications } from './inbound.processor.js';
+import { InboundProcessor, StoredNotifications } from './inbound.processor.js';
 
 @Module({
-  imports: [workQueue(INBOUND_QUEUE), ConnectionsModule, MessagesModule, OptOutsModule, OtpModule, TemplatesModule],
+  imports: [ConnectionsModule, MessagesModule, OptOutsModule, OtpModule, TemplatesModule],
   controllers: [InboundController],
   providers: [
     InboundService,

@@ -1,14 +1,8 @@
-import { InjectQueue, Processor } from '@nestjs/bullmq';
+import { Processor } from '@nestjs/bullmq';
 import { Injectable, Logger } from '@nestjs/common';
-import type { Queue } from 'bullmq';
 import { describeError } from '../../common/describe-error.js';
-import type { HoldRequest, LanePace, Claim } from '../../infrastructure/queue/lane-hold.js';
-import {
-  type DrainJob,
-  QUEUE_WORKER_OPTIONS,
-  QueueParts,
-  QueueProcessor,
-} from '../../infrastructure/queue/queue-processor.js';
+import type { ClaimRequest, LanePace, Claim } from '../../infrastructure/queue/lane-grant.js';
+import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../infrastructure/queue/queue-processor.js';
 import { claimEach, type QueueKind } from '../../infrastructure/queue/queue-kind.js';
 import { InboundRepository, type DueNotification } from './inbound.repository.js';
 import { InboundService } from './inbound.service.js';
@@ -43,7 +37,7 @@ export class StoredNotifications implements QueueKind<DueNotification> {
     return Promise.resolve(PACE);
   }
 
-  claim(requests: readonly HoldRequest[]): Promise<(Claim<DueNotification> | Error)[]> {
+  claim(requests: readonly ClaimRequest[]): Promise<(Claim<DueNotification> | Error)[]> {
     return claimEach(requests, (request) => this.notifications.claim(request, MAX_BYTES - this.bytesInFlight));
   }
 
@@ -71,17 +65,11 @@ export class StoredNotifications implements QueueKind<DueNotification> {
  */
 @Processor(INBOUND_QUEUE, QUEUE_WORKER_OPTIONS)
 export class InboundProcessor extends QueueProcessor<DueNotification> {
-  constructor(
-    notifications: InboundRepository,
-    kind: StoredNotifications,
-    @InjectQueue(INBOUND_QUEUE) queue: Queue<DrainJob>,
-    parts: QueueParts,
-  ) {
+  constructor(notifications: InboundRepository, kind: StoredNotifications, parts: QueueParts) {
     super(
       {
         kind,
         maxInFlight: MAX_IN_FLIGHT,
-        queue,
         dueLanes: notifications.dueLanes,
         waitsFor: [{ table: 'notification_queue', column: 'due_at' }],
         leftAtStop: (count) => `${count} notifications were being applied when Herald stopped; they are tried again`,

@@ -1,4 +1,5 @@
 import { claimRequest } from '../../../test/support/claim-request.js';
+import { grantLane, livingOwner } from '../../../test/support/grant-lane.js';
 import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { waitFor } from '../../../test/support/wait-for.js';
@@ -175,9 +176,10 @@ describe('a claim', () => {
 
   it('takes nothing where another process holds the lane', async () => {
     await letBecomeDue(await store());
-    await claim(0);
-    const request = { ...claimRequest(INBOUND_LANE, newId(), 10), unusedRows: null };
-    expect(await notifications.claim(request, MEBIBYTE)).toEqual({ hold: null, items: [] });
+    await grantLane(opened.database, claimRequest(INBOUND_LANE, (await livingOwner(opened.database)).id, 0));
+    const request = claimRequest(INBOUND_LANE, newId(), 10);
+    expect(await notifications.claim(request, MEBIBYTE)).toEqual({ grant: null, items: [] });
+    await opened.database.execute('update lane set owner = null where key = $1', [INBOUND_LANE]);
   });
 
   it('passes over what is settled', async () => {

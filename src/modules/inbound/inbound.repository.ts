@@ -6,14 +6,14 @@ import { GroupCommit } from '../../infrastructure/database/group-commit.js';
 import type { Subject } from '../workspaces/erasure/erasure.service.js';
 import {
   GRANTED_SLOTS,
-  HOLD_COLUMNS,
-  holdParams,
-  laneHold,
-  type HoldRequest,
+  GRANT_COLUMNS,
+  grantParams,
+  laneGrants,
+  type ClaimRequest,
   claimOf,
   type Claim,
   type ClaimRow,
-} from '../../infrastructure/queue/lane-hold.js';
+} from '../../infrastructure/queue/lane-grant.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 import { markedLane, type DueSince, type MarkedLanes } from '../../infrastructure/queue/due-lanes.js';
 
@@ -116,8 +116,8 @@ export class InboundRepository {
    *
    * @param maxBytes bodies up to about this many bytes, one at least where it is more than 0.
    */
-  async claim(request: HoldRequest, maxBytes: number): Promise<Claim<DueNotification>> {
-    const params = [...holdParams(request), maxBytes, FIRST_GAP_SECONDS, MAX_GAP_SECONDS];
+  async claim(request: ClaimRequest, maxBytes: number): Promise<Claim<DueNotification>> {
+    const params = [...grantParams([request]), maxBytes, FIRST_GAP_SECONDS, MAX_GAP_SECONDS];
     return claimOf(await this.database.byIndex(() => this.database.query<ClaimRow<DueNotification>>(CLAIM, params)));
   }
 
@@ -171,13 +171,13 @@ on conflict (id) do update set state = excluded.state, unread = excluded.unread 
 const dueSince: DueSince = (from) => `(select q.due_at from notification_queue q
     where q.due_at >= ${from} and q.due_at <= statement_timestamp() order by q.due_at limit 1)`;
 
-// $1 to $6 the hold, $7 bytes, $8 and $9 the first and the longest gap. Bodies are read of what is claimed alone.
+// $1 to $6 the lane, $7 bytes, $8 and $9 the first and the longest gap. Bodies are read of what is claimed alone.
 const CLAIM = `
-with ${laneHold({ runsWhileBlocked: true, returning: ', l.low_at' })}, due as materialized (
+with ${laneGrants({ runsWhileBlocked: true })}, due as materialized (
   select q.ctid as row_ctid, q.notification_id, q.due_at,
     least($9::float8, $8::float8 * power(4, least(q.tries, 10))) as gap
   from notification_queue q
-  where q.due_at >= (select low_at from hold) and q.due_at <= statement_timestamp()
+  where q.due_at >= (select low_at from lane_grant) and q.due_at <= statement_timestamp()
   order by q.due_at limit ${GRANTED_SLOTS} for update skip locked
 ), measured as materialized (
   select due.row_ctid, due.gap, sum(body.bytes) over turns - body.bytes as bytes_before
@@ -193,7 +193,7 @@ with ${laneHold({ runsWhileBlocked: true, returning: ', l.low_at' })}, due as ma
   from claimed cross join lateral (
     select id, body, received_at from platform_notification n where n.id = claimed.notification_id) as n
 )
-select ${HOLD_COLUMNS}, answer.* from hold left join answer on true`;
+select ${GRANT_COLUMNS}, answer.* from lane_grant left join answer on true`;
 
 const NEXT_HISTORY = `
 select id, body from platform_notification

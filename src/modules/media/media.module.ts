@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { workQueue } from '../../infrastructure/queue/queue.module.js';
 import { StorageModule } from '../../infrastructure/storage/storage.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { MediaObjectEntity } from './entities/media-object.entity.js';
@@ -12,12 +11,12 @@ import { MediaMoveService } from './media-move.service.js';
 import { MediaMaintenance } from './media.maintenance.js';
 import { MediaRepository } from './media.repository.js';
 import { MediaService } from './media.service.js';
-import { FETCH_QUEUE, FetchProcessor, MediaFetcher } from './processors/fetch.processor.js';
+import { FetchProcessor, MediaFetcher } from './processors/fetch.processor.js';
 import { FetchRepository } from './transfer/fetch.repository.js';
 import { UploadService } from './upload/upload.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([MediaObjectEntity]), workQueue(FETCH_QUEUE), ConnectionsModule, StorageModule],
+  imports: [TypeOrmModule.forFeature([MediaObjectEntity]), ConnectionsModule, StorageModule],
   controllers: [MediaController],
   providers: [
     MediaService,

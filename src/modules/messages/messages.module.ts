@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { workQueue } from '../../infrastructure/queue/queue.module.js';
 import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ConversationsModule } from '../conversations/conversations.module.js';
@@ -24,11 +23,10 @@ import { SendBatchService } from './accept/send-batch.service.js';
 import { SendPreparation } from './accept/send-preparation.js';
 import { MessageStateModule } from './state/message-state.module.js';
 import { ScheduleRepository } from './schedule/schedule.repository.js';
-import { SCHEDULE_QUEUE, ScheduledMessages, ScheduleProcessor } from './schedule/schedule.processor.js';
+import { ScheduledMessages, ScheduleProcessor } from './schedule/schedule.processor.js';
 
 @Module({
   imports: [
-    workQueue(SCHEDULE_QUEUE),
     BillingModule,
     ConnectionsModule,
     ConversationsModule,

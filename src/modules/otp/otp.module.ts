@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { workQueue } from '../../infrastructure/queue/queue.module.js';
 import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { OtpRepository } from './otp.repository.js';
@@ -12,16 +11,11 @@ import { OtpSenderService } from './otp-sender.service.js';
 import { OtpController } from './otp.controller.js';
 import { OtpMaintenance } from './otp.maintenance.js';
 import { OtpService } from './otp.service.js';
-import { OTP_QUEUE, OtpDispatcher, OtpProcessor } from './processors/otp.processor.js';
+import { OtpDispatcher, OtpProcessor } from './processors/otp.processor.js';
 import { SendingRepository } from './sending.repository.js';
 
 @Module({
-  imports: [
-    workQueue(OTP_QUEUE),
-    TypeOrmModule.forFeature([OtpProjectEntity, OtpSenderEntity]),
-    BillingModule,
-    ConnectionsModule,
-  ],
+  imports: [TypeOrmModule.forFeature([OtpProjectEntity, OtpSenderEntity]), BillingModule, ConnectionsModule],
   controllers: [OtpController],
   providers: [
     OtpService,

@@ -6,11 +6,11 @@ import {
   type Claim,
   type ClaimRow,
   GRANTED_SLOTS,
-  HOLD_COLUMNS,
-  holdParams,
-  laneHold,
-  type HoldRequest,
-} from '../../infrastructure/queue/lane-hold.js';
+  GRANT_COLUMNS,
+  grantParams,
+  laneGrants,
+  type ClaimRequest,
+} from '../../infrastructure/queue/lane-grant.js';
 import { LostClaimError } from '../../infrastructure/queue/lost-claims.js';
 import { SweepCursor } from '../../infrastructure/queue/sweeps.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
@@ -56,9 +56,9 @@ export class SendingRepository {
    * this alone keeps the turns.
    * @throws LostClaimError where the connection broke, and the claim may have been committed.
    */
-  async claim(request: HoldRequest, after: string | null): Promise<Claim<ClaimedCode>> {
+  async claim(request: ClaimRequest, after: string | null): Promise<Claim<ClaimedCode>> {
     const attemptIds = Array.from({ length: request.limit }, () => newId());
-    const params = [...holdParams(request), LEASE_MS / 1_000, after, attemptIds];
+    const params = [...grantParams([request]), LEASE_MS / 1_000, after, attemptIds];
     const claimed = this.database.query<ClaimRow<ClaimedCode>>(CLAIM, params);
     return claimOf(await claimed.catch(LostClaimError.of(attemptIds)));
   }
@@ -236,25 +236,25 @@ with recursive project as (
 )
 select (extract(epoch from clock_timestamp() - min(created_at)) * 1000)::float8 as due_ms from project`;
 
-// $1 to $6 the hold, $3 of it the limit, $7 lease seconds, $8 the project that had the last turn, $9 an attempt id for
+// $1 to $6 the lane, $7 lease seconds, $8 the project that had the last turn, $9 an attempt id for
 // each place. The projects behind $8 are walked, then those up to it, of each part as many as the claim takes: further ones
 // could not have a turn. Codes are met again by their place in the table alone: by columns the planner might read an
 // index of what waits, with all that was removed.
 const CLAIM = `
-with recursive ${laneHold()}, project as (
+with recursive ${laneGrants()}, project as (
   select next.project_id, part.upto, 1 as n
   from (values (coalesce($8::uuid, '${FIRST_ID}'), ${LAST}::uuid), ('${FIRST_ID}', $8::uuid)) as part (behind, upto)
   cross join lateral (${nextProject('part.behind', 'part.upto')}) as next
   union all
   select next.project_id, project.upto, project.n + 1
   from project cross join lateral (${nextProject('project.project_id', 'project.upto')}) as next
-  where project.n < $3
+  where project.n < ($3::integer[])[1]
 ), head as (
   select due.tid, project.project_id,
     row_number() over (partition by project.project_id order by due.created_at, due.seq) as turn
   from project cross join lateral (
     select ctid as tid, created_at, seq from otp_challenge where project_id = project.project_id and ${CLAIMABLE}
-    order by created_at, seq limit $3) as due
+    order by created_at, seq limit ($3::integer[])[1]) as due
 ), picked as materialized (
   select tid, (row_number() over turns)::integer as place from head
   window turns as (order by turn, coalesce(project_id <= $8::uuid, false), project_id)
@@ -273,7 +273,7 @@ with recursive ${laneHold()}, project as (
     c.attempt_id as "attemptId", c.code_ciphertext as "codeCiphertext", c.template_language as "templateLanguage",
     picked.place
 )
-select ${HOLD_COLUMNS}, claimed.* from hold left join claimed on true order by claimed.place`;
+select ${GRANT_COLUMNS}, claimed.* from lane_grant left join claimed on true order by claimed.place`;
 
 /** @param found the challenge as it is, with the `category` of the failure. After "delivered" a failure means another device. */
 const failed = (found: string): string => `

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { workQueue } from '../../infrastructure/queue/queue.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ConversationsModule } from '../conversations/conversations.module.js';
 import { MediaModule } from '../media/media.module.js';
@@ -12,14 +11,13 @@ import { QueueEstimates } from './estimate/queue-estimate.js';
 import { OutcomeRepository } from './outcome/outcome.repository.js';
 import { FileExchange } from './processors/file-exchange.js';
 import { MessageSender } from './processors/message-sender.js';
-import { SEND_QUEUE, SendProcessor } from './processors/send.processor.js';
+import { SendProcessor } from './processors/send.processor.js';
 import { SendingService } from './sending.service.js';
 import { SendingSweepsRepository } from './sweeps/sending-sweeps.repository.js';
 
 /** Takes queued messages to WhatsApp and records what it answered. */
 @Module({
   imports: [
-    workQueue(SEND_QUEUE),
     ConnectionsModule,
     ConversationsModule,
     MediaModule,

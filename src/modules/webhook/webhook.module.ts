@@ -1,12 +1,11 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../../infrastructure/config/config.js';
-import { workQueue } from '../../infrastructure/queue/queue.module.js';
 import { DemoReceivers } from './address/demo-receivers.service.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveryClient } from './delivery-client.js';
-import { DeliveryAttempts, WEBHOOK_QUEUE, WebhookProcessor } from './dispatch/webhook.processor.js';
+import { DeliveryAttempts, WebhookProcessor } from './dispatch/webhook.processor.js';
 import { DispatchRepository } from './dispatch/dispatch.repository.js';
 import { WebhookRepository } from './webhook.repository.js';
 import { EventWaits } from './events/event-waits.service.js';
@@ -26,7 +25,7 @@ import { EndpointSecrets } from './webhook-secrets.js';
 const targetOptions = (config: Config) => ({ allowPrivate: config.webhook.allowPrivateTargets });
 
 @Module({
-  imports: [workQueue(WEBHOOK_QUEUE), TypeOrmModule.forFeature([WebhookEndpointEntity, WebhookSecretEntity])],
+  imports: [TypeOrmModule.forFeature([WebhookEndpointEntity, WebhookSecretEntity])],
   controllers: [WebhookController, ReplaysController, EventsController],
   providers: [
     WebhookService,

@@ -67,15 +67,16 @@ async function stepBack(pool: Pool): Promise<void> {
   try {
     await client.query('begin');
     // Nothing of the old clock may be written after it.
-    await client.query('lock table lane, message, message_queue, heartbeat in exclusive mode');
+    await client.query('lock table worker, lane, message, message_queue, heartbeat in exclusive mode');
     await client.query(
-      `update lane set owner_until = owner_until + interval '${STEP}', paused_until = paused_until + interval '${STEP}',
+      `update lane set paused_until = paused_until + interval '${STEP}',
          next_slot_at = next_slot_at + interval '${STEP}'`,
     );
     await client.query(
       `update message_queue set due_at = due_at + interval '${STEP}',
          lease_until = lease_until + interval '${STEP}'`,
     );
+    await client.query(`update worker set alive_until = alive_until + interval '${STEP}'`);
     await client.query(`update rate_bucket set refilled_at = refilled_at + interval '${STEP}'`);
     await client.query(`update heartbeat set beat_at = beat_at + interval '${STEP}'`);
     await client.query('commit');

@@ -140,7 +140,7 @@ async function deadRows(stage: FaultStage): Promise<number> {
   const { pool } = stage.stage.database;
   await pool.query('select pg_stat_clear_snapshot()');
   const { rows } = await pool.query<{ dead: number }>(
-    `select sum(n_dead_tup)::integer as dead from pg_stat_user_tables where schemaname in ('public', 'bullmq')`,
+    `select sum(n_dead_tup)::integer as dead from pg_stat_user_tables where schemaname = 'public'`,
   );
   return rows[0]?.dead ?? 0;
 }

@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { migrate } from '../../../src/infrastructure/database/data-source.js';
-import { migrateQueue } from '../../../src/infrastructure/queue/queue-connection.js';
 import type { Scope } from './scope.js';
 
 export interface BenchDatabase {
@@ -11,7 +10,7 @@ export interface BenchDatabase {
 
 let made = 0;
 
-/** A migrated database of its own on the server at `adminUrl`, with BullMQ's schema; dropped when the scope closes. */
+/** A migrated database of its own on the server at `adminUrl`; dropped when the scope closes. */
 export async function createDatabase(scope: Scope, adminUrl: string, purpose: string): Promise<BenchDatabase> {
   const name = `herald_${purpose}_${process.pid}_${++made}`;
   await asAdmin(adminUrl, `create database ${name}`);
@@ -19,7 +18,6 @@ export async function createDatabase(scope: Scope, adminUrl: string, purpose: st
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   await migrate(url.href);
-  await migrateQueue(url.href);
   const pool = new pg.Pool({ connectionString: url.href, max: 4, application_name: 'herald-bench' });
   // Crash tests end these connections on purpose; the next statement says so.
   pool.on('error', () => undefined);

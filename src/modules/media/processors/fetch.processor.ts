@@ -1,21 +1,15 @@
 import { createHash } from 'node:crypto';
-import { InjectQueue, Processor } from '@nestjs/bullmq';
+import { Processor } from '@nestjs/bullmq';
 import { Injectable, Logger } from '@nestjs/common';
-import type { Queue } from 'bullmq';
 import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { deferralMs } from '../../../common/retry-schedule.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { inBatches } from '../../../infrastructure/queue/sweeps.js';
-import type { HoldRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-hold.js';
+import type { ClaimRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-grant.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
-import {
-  type DrainJob,
-  QUEUE_WORKER_OPTIONS,
-  QueueParts,
-  QueueProcessor,
-} from '../../../infrastructure/queue/queue-processor.js';
+import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { claimEach, type QueueKind } from '../../../infrastructure/queue/queue-kind.js';
 import { StorageUnavailableError, type TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
 import { findPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
@@ -87,14 +81,14 @@ export class MediaFetcher implements QueueKind<FetchTask> {
     return null;
   }
 
-  claim(requests: readonly HoldRequest[]): Promise<(Claim<FetchTask> | Error)[]> {
+  claim(requests: readonly ClaimRequest[]): Promise<(Claim<FetchTask> | Error)[]> {
     return claimEach(requests, (request) => this.claimLane(request));
   }
 
-  private async claimLane(request: HoldRequest): Promise<Claim<FetchTask>> {
+  private async claimLane(request: ClaimRequest): Promise<Claim<FetchTask>> {
     const claimedAt = performance.now();
-    const { hold, items } = await this.fetches.claim(request);
-    return { hold, items: items.map((file) => ({ ...file, claimedAt })) };
+    const { grant, items } = await this.fetches.claim(request);
+    return { grant, items: items.map((file) => ({ ...file, claimedAt })) };
   }
 
   async work(file: FetchTask): Promise<number | null> {
@@ -276,17 +270,11 @@ const SWEEP_BATCH = 1_000;
  */
 @Processor(FETCH_QUEUE, QUEUE_WORKER_OPTIONS)
 export class FetchProcessor extends QueueProcessor<FetchTask> {
-  constructor(
-    fetches: FetchRepository,
-    fetcher: MediaFetcher,
-    @InjectQueue(FETCH_QUEUE) queue: Queue<DrainJob>,
-    parts: QueueParts,
-  ) {
+  constructor(fetches: FetchRepository, fetcher: MediaFetcher, parts: QueueParts) {
     super(
       {
         kind: fetcher,
         maxInFlight: MAX_IN_FLIGHT,
-        queue,
         // Lost leases are due files too: see FetchRepository.
         dueLanes: fetches.dueLanes,
         waitsFor: [{ table: 'media_object', column: 'next_attempt_at', where: 'next_attempt_at is not null' }],

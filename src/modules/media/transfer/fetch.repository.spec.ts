@@ -1,5 +1,5 @@
 import { claimRequest } from '../../../../test/support/claim-request.js';
-import { holdLane } from '../../../../test/support/hold-lane.js';
+import { grantLane, livingOwner } from '../../../../test/support/grant-lane.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { listenFor } from '../../../../test/support/webhook-events.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
@@ -118,8 +118,8 @@ describe('a claim', () => {
     const connection = await newConnection();
     await pending(connection);
     const laneKey = fetchLaneOf(connection.id);
-    await holdLane(opened.database, claimRequest(laneKey, newId(), 1));
-    expect(await fetches.claim(claimRequest(laneKey, OWNER, 10))).toEqual({ hold: null, items: [] });
+    await grantLane(opened.database, claimRequest(laneKey, (await livingOwner(opened.database)).id, 1));
+    expect(await fetches.claim(claimRequest(laneKey, OWNER, 10))).toEqual({ grant: null, items: [] });
     const other = await newConnection();
     await pending(other);
     await lanes.pause(fetchLaneOf(other.id), 'resting', { leastMs: 60_000 });

@@ -6,11 +6,11 @@ import {
   type Claim,
   type ClaimRow,
   GRANTED_SLOTS,
-  HOLD_COLUMNS,
-  holdParams,
-  laneHold,
-  type HoldRequest,
-} from '../../../infrastructure/queue/lane-hold.js';
+  GRANT_COLUMNS,
+  grantParams,
+  laneGrants,
+  type ClaimRequest,
+} from '../../../infrastructure/queue/lane-grant.js';
 import { FETCH_LANE, withMediaEvents } from '../media.repository.js';
 import type { MediaObject } from '../media.types.js';
 
@@ -63,11 +63,11 @@ export class FetchRepository {
   }
 
   /** Claims up to `limit` due files of the lane, the longest due first. */
-  async claim(request: HoldRequest): Promise<Claim<ClaimedFile>> {
+  async claim(request: ClaimRequest): Promise<Claim<ClaimedFile>> {
     const { laneKey, owner } = request;
-    const params = [...holdParams(request), connectionOfLane(laneKey), FETCH_LEASE_MS / 1_000];
-    const { hold, items } = claimOf(await this.database.query<FileRow>(CLAIM, params));
-    return { hold, items: items.map((file) => ({ ...file, owner })) };
+    const params = [...grantParams([request]), connectionOfLane(laneKey), FETCH_LEASE_MS / 1_000];
+    const { grant, items } = claimOf(await this.database.query<FileRow>(CLAIM, params));
+    return { grant, items: items.map((file) => ({ ...file, owner })) };
   }
 
   /** Prolongs a lease; false where the file was deleted or claimed again. */
@@ -131,12 +131,12 @@ function fenceOf(file: ClaimedFile): unknown[] {
 
 const TOO_OLD = `created_at + make_interval(hours => $7) < clock_timestamp() + make_interval(secs => $6)`;
 
-// $1 to $6 the hold, $7 connection, $8 lease seconds.
+// $1 to $6 the lane, $7 connection, $8 lease seconds.
 const CLAIM = `
-with ${laneHold({ runsWhileBlocked: true, returning: ', l.low_at' })}, picked as (
+with ${laneGrants({ runsWhileBlocked: true })}, picked as (
   select id from media_object
   where connection_id = $7 and status = 'pending'
-    and next_attempt_at between (select low_at from hold) and statement_timestamp()
+    and next_attempt_at between (select low_at from lane_grant) and statement_timestamp()
   order by connection_id, next_attempt_at limit ${GRANTED_SLOTS}
   for update skip locked
 ), claimed as (
@@ -147,7 +147,7 @@ with ${laneHold({ runsWhileBlocked: true, returning: ', l.low_at' })}, picked as
   returning m.id, m.organization_id as "organizationId", m.connection_id as "connectionId",
     m.platform_media_id as "platformMediaId", m.mime_type as "mimeType", m.sha256, m.tries
 )
-select ${HOLD_COLUMNS}, claimed.* from hold left join claimed on true`;
+select ${GRANT_COLUMNS}, claimed.* from lane_grant left join claimed on true`;
 
 const EXPIRE = withMediaEvents(`
 update media_object m set status = 'failed', next_attempt_at = null, lease_owner = null, lease_until = null,

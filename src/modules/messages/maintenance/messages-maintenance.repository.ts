@@ -4,7 +4,7 @@ import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
 import { BatchPlace } from '../../../infrastructure/database/batch-place.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { Counts, Subject } from '../../workspaces/erasure/erasure.service.js';
-import { isHeld } from '../../../infrastructure/queue/lane-hold.js';
+import { isOwned } from '../../../infrastructure/queue/lane-owner.js';
 import { boundedCount } from '../../../infrastructure/operations/backlogs.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import { queueTakes } from '../message/message-state.js';
@@ -428,7 +428,7 @@ select c.id as "connectionId", c.organization_id as "organizationId", c.phone_nu
   round(extract(epoch from clock_timestamp() - waiting.oldest) * 1000)::double precision as "oldestDueMs",
   case when lane.paused_until > clock_timestamp() then lane.paused_until end as "pausedUntil",
   case when lane.paused_until > clock_timestamp() then lane.pause_reason end as "pauseReason",
-  ${isHeld('lane')} as "isDrained"
+  ${isOwned('lane')} as "isDrained"
 from waiting
 join connection c on c.id = waiting.connection_id
 left join lane on lane.key = c.id::text

@@ -1,18 +1,12 @@
-import { InjectQueue, Processor } from '@nestjs/bullmq';
+import { Processor } from '@nestjs/bullmq';
 import { Injectable, Logger } from '@nestjs/common';
-import type { Queue } from 'bullmq';
 import { AppError } from '../../../common/app-error.js';
 import { describeError } from '../../../common/describe-error.js';
 import type { FailureCategory } from '../../../common/failure-category.js';
 import { mapAtOnce } from '../../../common/map-at-once.js';
 import { retry } from '../../../common/retry.js';
-import type { HoldRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-hold.js';
-import {
-  type DrainJob,
-  QUEUE_WORKER_OPTIONS,
-  QueueParts,
-  QueueProcessor,
-} from '../../../infrastructure/queue/queue-processor.js';
+import type { ClaimRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-grant.js';
+import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { claimEach, type QueueKind } from '../../../infrastructure/queue/queue-kind.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import type { OptOutsFound } from '../../opt-outs/opt-outs.types.js';
@@ -79,7 +73,7 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
     return Promise.resolve(PACE);
   }
 
-  claim(requests: readonly HoldRequest[]): Promise<(Claim<DueMessage[]> | Error)[]> {
+  claim(requests: readonly ClaimRequest[]): Promise<(Claim<DueMessage[]> | Error)[]> {
     return claimEach(requests, (request) => this.schedule.claim(request));
   }
 
@@ -152,17 +146,11 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
  */
 @Processor(SCHEDULE_QUEUE, QUEUE_WORKER_OPTIONS)
 export class ScheduleProcessor extends QueueProcessor<DueMessage[]> {
-  constructor(
-    schedule: ScheduleRepository,
-    kind: ScheduledMessages,
-    @InjectQueue(SCHEDULE_QUEUE) queue: Queue<DrainJob>,
-    parts: QueueParts,
-  ) {
+  constructor(schedule: ScheduleRepository, kind: ScheduledMessages, parts: QueueParts) {
     super(
       {
         kind,
         maxInFlight: MAX_IN_FLIGHT,
-        queue,
         dueLanes: schedule.dueLanes,
         // A time that a caller gave is meant as it is, whatever the clock does.
         waitsFor: [],

@@ -3,14 +3,14 @@ import type { FailureCategory } from '../../../common/failure-category.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import {
   GRANTED_SLOTS,
-  HOLD_COLUMNS,
-  holdParams,
-  laneHold,
-  type HoldRequest,
+  GRANT_COLUMNS,
+  grantParams,
+  laneGrants,
+  type ClaimRequest,
   claimOf,
   type Claim,
   type ClaimRow,
-} from '../../../infrastructure/queue/lane-hold.js';
+} from '../../../infrastructure/queue/lane-grant.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
 import { tagIsNotPaused, queueTakes } from '../message/message-state.js';
@@ -65,12 +65,12 @@ export class ScheduleRepository {
    * Finds the messages of a number that are due, the longest due first; at most one batch, as one item. It writes none of
    * them: nothing is sent by a release, so one that is done twice, or not at all, does no harm.
    */
-  async claim(request: HoldRequest): Promise<Claim<DueMessage[]>> {
-    const params = [...holdParams(request), request.laneKey.slice(SCHEDULE_LANE.length), RELEASE_BATCH];
+  async claim(request: ClaimRequest): Promise<Claim<DueMessage[]>> {
+    const params = [...grantParams([request]), request.laneKey.slice(SCHEDULE_LANE.length), RELEASE_BATCH];
     const rows = await this.database.byIndex(() => this.database.query<DueRow>(CLAIM, params));
-    const { hold, items } = claimOf(rows);
+    const { grant, items } = claimOf(rows);
     const due = items.map((row) => ({ message: messageOf(row), isExpired: row.isExpired }));
-    return { hold, items: due.length === 0 ? [] : [due] };
+    return { grant, items: due.length === 0 ? [] : [due] };
   }
 
   /** Queues what is due, or fails it, in the order of its time. What was taken back or paused meanwhile is left out. */
@@ -125,18 +125,18 @@ export const DUE = dueSql(LANES, '$1', '$2');
 
 type DueRow = ClaimRow<MessageRow & { isExpired: boolean }>;
 
-// $1 to $6 the hold, $7 connection, $8 messages.
+// $1 to $6 the lane, $7 connection, $8 messages.
 export const CLAIM = `
-with ${laneHold({ returning: ', l.low_at' })}, due as materialized (
+with ${laneGrants()}, due as materialized (
   select q.message_id, q.organization_id, q.held_until, q.expires_at from message_queue q
-  where q.connection_id = $7 and ${HELD_BY_TIME} and q.held_until >= (select low_at from hold)
+  where q.connection_id = $7 and ${HELD_BY_TIME} and q.held_until >= (select low_at from lane_grant)
     and q.held_until <= statement_timestamp() and ${tagIsNotPaused('q')}
   order by q.connection_id, q.held_until limit least(${GRANTED_SLOTS}, 1) * $8::integer
 ), found as (
   select ${MESSAGE_SELECT}, due.held_until as "heldUntil", due.expires_at <= clock_timestamp() as "isExpired"
   from due join message m on m.id = due.message_id and m.organization_id = due.organization_id ${messageJoins('queued')}
 )
-select ${HOLD_COLUMNS}, found.* from hold left join found on true order by found."heldUntil", found.id`;
+select ${GRANT_COLUMNS}, found.* from lane_grant left join found on true order by found."heldUntil", found.id`;
 
 // What is paused keeps its hold.
 const IS_SCHEDULED = `q.scheduled_for is not null and q.held_until < 'infinity'`;

@@ -1,22 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { InjectQueue, Processor } from '@nestjs/bullmq';
+import { Processor } from '@nestjs/bullmq';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import type { Queue } from 'bullmq';
 import { Deadline } from '../../../common/deadline.js';
 import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import type { HoldRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-hold.js';
+import type { ClaimRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-grant.js';
 import { inBatches } from '../../../infrastructure/queue/sweeps.js';
 import { type LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
-import {
-  type DrainJob,
-  QUEUE_WORKER_OPTIONS,
-  QueueParts,
-  QueueProcessor,
-} from '../../../infrastructure/queue/queue-processor.js';
+import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { oneLane } from '../../../infrastructure/queue/due-lanes.js';
 import { claimEach, type QueueKind } from '../../../infrastructure/queue/queue-kind.js';
 import { SecretBox } from '../../../infrastructure/secrets/secret-box.js';
@@ -38,7 +32,7 @@ const PLACES = 64;
 const LEASE_MARGIN_MS = 1_000;
 const BURST_SECONDS = 0.25;
 /** A code's user is waiting. */
-const LOOK_EVERY_MS = 8;
+const CLAIM_EVERY_MS = 8;
 /** How long a code that was definitely not taken is tried again; its user is waiting. */
 const TRY_FOR_MS = 5_000;
 const FIRST_WAIT_MS = 100;
@@ -93,16 +87,16 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
     return { ratePerSecond, burstSeconds: Math.max(BURST_SECONDS, 1 / ratePerSecond) };
   }
 
-  claim(requests: readonly HoldRequest[]): Promise<(Claim<CodeTask> | Error)[]> {
+  claim(requests: readonly ClaimRequest[]): Promise<(Claim<CodeTask> | Error)[]> {
     return claimEach(requests, (request) => this.claimLane(request));
   }
 
-  private async claimLane(request: HoldRequest): Promise<Claim<CodeTask>> {
+  private async claimLane(request: ClaimRequest): Promise<Claim<CodeTask>> {
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const notAfter = Deadline.in(LEASE_MS - LEASE_MARGIN_MS);
-    const { hold, items } = await this.sending.claim(request, this.lastProjectId);
+    const { grant, items } = await this.sending.claim(request, this.lastProjectId);
     this.lastProjectId = items.at(-1)?.projectId ?? this.lastProjectId;
-    return { hold, items: items.map((code) => ({ ...code, notAfter })) };
+    return { grant, items: items.map((code) => ({ ...code, notAfter })) };
   }
 
   async takeBack(lost: LostClaimError): Promise<void> {
@@ -208,15 +202,13 @@ export class OtpProcessor extends QueueProcessor<CodeTask> {
     private readonly packages: OtpPackagesService,
     dispatcher: OtpDispatcher,
     private readonly database: Database,
-    @InjectQueue(OTP_QUEUE) queue: Queue<DrainJob>,
     parts: QueueParts,
   ) {
     super(
       {
         kind: dispatcher,
         maxInFlight: PLACES,
-        lookEveryMs: LOOK_EVERY_MS,
-        queue,
+        claimEveryMs: CLAIM_EVERY_MS,
         dueLanes: oneLane(parts.database, OTP_LANE, () => HAS_WAITING),
         // A queued code is due at once; a number's next code is not, nor its next guesses.
         waitsFor: [

@@ -3,7 +3,7 @@ import { LIMITED } from '../../../../test/support/limits.js';
 import { jest } from '@jest/globals';
 import { acceptedOutcome } from '../../../../test/support/accepted-outcome.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
-import { holdLane } from '../../../../test/support/hold-lane.js';
+import { grantLane, livingOwner } from '../../../../test/support/grant-lane.js';
 import { newId } from '../../../common/ids.js';
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
 import { Factories } from '../../../../test/support/factories.js';
@@ -108,6 +108,8 @@ async function age(id: string, hours: number): Promise<void> {
   );
 }
 
+const otherOwner = async () => (await livingOwner(opened.database)).id;
+
 async function claim(connectionId: string, limit = 10, owner = OWNER): Promise<ClaimedMessage[]> {
   await lanes.ensure(connectionId);
   return (await claimLane(sends, claimRequest(connectionId, owner, limit), LIMITS)).items;
@@ -152,15 +154,15 @@ describe('claiming', () => {
   it('stops where another process holds the lane', async () => {
     const lane = newId();
     await queue(lane, '111');
-    await holdLane(opened.database, claimRequest(lane, newId(), 1));
-    expect(await holdLane(opened.database, claimRequest(lane, OWNER, 1))).toBeNull();
+    await grantLane(opened.database, claimRequest(lane, await otherOwner(), 1));
+    expect(await grantLane(opened.database, claimRequest(lane, OWNER, 1))).toBeNull();
     expect(await claim(lane, 5)).toEqual([]);
   });
 
   it('stops where the lane was paused after it was held', async () => {
     const lane = newId();
     await queue(lane, '111');
-    await holdLane(opened.database, claimRequest(lane, OWNER, 1));
+    await grantLane(opened.database, claimRequest(lane, OWNER, 1));
     await lanes.pause(lane, 'rate_limited', { leastMs: 60_000 });
     expect(await claim(lane, 5)).toEqual([]);
   });
@@ -168,7 +170,7 @@ describe('claiming', () => {
   it('never hands one message to two claimers at once', async () => {
     const lane = newId();
     await queue(lane, ...Array.from({ length: 40 }, (_unused, index) => `9${String(index).padStart(3, '0')}`));
-    await holdLane(opened.database, claimRequest(lane, OWNER, 1));
+    await grantLane(opened.database, claimRequest(lane, OWNER, 1));
     const rounds = await Promise.all(
       Array.from({ length: 8 }, () =>
         claimLane(new ClaimRepository(opened.database), claimRequest(lane, OWNER, 10), LIMITS),
@@ -249,7 +251,7 @@ describe('claims that share a statement', () => {
     await queue(first, '111', '222', '333');
     await queue(second, '111');
     await queue(held, '111');
-    await claim(held, 1, newId());
+    await claim(held, 1, await otherOwner());
     const all = [first, second, held, empty];
     await Promise.all(all.map((lane) => lanes.ensure(lane)));
     const used = jest.spyOn(opened.database, 'query');
@@ -266,7 +268,7 @@ describe('claims that share a statement', () => {
       [],
     ]);
     expect(answers.map(({ items }) => items.every((row) => row.attemptNumber === 1))).toEqual([true, true, true, true]);
-    expect(answers.map(({ hold }) => hold?.slots)).toEqual([2, 2, undefined, 2]);
+    expect(answers.map(({ grant }) => grant?.slots)).toEqual([2, 2, undefined, 2]);
     const ids = answers.flatMap(({ items }) => items.map((row) => row.attemptId));
     expect(new Set(ids).size).toBe(3);
   });

@@ -5,14 +5,14 @@ import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import {
-  HOLD_COLUMNS,
-  holdOf,
-  holdParamsOfMany,
-  laneHold,
-  type HoldRequest,
-  type HoldRow,
+  GRANT_COLUMNS,
+  grantOf,
+  grantParams,
+  laneGrants,
+  type ClaimRequest,
+  type GrantRow,
   type Claim,
-} from '../../../infrastructure/queue/lane-hold.js';
+} from '../../../infrastructure/queue/lane-grant.js';
 import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
 import { tagIsNotPaused, queueTakes } from '../../messages/message/message-state.js';
 
@@ -41,7 +41,7 @@ export interface ClaimedMessage {
 
 /** A row of `CLAIM`: the hold on a lane, or a claimed message. */
 export type HoldOrMessage = LaneHoldRow | ClaimedMessage;
-type LaneHoldRow = HoldRow & { id: null; laneKey: string };
+type LaneHoldRow = GrantRow & { id: null; laneKey: string };
 
 const isHoldRow = (row: HoldOrMessage): row is LaneHoldRow => row.id === null;
 
@@ -52,7 +52,7 @@ export interface ClaimLimits {
   withinMs?: number | undefined;
 }
 
-const withoutHold = (): Claim<ClaimedMessage> => ({ hold: null, items: [] });
+const withoutHold = (): Claim<ClaimedMessage> => ({ grant: null, items: [] });
 
 /** Claims due messages of `message_queue`; the lanes are connections. */
 @Injectable()
@@ -73,7 +73,7 @@ export class ClaimRepository {
    *
    * @throws LostClaimError where the connection broke, and the claim may have been committed.
    */
-  async claim(requests: readonly HoldRequest[], { leaseMs, withinMs }: ClaimLimits): Promise<Claim<ClaimedMessage>[]> {
+  async claim(requests: readonly ClaimRequest[], { leaseMs, withinMs }: ClaimLimits): Promise<Claim<ClaimedMessage>[]> {
     const claimIds = requests.map(() => newId());
     const attemptIds = requests.flatMap(({ limit }, index) =>
       Array.from({ length: limit }, (_, n) => attemptIdOf(`${claimIds[index]}`, n + 1)),
@@ -86,7 +86,7 @@ export class ClaimRepository {
     for (const row of rows) {
       const answer = answers.get(isHoldRow(row) ? row.laneKey : row.connectionId);
       if (answer === undefined) continue;
-      if (isHoldRow(row)) answer.hold = holdOf(row);
+      if (isHoldRow(row)) answer.grant = grantOf(row);
       else answer.items.push(row);
     }
     return [...answers.values()];
@@ -102,8 +102,12 @@ export class ClaimRepository {
 }
 
 /** The parameters of `CLAIM`: an id of its own for the claim on each lane. */
-export function claimParams(requests: readonly HoldRequest[], claimIds: readonly string[], leaseMs: number): unknown[] {
-  return [...holdParamsOfMany(requests), claimIds, leaseMs / 1_000];
+export function claimParams(
+  requests: readonly ClaimRequest[],
+  claimIds: readonly string[],
+  leaseMs: number,
+): unknown[] {
+  return [...grantParams(requests), claimIds, leaseMs / 1_000];
 }
 
 /** The id of the n-th attempt of a claim, as `CLAIM` makes it. */
@@ -146,14 +150,14 @@ const MESSAGE_TO_SEND = `
 //
 // Its tests: claim.repository.spec.ts (claims), queue-turns.spec.ts and early-turns.spec.ts (order), open-transaction.e2e-spec.ts (rows that are read).
 //
-// $1 to $6 the holds (`laneHold`, which adds the relation `hold`); $7 the claim's id of each lane; $8 lease seconds.
+// $1 to $6 the lanes (`laneGrants`, which adds the relation `lane_grant`); $7 the claim's id of each lane; $8 lease seconds.
 export const CLAIM: Prepared = {
   name: 'message_claim',
   text: `
-with ${laneHold({ many: true, returning: ', l.low_at' })}, lane_with_slots as materialized (
-  select hold.key, hold.key::uuid as connection_id, hold.slots, hold.low_at, claim.claim_id
-  from hold join unnest((select $1::text[]), $7::uuid[]) as claim (lane, claim_id) on claim.lane = hold.key
-  where hold.slots > 0
+with ${laneGrants()}, lane_with_slots as materialized (
+  select lane_grant.key, lane_grant.key::uuid as connection_id, lane_grant.slots, lane_grant.low_at, claim.claim_id
+  from lane_grant join unnest((select $1::text[]), $7::uuid[]) as claim (lane, claim_id) on claim.lane = lane_grant.key
+  where lane_grant.slots > 0
 ), picked as materialized (
   -- Longest due first, from the low-water mark on: removed rows before it are not read, however many of them another
   -- transaction keeps from being vacuumed.
@@ -180,7 +184,7 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, lane_with_slots as ma
 ), message_to_send as (${MESSAGE_TO_SEND}
 )
 -- The rows of both relations, none joined to another, so that a hold is not repeated with every message.
-select ${HOLD_COLUMNS}, hold.key as "laneKey", message_to_send.* from hold full join message_to_send on false`,
+select ${GRANT_COLUMNS}, lane_grant.key as "laneKey", message_to_send.* from lane_grant full join message_to_send on false`,
 };
 
 // A lost claim's leases may have run out before it is asked for them.

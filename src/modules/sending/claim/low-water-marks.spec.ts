@@ -43,7 +43,7 @@ async function claim(limit = 64) {
 async function pass(seconds: number): Promise<void> {
   await opened.database.execute(
     `update lane set low_at = low_at - make_interval(secs => $1),
-       next_slot_at = next_slot_at - make_interval(secs => $1), owner = null, owner_until = null`,
+       next_slot_at = next_slot_at - make_interval(secs => $1), owner = null`,
     [seconds],
   );
   await opened.database.execute(OLDER, [connection.id, seconds, null]);

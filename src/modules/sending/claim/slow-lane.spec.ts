@@ -5,7 +5,7 @@ import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import type { QueueKind } from '../../../infrastructure/queue/queue-kind.js';
-import { QueueLoop } from '../../../infrastructure/queue/queue-loop.js';
+import { LaneRunner } from '../../../infrastructure/queue/lane-runner.js';
 import { ClaimRepository, type ClaimedMessage } from './claim.repository.js';
 
 const QUERY_TIMEOUT_MS = 1_500;
@@ -49,12 +49,13 @@ it('a number whose claim takes too long keeps no other number waiting', async ()
     stop: () => undefined,
   };
   const errors: string[] = [];
-  const loop = new QueueLoop({
+  const loop = new LaneRunner({
     kind,
     lanes: new LaneRepository(database),
     owner: OWNER,
     maxInFlight: 256,
-    handOver: () => false,
+    hasOthers: () => false,
+    announce: () => undefined,
     onError: (message) => errors.push(message),
   });
   for (const { id } of [slow, ...others]) loop.wake(id);

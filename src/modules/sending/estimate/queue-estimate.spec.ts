@@ -1,6 +1,6 @@
 import { factsOf } from '../../../../test/support/facts.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
-import { holdLane } from '../../../../test/support/hold-lane.js';
+import { grantLane, livingOwner } from '../../../../test/support/grant-lane.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
@@ -269,7 +269,7 @@ describe('the reason', () => {
       [id],
     );
     expect(await waitingOf(id)).toMatchObject({ reason: 'due', ahead: 0, estimatedSendAt: null });
-    await holdLane(opened.database, claimRequest(connection.id, OWNER, 1));
+    await grantLane(opened.database, claimRequest(connection.id, (await livingOwner(opened.database)).id, 1));
     expect((await waitingOf(id)).estimatedSendAt).not.toBeNull();
   });
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
-import { isHeld } from '../../../infrastructure/queue/lane-hold.js';
+import { isOwned } from '../../../infrastructure/queue/lane-owner.js';
 import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
 import { queueTakes } from '../../messages/message/message-state.js';
@@ -120,7 +120,7 @@ const MAX_ON_WIRE = 1_000;
 const estimateSql = (subject: string): string => `
 with subject as materialized (${subject}), lane_now as materialized (
   select c.id, c.status in ('connected', 'restricted') as can_send, c.throughput_per_second, l.next_slot_at,
-    coalesce(l.low_at, '-infinity') as low_at, coalesce(${isHeld('l')}, false) as is_drained,
+    coalesce(l.low_at, '-infinity') as low_at, ${isOwned('l')} as is_drained,
     case when l.paused_until > clock_timestamp() then l.paused_until end as paused_until,
     case when l.paused_until > clock_timestamp() then l.pause_reason end as pause_reason
   from subject s join connection c on c.id = s.connection_id and c.organization_id = s.organization_id

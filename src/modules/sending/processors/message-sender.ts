@@ -3,7 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Deadline } from '../../../common/deadline.js';
 import { newId } from '../../../common/ids.js';
 import { retry } from '../../../common/retry.js';
-import type { Claim, HoldRequest, LanePace } from '../../../infrastructure/queue/lane-hold.js';
+import type { Claim, ClaimRequest, LanePace } from '../../../infrastructure/queue/lane-grant.js';
 import type { QueueKind } from '../../../infrastructure/queue/queue-kind.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { type LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
@@ -96,7 +96,7 @@ export class MessageSender implements QueueKind<SendTask> {
     return { ratePerSecond, burstSeconds: Math.max(BURST_SECONDS, 1 / ratePerSecond) };
   }
 
-  async claim(requests: readonly HoldRequest[], withinMs?: number): Promise<Claim<SendTask>[]> {
+  async claim(requests: readonly ClaimRequest[], withinMs?: number): Promise<Claim<SendTask>[]> {
     const { sendLeaseMs: leaseMs } = this.config.limits;
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const claimedAt = performance.now();
@@ -112,7 +112,7 @@ export class MessageSender implements QueueKind<SendTask> {
       : undefined;
     this.tracing.end(claim);
     const times: ClaimTimes = { claimedAt, notAfter, claim };
-    return claims.map(({ hold, items }) => ({ hold, items: items.map((message) => ({ message, times })) }));
+    return claims.map(({ grant, items }) => ({ grant, items: items.map((message) => ({ message, times })) }));
   }
 
   async takeBack(lost: LostClaimError, connectionIds: readonly string[]): Promise<void> {

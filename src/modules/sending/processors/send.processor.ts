@@ -1,12 +1,6 @@
-import { InjectQueue, Processor } from '@nestjs/bullmq';
-import type { Queue } from 'bullmq';
+import { Processor } from '@nestjs/bullmq';
 import { inBatches } from '../../../infrastructure/queue/sweeps.js';
-import {
-  type DrainJob,
-  QUEUE_WORKER_OPTIONS,
-  QueueParts,
-  QueueProcessor,
-} from '../../../infrastructure/queue/queue-processor.js';
+import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { MessageSender, type SendTask } from './message-sender.js';
 import { ClaimRepository } from '../claim/claim.repository.js';
@@ -44,14 +38,12 @@ export class SendProcessor extends QueueProcessor<SendTask> {
     sweeps: SendingSweepsRepository,
     sender: MessageSender,
     private readonly webhook: WebhookService,
-    @InjectQueue(SEND_QUEUE) queue: Queue<DrainJob>,
     parts: QueueParts,
   ) {
     super(
       {
         kind: sender,
         maxInFlight: parts.config.queue.maxInFlight,
-        queue,
         dueLanes: claims.dueConnections,
         waitsFor: [
           { table: 'message_queue', column: 'due_at' },

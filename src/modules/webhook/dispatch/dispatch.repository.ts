@@ -3,14 +3,14 @@ import { newId } from '../../../common/ids.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import {
-  HOLD_COLUMNS,
-  holdOf,
-  holdParamsOfMany,
-  laneHold,
-  type HoldRequest,
-  type HoldRow,
+  GRANT_COLUMNS,
+  grantOf,
+  grantParams,
+  laneGrants,
+  type ClaimRequest,
+  type GrantRow,
   type Claim,
-} from '../../../infrastructure/queue/lane-hold.js';
+} from '../../../infrastructure/queue/lane-grant.js';
 import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { dueTableLanes, type MarkedLanes, type TableLanes } from '../../../infrastructure/queue/due-lanes.js';
@@ -84,7 +84,7 @@ export interface Recorded {
 }
 
 /** The hold on a lane (`eventId` null), or a claimed event; see `CLAIM`. */
-type ClaimRow = (HoldRow & { eventId: null; laneKey: string }) | ClaimedEvent;
+type ClaimRow = (GrantRow & { eventId: null; laneKey: string }) | ClaimedEvent;
 
 /** The lane of an endpoint's deliveries. */
 export function webhookLaneOf(endpointId: string): string {
@@ -123,20 +123,20 @@ export class DispatchRepository {
    * @param withinMs the statement's time; default: that of every statement.
    * @throws LostClaimError with the claim's id where the connection broke, and the claim may have been committed.
    */
-  async claim(requests: readonly HoldRequest[], withinMs?: number): Promise<Claim<ClaimedEvent>[]> {
+  async claim(requests: readonly ClaimRequest[], withinMs?: number): Promise<Claim<ClaimedEvent>[]> {
     const claimedAt = performance.now();
     const claimId = newId();
-    const params = [...holdParamsOfMany(requests), LEASE_MS / 1_000, claimId];
+    const params = [...grantParams(requests), LEASE_MS / 1_000, claimId];
     const rows = await this.database
       .byIndex(() => this.database.query<ClaimRow>(CLAIM, params), withinMs)
       .catch(LostClaimError.of([claimId]));
     const answers = new Map(
-      requests.map(({ laneKey }): [string, Claim<ClaimedEvent>] => [laneKey, { hold: null, items: [] }]),
+      requests.map(({ laneKey }): [string, Claim<ClaimedEvent>] => [laneKey, { grant: null, items: [] }]),
     );
     for (const row of rows) {
       const answer = answers.get(row.eventId === null ? row.laneKey : webhookLaneOf(row.endpointId));
       if (answer === undefined) continue;
-      if (row.eventId === null) answer.hold = holdOf(row);
+      if (row.eventId === null) answer.grant = grantOf(row);
       else answer.items.push({ ...row, claimedAt });
     }
     return [...answers.values()];
@@ -219,12 +219,12 @@ const LANES: TableLanes = {
 // logged; then 13 characters of the claim's id, by which a lost claim finds it, and its number in the claim.
 const claimPartOf = (id: string): string => `substr(${id}::text, 20, 13)`;
 
-// $1 to $6 the holds, $7 lease seconds, $8 the claim's id. Deliveries do no harm twice, so they go on while claims are blocked.
+// $1 to $6 the lanes, $7 lease seconds, $8 the claim's id. Deliveries do no harm twice, so they go on while claims are blocked.
 export const CLAIM = `
-with ${laneHold({ many: true, returning: ', l.low_at', runsWhileBlocked: true })}, asked as materialized (
-  select hold.slots, hold.low_at, e.id as endpoint_id, e.url, e.revision, e.headers_ciphertext
-  from hold join webhook_endpoint e on e.id = substr(hold.key, ${WEBHOOK_LANE.length + 1})::uuid and ${TAKES_EVENTS}
-  where hold.slots > 0
+with ${laneGrants({ runsWhileBlocked: true })}, asked as materialized (
+  select lane_grant.slots, lane_grant.low_at, e.id as endpoint_id, e.url, e.revision, e.headers_ciphertext
+  from lane_grant join webhook_endpoint e on e.id = substr(lane_grant.key, ${WEBHOOK_LANE.length + 1})::uuid and ${TAKES_EVENTS}
+  where lane_grant.slots > 0
 ), picked as materialized (
   -- In the order in which they became due, from the lane's low-water mark on: removed rows before it are not read, however many
   -- another transaction keeps from being vacuumed.
@@ -267,7 +267,7 @@ with ${laneHold({ many: true, returning: ', l.low_at', runsWhileBlocked: true })
     target.headers, encode(event.trace_context, 'hex') as "traceContext"
   from event join target using (endpoint_id)
 )
-select ${HOLD_COLUMNS}, hold.key as "laneKey", event_to_deliver.* from hold full join event_to_deliver on false`;
+select ${GRANT_COLUMNS}, lane_grant.key as "laneKey", event_to_deliver.* from lane_grant full join event_to_deliver on false`;
 
 // By due_at, which is the end of a lease: only what was claimed, or put off, in the last moments is read.
 const FIND_ATTEMPTS = `

@@ -1,9 +1,9 @@
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
-import type { HoldRequest, Claim } from '../../../infrastructure/queue/lane-hold.js';
+import type { ClaimRequest, Claim } from '../../../infrastructure/queue/lane-grant.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
-import { QueueLoop } from '../../../infrastructure/queue/queue-loop.js';
+import { LaneRunner } from '../../../infrastructure/queue/lane-runner.js';
 import type { DeliveryResult } from '../delivery-client.js';
 import { DeliveryAttempts, MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS, retryDelayMs } from './webhook.processor.js';
 import { endpointOfLane, webhookLaneOf, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
@@ -74,14 +74,14 @@ function stage({ maxInFlight = 100, answers = false } = {}) {
     transaction: '7',
     identity: 'a/1/b',
   });
-  const claim = (requests: readonly HoldRequest[]): Promise<Claim<ClaimedEvent>[]> => {
+  const claim = (requests: readonly ClaimRequest[]): Promise<Claim<ClaimedEvent>[]> => {
     claims.push(requests.reduce((sum, { limit }) => sum + limit, 0));
     const answered = requests.map(({ laneKey, limit }) => {
       const endpoint = endpointOfLane(laneKey);
       const count = Math.min(limit, waiting.get(endpoint) ?? 0);
       waiting.set(endpoint, (waiting.get(endpoint) ?? 0) - count);
-      const hold = { slots: limit, paused: false, newUnusedRows: 1_000, pausedMs: null };
-      return { hold, items: Array.from({ length: count }, () => eventOf(endpoint)) };
+      const grant = { slots: limit, paused: false, unusedRows: 1_000, pausedMs: null };
+      return { grant, items: Array.from({ length: count }, () => eventOf(endpoint)) };
     });
     return Promise.resolve(answered);
   };
@@ -110,13 +110,14 @@ function stage({ maxInFlight = 100, answers = false } = {}) {
     Tracing.OFF,
     { process: { shutdownTimeoutMs: 1_000 }, webhook: { maxInFlight, maxInFlightPerEndpoint: 10 } } as never,
   );
-  const loop = new QueueLoop({
+  const loop = new LaneRunner({
     kind: attempts,
     lanes,
     owner: newId(),
     maxInFlight,
-    lookEveryMs: 5,
-    handOver: () => false,
+    claimEveryMs: 5,
+    hasOthers: () => false,
+    announce: () => undefined,
     onError: () => undefined,
   });
   const emit = (endpoint: string, count: number) => {

@@ -1,21 +1,15 @@
-import { InjectQueue, Processor } from '@nestjs/bullmq';
+import { Processor } from '@nestjs/bullmq';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import type { Queue } from 'bullmq';
 import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { Config } from '../../../infrastructure/config/config.js';
-import type { HoldRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-hold.js';
+import type { ClaimRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-grant.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { type LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
 import type { QueueKind } from '../../../infrastructure/queue/queue-kind.js';
-import {
-  type DrainJob,
-  QUEUE_WORKER_OPTIONS,
-  QueueParts,
-  QueueProcessor,
-} from '../../../infrastructure/queue/queue-processor.js';
+import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { DemoReceivers } from '../address/demo-receivers.service.js';
 import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
 import { cursorText } from '../events/event-cursor.js';
@@ -35,7 +29,7 @@ import { DeliveryWindows } from './delivery-windows.js';
 
 export const WEBHOOK_QUEUE = 'webhook';
 /** Answers that come together are followed by one claim. */
-const LOOK_EVERY_MS = 8;
+const CLAIM_EVERY_MS = 8;
 
 /** The longest wait for a key that opens the secret. */
 const KEY_WITHIN_MS = 3_600_000;
@@ -84,7 +78,7 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
     return Promise.resolve(PACE);
   }
 
-  claim(requests: readonly HoldRequest[], withinMs?: number): Promise<Claim<ClaimedEvent>[]> {
+  claim(requests: readonly ClaimRequest[], withinMs?: number): Promise<Claim<ClaimedEvent>[]> {
     return this.dispatches.claim(requests, withinMs);
   }
 
@@ -323,18 +317,12 @@ export function retryDelayMs(tries: number, random: number, retryAfterMs: number
  */
 @Processor(WEBHOOK_QUEUE, QUEUE_WORKER_OPTIONS)
 export class WebhookProcessor extends QueueProcessor<ClaimedEvent> {
-  constructor(
-    dispatches: DispatchRepository,
-    attempts: DeliveryAttempts,
-    @InjectQueue(WEBHOOK_QUEUE) queue: Queue<DrainJob>,
-    parts: QueueParts,
-  ) {
+  constructor(dispatches: DispatchRepository, attempts: DeliveryAttempts, parts: QueueParts) {
     super(
       {
         kind: attempts,
         maxInFlight: parts.config.webhook.maxInFlight,
-        lookEveryMs: LOOK_EVERY_MS,
-        queue,
+        claimEveryMs: CLAIM_EVERY_MS,
         dueLanes: dispatches.dueEndpoints,
         // Of leases and retries alike: what is made again was not recorded, as after any lost lease.
         waitsFor: [{ table: 'webhook_queue', column: 'due_at' }],

@@ -2,20 +2,20 @@ import { jest } from '@jest/globals';
 import pg from 'pg';
 import { systemClock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
-import { claimRequest } from '../../../test/support/claim-request.js';
-import { holdLane } from '../../../test/support/hold-lane.js';
+import { grantLane, livingOwner } from '../../../test/support/grant-lane.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
-import type { HoldRequest, LanePace, Claim } from './lane-hold.js';
+import type { ClaimRequest, LanePace, Claim } from './lane-grant.js';
 import { LaneRepository } from './lane.repository.js';
 import { LostClaimError } from './lost-claims.js';
+import type { LaneOwner } from './lane-owner.js';
 import { claimEach, type QueueKind } from './queue-kind.js';
-import { QueueLoop, type QueueLoopOptions } from './queue-loop.js';
+import { LaneRunner, type LaneRunnerOptions } from './lane-runner.js';
 import { gate } from '../../../test/support/gate.js';
 
 let opened: OpenTestDatabase;
 let lanes: LaneRepository;
-const loops: QueueLoop<number>[] = [];
+const loops: LaneRunner<number>[] = [];
 
 beforeAll(async () => {
   opened = await openTestDatabase();
@@ -64,7 +64,7 @@ class ListKind implements QueueKind<number> {
     return Promise.resolve(this.lanePace);
   }
 
-  async claim(requests: readonly HoldRequest[]): Promise<(Claim<number> | Error)[]> {
+  async claim(requests: readonly ClaimRequest[]): Promise<(Claim<number> | Error)[]> {
     this.claims.push(requests.map(({ laneKey }) => laneKey));
     await this.claimGate;
     if (this.failing) throw new Error('the database is away');
@@ -77,8 +77,8 @@ class ListKind implements QueueKind<number> {
       throw OUT_OF_TIME;
     }
     return claimEach(requests, async (request) => {
-      const hold = await holdLane(opened.database, request);
-      return { hold, items: (this.rows.get(request.laneKey) ?? []).splice(0, hold?.slots ?? 0) };
+      const grant = await grantLane(opened.database, request);
+      return { grant, items: (this.rows.get(request.laneKey) ?? []).splice(0, grant?.slots ?? 0) };
     });
   }
 
@@ -109,15 +109,22 @@ class ListKind implements QueueKind<number> {
   }
 }
 
-function loopFor(kind: ListKind, change: Partial<QueueLoopOptions<number>> = {}) {
+/** In turn the first, second … process of a test. */
+let owners: LaneOwner[];
+beforeAll(async () => {
+  owners = await Promise.all([1, 2, 3].map(() => livingOwner(opened.database)));
+});
+
+function loopFor(kind: ListKind, change: Partial<LaneRunnerOptions<number>> = {}) {
   const errors: string[] = [];
   const handedOver: string[] = [];
-  const loop = new QueueLoop({
+  const loop = new LaneRunner({
     kind,
     lanes,
-    owner: newId(),
+    owner: owners[loops.length]?.id ?? '',
     maxInFlight: 256,
-    handOver: (laneKey) => handedOver.push(laneKey) > 0,
+    hasOthers: () => true,
+    announce: (laneKey) => void handedOver.push(laneKey),
     onError: (message) => errors.push(message),
     ...change,
   });
@@ -273,19 +280,21 @@ describe('a lane that was woken', () => {
     }
   });
 
-  it.each(['owner_until', 'next_slot_at'])(
-    'whose %s is of a clock that has stepped back since is worked off',
-    async (column) => {
+  it.each(['the life of its owner', 'the use of its pace'])(
+    'of which %s is of a clock that has stepped back since is worked off',
+    async (which) => {
       const kind = new ListKind();
-      const lane = newId();
-      await holdLane(opened.database, claimRequest(lane, newId(), 1));
-      await lanes.release(newId(), [{ laneKey: lane, pace: { ratePerSecond: 1, burstSeconds: 1 }, unusedRows: 0 }]);
-      await opened.database.execute(
-        `update lane set ${column} = clock_timestamp() + interval '1 hour',
-           owner = case when $2 = 'owner_until' then owner end
-         where key = $1`,
-        [lane, column],
-      );
+      const [lane, owner] = [newId(), newId()];
+      await lanes.ensure(lane);
+      if (which === 'the life of its owner') {
+        await opened.database.execute(`insert into worker values ($1, clock_timestamp() + interval '1 hour')`, [owner]);
+        await opened.database.execute('update lane set owner = $2 where key = $1', [lane, owner]);
+      } else {
+        await opened.database.execute(
+          `update lane set next_slot_at = clock_timestamp() + interval '1 hour' where key = $1`,
+          [lane],
+        );
+      }
       kind.fill(lane, 1);
       const { loop } = loopFor(kind);
       loop.wake(lane);
@@ -307,12 +316,12 @@ describe('what is due later', () => {
       pace: () => Promise.resolve(pace),
       claim(requests) {
         claimedAt.push(Math.round(performance.now() - startedAt));
-        return Promise.resolve(requests.map(() => answers.shift() ?? { hold: held(1_000), items: [] }));
+        return Promise.resolve(requests.map(() => answers.shift() ?? { grant: held(1_000), items: [] }));
       },
       work: (item) => Promise.resolve(item),
       stop: () => undefined,
     };
-    const loop = new QueueLoop({
+    const loop = new LaneRunner({
       kind,
       lanes: {
         ensure: () => Promise.resolve(),
@@ -321,7 +330,8 @@ describe('what is due later', () => {
       },
       owner: newId(),
       maxInFlight: 10,
-      handOver: () => true,
+      hasOthers: () => false,
+      announce: () => undefined,
       onError: (message, error) => {
         throw new Error(message, { cause: error });
       },
@@ -332,11 +342,11 @@ describe('what is due later', () => {
   const held = (unusedRows: number) => ({
     slots: Math.min(10, unusedRows),
     paused: false,
-    newUnusedRows: unusedRows,
+    unusedRows,
     pausedMs: null,
   });
   const rests = (pausedMs: number | null) => ({
-    hold: { slots: 0, paused: true, newUnusedRows: null, pausedMs },
+    grant: { slots: 0, paused: true, unusedRows: null, pausedMs },
     items: [],
   });
 
@@ -344,7 +354,7 @@ describe('what is due later', () => {
   afterEach(() => jest.useRealTimers());
 
   it('is claimed at its time, long after the lane was let go', async () => {
-    const { loop, claimedAt, released } = timed([{ hold: held(1_000), items: [60_000, null, 900_000] }]);
+    const { loop, claimedAt, released } = timed([{ grant: held(1_000), items: [60_000, null, 900_000] }]);
     loop.wake('lane');
     await jest.advanceTimersByTimeAsync(59_900);
     expect([released, claimedAt.filter((at) => at > 5_000)]).toEqual([['lane'], []]);
@@ -358,7 +368,7 @@ describe('what is due later', () => {
 
   it('is one wake where many rows of a lane are due at about the same time', async () => {
     const rows = Array.from({ length: 10 }, (_unused, index) => 60_000 + index);
-    const { loop } = timed([{ hold: held(1_000), items: rows }]);
+    const { loop } = timed([{ grant: held(1_000), items: rows }]);
     loop.wake('lane');
     await jest.advanceTimersByTimeAsync(30_000);
     expect(jest.getTimerCount()).toBeLessThanOrEqual(2);
@@ -366,7 +376,7 @@ describe('what is due later', () => {
   });
 
   it('is asked for when the pause of the lane is over, and not before', async () => {
-    const { loop, claimedAt } = timed([rests(16_000), { hold: held(1_000), items: [null] }]);
+    const { loop, claimedAt } = timed([rests(16_000), { grant: held(1_000), items: [null] }]);
     loop.wake('lane');
     await jest.advanceTimersByTimeAsync(15_900);
     expect(claimedAt).toEqual([0]);
@@ -394,7 +404,7 @@ describe('what is due later', () => {
 
   it('is claimed when the pace gives the next row, also after longer than a lane stays warm', async () => {
     const slow = { ratePerSecond: 0.1, burstSeconds: 10 };
-    const { loop, claimedAt } = timed([{ hold: held(1), items: [null] }], slow);
+    const { loop, claimedAt } = timed([{ grant: held(1), items: [null] }], slow);
     loop.wake('lane');
     await jest.advanceTimersByTimeAsync(9_900);
     expect(claimedAt).toEqual([0]);
@@ -404,7 +414,7 @@ describe('what is due later', () => {
   });
 
   it('wakes nothing after a stop', async () => {
-    const { loop, claimedAt } = timed([{ hold: held(1_000), items: [60_000] }]);
+    const { loop, claimedAt } = timed([{ grant: held(1_000), items: [60_000] }]);
     loop.wake('lane');
     await jest.advanceTimersByTimeAsync(1_000);
     await loop.stop(0);
@@ -483,6 +493,7 @@ describe('the places', () => {
     await waitFor(() => kind.inFlight === 1);
     const before = kind.claims.length;
     const quiet = Array.from({ length: 150 }, () => newId());
+    await Promise.all(quiet.map((lane) => lanes.ensure(lane)));
     kind.fill(busy, 5);
     for (const lane of [...quiet, busy]) loop.wake(lane);
     await waitFor(() =>
@@ -524,7 +535,7 @@ describe('the places', () => {
     const kind = new ListKind();
     const { opened: mayEnd, open } = gate();
     kind.gate = mayEnd;
-    const { loop, handedOver } = loopFor(kind, { maxInFlight: 2, handOverAfterMs: () => 0 });
+    const { loop, handedOver } = loopFor(kind, { maxInFlight: 2, giveBackAfterMs: () => 0 });
     const [first, second] = [newId(), newId()];
     for (const lane of [first, second]) kind.fill(lane, 10);
     loop.wake(first);
@@ -551,15 +562,8 @@ describe('the places', () => {
     const { loop: second } = loopFor(idle);
     const { loop: first, errors } = loopFor(busy, {
       maxInFlight: 8,
-      handOverAfterMs: () => 0,
-      handOver: (laneKey) => {
-        // As the job for it, which arrives after the release.
-        waitFor(() => isFree(laneKey)).then(
-          () => second.wake(laneKey),
-          (error: unknown) => errors.push(String(error)),
-        );
-        return true;
-      },
+      giveBackAfterMs: () => 0,
+      announce: (laneKey) => second.wake(laneKey),
     });
     for (const lane of both) first.wake(lane);
     await waitFor(() => idle.done.length >= 10);
@@ -611,7 +615,9 @@ describe('a failure', () => {
     const kind = new ListKind();
     kind.failing = true;
     const { loop, errors } = loopFor(kind);
-    for (let lane = 0; lane < 20; lane++) loop.wake(newId());
+    const all = Array.from({ length: 20 }, () => newId());
+    await Promise.all(all.map((lane) => lanes.ensure(lane)));
+    for (const lane of all) loop.wake(lane);
     await waitFor(() => kind.claims.length === 2);
     expect(errors.length).toBeLessThanOrEqual(2);
     expect(errors[0]).toContain('20 lanes');

@@ -1,0 +1,158 @@
+import { CLAIMS_BLOCKED } from './claims-blocked.js';
+import { isOwned } from './lane-owner.js';
+
+// What a claim may take of its lanes. A claim begins with `laneGrants`, which also makes this process the owner of lanes that no
+// process owns; `LaneRepository` releases and pauses lanes.
+
+/** Pace of one lane. */
+export interface LanePace {
+  ratePerSecond: number;
+  /** Seconds of unused pace that may be caught up at once. */
+  burstSeconds: number;
+}
+
+/** How many rows may be caught up at once. At least one: a product of rounded numbers may be less. */
+export function burstRows({ ratePerSecond, burstSeconds }: LanePace): number {
+  return Math.max(1, ratePerSecond * burstSeconds);
+}
+
+/** What a process asks of a lane. */
+export interface ClaimRequest {
+  laneKey: string;
+  /** The process that claims; the same in all requests of a statement. */
+  owner: string;
+  /** Rows to claim: what slots and, where it is known, the lane's unused pace allow. */
+  limit: number;
+  /** This process has the unused pace of the lane in memory. */
+  knowsPace: boolean;
+  pace: LanePace;
+}
+
+/** What a claim may take of a lane. */
+export interface Grant {
+  /** At most the request's `limit`; 0 while the lane is paused, or where its pace is used up. */
+  slots: number;
+  /** The lane is paused, or all claims are blocked. */
+  paused: boolean;
+  /** Milliseconds until the pause is over; null without a pause, or where its end is not known. */
+  pausedMs: number | null;
+  /**
+   * Where this claim took the lane: its unused pace before the claim took its slots, in rows. Null: this process goes on
+   * with what it knows.
+   */
+  unusedRows: number | null;
+}
+
+/** What a claim brought of one lane. */
+export interface Claim<T> {
+  /** Null: another process owns the lane, or another claim of it is under way. */
+  grant: Grant | null;
+  /** No more than `grant.slots`; none without a grant. */
+  items: T[];
+}
+
+/** The columns that `GRANT_COLUMNS` adds to each row of a claim. */
+export interface GrantRow {
+  grant_slots: number;
+  grant_paused: boolean;
+  grant_paused_ms: number | null;
+  grant_unused_rows: number | null;
+}
+
+/** The values of $1 to $6, which belong to `laneGrants`. No lane may be asked for twice. */
+export function grantParams(requests: readonly ClaimRequest[]): unknown[] {
+  return [
+    requests.map(({ laneKey }) => laneKey),
+    requests[0]?.owner,
+    requests.map(({ limit }) => limit),
+    requests.map(({ knowsPace }) => knowsPace),
+    requests.map(({ pace }) => burstRows(pace)),
+    requests.map(({ pace }) => pace.ratePerSecond),
+  ];
+}
+
+/** Class of the advisory locks by which a lane has one claim at a time. */
+const ONE_CLAIM = 720_411;
+
+/**
+ * SQL: the first relations of a claim's `with`. $1 to $6 are `grantParams`, the claim's own parameters begin at $7.
+ *
+ * | The lane's owner                                       | Slots                                          | Written |
+ * | ------------------------------------------------------ | ---------------------------------------------- | ------- |
+ * | this process, which knows the unused pace              | `limit`                                        | no      |
+ * | none                                                   | as many of `limit` as `next_slot_at` gives     | taken   |
+ * | a process that works no more                           | none yet: what it used is not known            | taken   |
+ * | this process, which does not know: a claim was lost    | none yet                                       | taken   |
+ * | another process; or the lane has no row, or is taken   | no grant                                       | no      |
+ * | any of the first four, but the lane is paused          | 0                                              | no      |
+ *
+ * A grant also needs the lane's advisory lock, which lasts as long as the claim: so a claim that outlasts the life of its process
+ * does not run beside that of the next owner. Owner and lock keep the pace and the order to one recipient (rule 2 of the claim of messages).
+ * That no row is sent twice does not rest on them, but on the row's own attempt and lease.
+ *
+ * The relation `lane_grant` has one row (key, slots, paused, paused_ms, unused_rows, low_at) for each grant. A claim takes at most
+ * `slots` rows of a lane, from its low-water mark `low_at` on. It returns a row for each grant, also without a claimed row: one lane by `from lane_grant left join ...`, many
+ * lanes by `from lane_grant full join ... on false`, which returns the rows of both one after the other.
+ *
+ * On another database than the one that was confirmed every lane counts as paused: see `Restoration`.
+ *
+ * @param runsWhileBlocked the work can be done twice without harm: it goes on while claims are blocked.
+ */
+export function laneGrants({ runsWhileBlocked = false } = {}): string {
+  const pause = `(coalesce(l.paused_until > clock_timestamp(), false) or (select is_blocked from blocked)) as paused,
+    case when l.paused_until > clock_timestamp()
+      then (extract(epoch from l.paused_until - clock_timestamp()) * 1000)::float8 end as paused_ms`;
+  return `
+blocked as materialized (
+  select ${runsWhileBlocked ? 'false' : CLAIMS_BLOCKED} as is_blocked
+), lane_asked as materialized (
+  -- By a subquery: where the planner sees how many lanes there are it makes a new plan for each claim, which takes longer than
+  -- to run it.
+  select * from unnest((select $1::text[]), $3::integer[], $4::boolean[], $5::float8[], $6::float8[])
+    as lanes (key, row_limit, knows_pace, burst_rows, rate)
+), own as materialized (
+  select l.key, a.row_limit as slots, null::float8 as unused_rows, l.low_at, ${pause}
+  from lane_asked a join lane l on l.key = a.key
+  where l.owner = $2::uuid and a.knows_pace
+), free as materialized (
+  -- One row that another transaction has locked does not stop the claim of the others.
+  -- next_slot_at: since when pace is unused. Ahead of now it comes from a clock that was set back.
+  select l.key, a.row_limit, a.rate, clock_timestamp() as now, l.low_at, ${pause}, case when l.owner is null
+    then a.rate * greatest(0, extract(epoch from clock_timestamp() - greatest(
+      l.next_slot_at, clock_timestamp() - make_interval(secs => a.burst_rows / a.rate)))::float8) else 0 end as unused_rows
+  from lane_asked a join lane l on l.key = a.key
+  where l.owner is null or (l.owner = $2::uuid and not a.knows_pace) or (l.owner <> $2::uuid and not ${isOwned('l')})
+  order by l.key for update of l skip locked
+), taken as (
+  update lane l set owner = $2::uuid, next_slot_at = f.now - make_interval(secs => (f.unused_rows - f.slots) / f.rate)
+  from (select *, least(row_limit, floor(unused_rows)::integer) as slots from free) as f
+  where l.key = f.key and not f.paused
+  returning l.key, f.slots, f.unused_rows, f.low_at, false as paused, null::float8 as paused_ms
+), lane_grant as materialized (
+  select key, case when paused then 0 else slots end as slots, unused_rows, low_at, paused, paused_ms
+  from (select * from own union all select * from taken union all
+    select key, 0, null::float8, low_at, true, paused_ms from free where paused) as found
+  where pg_try_advisory_xact_lock(${ONE_CLAIM}, hashtext(key))
+)`;
+}
+
+/** SQL: how many rows the claim on one lane may take; 0 without a grant. */
+export const GRANTED_SLOTS = 'coalesce((select slots from lane_grant), 0)';
+
+/** SQL: what each row of a claim says of the grant; for `grantOf`. */
+export const GRANT_COLUMNS = `lane_grant.slots as grant_slots, lane_grant.paused as grant_paused,
+  lane_grant.paused_ms as grant_paused_ms, lane_grant.unused_rows as grant_unused_rows`;
+
+/** What a row of a claim says of the grant; null without one. */
+export function grantOf(row: GrantRow | undefined): Grant | null {
+  if (row === undefined) return null;
+  const { grant_slots: slots, grant_paused: paused, grant_paused_ms: pausedMs, grant_unused_rows: unusedRows } = row;
+  return { slots, paused, pausedMs, unusedRows };
+}
+
+/** A row of a claim on one lane: `GRANT_COLUMNS`, and what was claimed; `id` is null where that is nothing. */
+export type ClaimRow<T extends { id: string }> = GrantRow & (T | { id: null });
+
+export function claimOf<T extends { id: string }>(rows: readonly ClaimRow<T>[]): Claim<T> {
+  return { grant: grantOf(rows[0]), items: rows.filter((row): row is GrantRow & T => row.id !== null) };
+}

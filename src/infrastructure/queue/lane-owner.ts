@@ -1,0 +1,96 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { describeError } from '../../common/describe-error.js';
+import { newId } from '../../common/ids.js';
+import { Database } from '../database/database.js';
+
+const BEAT_EVERY_MS = 2_000;
+/** After a beat that failed. */
+const BEAT_AGAIN_MS = 500;
+/** Another process may take the lanes of one that has not been heard of for so long. */
+const ALIVE_MS = 5_000;
+/** Rows of processes that ended without removing theirs. */
+const FORGET_AFTER = '1 minute';
+
+/**
+ * SQL: the row of `worker` under this alias is that of a process that works. The database's clock steps back where a standby with
+ * a slower one takes over: a time more than 5 s ahead was written by a clock that ran ahead, and does not count.
+ */
+const isAlive = (worker: string): string => `${worker}.alive_until > clock_timestamp()
+    and ${worker}.alive_until <= clock_timestamp() + interval '${ALIVE_MS} milliseconds'`;
+
+/** SQL: a process that works owns the lane in the row of `lane` under this alias. */
+export function isOwned(lane: string): string {
+  return `exists (select from worker where worker.id = ${lane}.owner and ${isAlive('worker')})`;
+}
+
+/**
+ * This process as an owner of lanes: the row of `worker` says that it works, and is written every two seconds, however many lanes it
+ * has. A lane belongs to the process that `lane.owner` names, for as long as that works.
+ */
+@Injectable()
+export class LaneOwner implements OnApplicationShutdown {
+  /** New at every start. */
+  readonly id = newId();
+  private readonly logger = new Logger('Queue');
+  private timer: NodeJS.Timeout | null = null;
+  private beating: Promise<void> = Promise.resolve();
+  private isFailing = false;
+  private stopped = false;
+  private others = 0;
+
+  constructor(private readonly database: Database) {}
+
+  /** Whether other processes work, by the last beat. */
+  get hasOthers(): boolean {
+    return this.others > 0;
+  }
+
+  /** Call it before the first lane is claimed. */
+  async start(): Promise<void> {
+    await this.beat();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopped = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+    await this.beating;
+    if (this.timer === null) return;
+    // Where the database is away the row ends by itself.
+    await this.database.execute('delete from worker where id = $1', [this.id]).catch(() => undefined);
+  }
+
+  private beat(): Promise<void> {
+    this.beating = this.database.row<{ others: number }>(BEAT, [this.id]).then(
+      ({ others }) => {
+        this.isFailing = false;
+        this.others = others;
+        this.next(BEAT_EVERY_MS);
+      },
+      (error: unknown) => {
+        if (!this.isFailing) this.logger.warn(`other processes may take its lanes: ${describeError(error)}`);
+        this.isFailing = true;
+        this.next(BEAT_AGAIN_MS);
+      },
+    );
+    return this.beating;
+  }
+
+  private next(inMs: number): void {
+    if (this.stopped) return;
+    this.timer = setTimeout(() => void this.beat(), inMs);
+    this.timer.unref();
+  }
+}
+
+/** $1 this process. Returns how many others work. */
+const BEAT = `
+with ended as (
+  delete from worker where id = any(array(
+    select id from worker where alive_until not between clock_timestamp() - interval '${FORGET_AFTER}'
+      and clock_timestamp() + interval '${FORGET_AFTER}' and id <> $1
+    for update skip locked))
+), beat as (
+  insert into worker (id, alive_until) values ($1, clock_timestamp() + interval '${ALIVE_MS} milliseconds')
+  on conflict (id) do update set alive_until = excluded.alive_until
+)
+select count(*)::integer as others from worker where id <> $1 and ${isAlive('worker')}`;

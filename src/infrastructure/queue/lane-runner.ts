@@ -1,0 +1,274 @@
+import { type Clock, systemClock } from '../../common/clock.js';
+import { Signal } from '../../common/signal.js';
+import { BusyLane } from './busy-lane.js';
+import { hasMore, LaneClaims } from './lane-claims.js';
+import type { LanePace } from './lane-grant.js';
+import type { LaneRepository, ReleasedLane } from './lane.repository.js';
+import type { QueueKind } from './queue-kind.js';
+
+export interface LaneRunnerOptions<T> extends Partial<typeof DEFAULTS> {
+  kind: QueueKind<T>;
+  lanes: Pick<LaneRepository, 'ensure' | 'missed' | 'release'>;
+  /** The process's own id, under which it owns lanes. */
+  owner: string;
+  /** Rows that this process works on at once, over all lanes. */
+  maxInFlight: number;
+  /** Other processes work: a lane that is given back is announced to them. */
+  hasOthers: () => boolean;
+  announce(laneKey: string): void;
+  onError(message: string, error: unknown): void;
+}
+
+const DEFAULT_CLOCK: Clock = systemClock;
+const DEFAULTS = {
+  /** A lane without rows is polled and kept for this long after the last row or wake. */
+  warmMs: 3_000,
+  claimEveryMs: 30,
+  fullEveryMs: 8,
+  giveBackAfterMs: (): number => 2_000 + Math.random() * 2_000,
+  clock: DEFAULT_CLOCK,
+};
+
+/** A lane that brought rows is polled after the first of these, then after twice as long for each empty claim, up to the second. */
+const MIN_POLL_MS = 50;
+const MAX_POLL_MS = 250;
+/** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
+const MIN_PACE_MS = 25;
+/** No wake makes this process claim it earlier: another process owns it, or it is paused. */
+const DENIED_MS = 250;
+/** Its claim failed. */
+const FAILED_MS = 1_000;
+/** It was given back: another process shall take it. */
+const GIVEN_BACK_MS = 100;
+/** A stop waits for so much of its time for what lost claims took to be released: others stop after it. */
+const TAKE_BACK_SHARE = 0.3;
+/** Times at which lanes are woken, those of one lane this far apart. What is more, or later, is left to the sweep. */
+const MAX_WAKES = 10_000;
+const WAKES_APART_MS = 50;
+const MAX_WAKE_IN_MS = 24 * 3_600_000;
+
+/**
+ * Works on the lanes of one kind: `wake` starts a drain of the lane, or tells the one that runs. A drain ends when its lane has been
+ * quiet for three seconds, or has another owner; then the lane is released.
+ */
+export class LaneRunner<T> {
+  private readonly lanes = new Map<string, BusyLane>();
+  private readonly options: LaneRunnerOptions<T> & typeof DEFAULTS;
+  private readonly clock: Clock;
+  private readonly claims: LaneClaims<T>;
+  /** A run or a row has ended. */
+  private readonly progress = new Signal();
+  private readonly stopped = new Signal();
+  /** By lane and time. */
+  private readonly wakes = new Map<string, NodeJS.Timeout>();
+  private released: ReleasedLane[] = [];
+  private releasing: Promise<void> | null = null;
+  private stopping = false;
+
+  constructor(given: LaneRunnerOptions<T>) {
+    this.options = { ...DEFAULTS, ...given };
+    this.clock = this.options.clock;
+    this.claims = new LaneClaims(this.options);
+  }
+
+  get isStopping(): boolean {
+    return this.stopping;
+  }
+
+  /** No row more can be worked on at this moment. */
+  get isFull(): boolean {
+    return this.claims.isFull;
+  }
+
+  get isSaturated(): boolean {
+    return this.claims.isSaturated;
+  }
+
+  /** The lane may have due rows. Never waits. */
+  wake(laneKey: string): void {
+    void this.wakeAndDrain(laneKey);
+  }
+
+  /** Resolves with the end of the drain that this wake starts; at once where the lane is drained here already. Does not reject. */
+  async wakeAndDrain(laneKey: string): Promise<void> {
+    if (this.stopping) return;
+    const lane = this.lanes.get(laneKey) ?? new BusyLane(laneKey);
+    this.lanes.set(laneKey, lane);
+    lane.wake(this.clock.monotonic() + this.options.warmMs);
+    if (lane.run !== null) return;
+    lane.run = this.run(lane);
+    await lane.run;
+  }
+
+  /**
+   * Claims no more and waits until the claims that are under way have ended, the work in flight has settled and what lost claims
+   * took is released, at most `timeoutMs`; releases all lanes, and returns how much work is left.
+   */
+  async stop(timeoutMs: number): Promise<number> {
+    this.stopping = true;
+    for (const timer of this.wakes.values()) clearTimeout(timer);
+    this.options.kind.stop();
+    this.claims.stop();
+    this.stopped.notify();
+    for (const lane of this.lanes.values()) lane.wake(-Infinity);
+    const now = this.clock.monotonic();
+    const until = now + timeoutMs;
+    // What is still in flight needs no owner of its lane: another process may go on with the other recipients.
+    await this.waitWhile(() => [...this.lanes.values()].some(({ run }) => run !== null), until);
+    await this.waitWhile(() => this.claims.rowsInFlight > 0, until);
+    await this.waitWhile(() => this.claims.lostClaims > 0, now + timeoutMs * TAKE_BACK_SHARE);
+    return this.claims.rowsInFlight;
+  }
+
+  private async waitWhile(isSo: () => boolean, until: number): Promise<void> {
+    const poll = 100;
+    while (isSo() && this.clock.monotonic() < until) {
+      await this.progress.wait(Math.min(poll, until - this.clock.monotonic()));
+    }
+  }
+
+  /** A wake between the last claim of a drain and its release starts another drain: the lane stays here until both have ended. */
+  private async run(lane: BusyLane): Promise<void> {
+    do {
+      const givesBack = (await this.drain(lane)) === 'give_back';
+      await this.release(lane);
+      if (givesBack) await this.passOn(lane);
+    } while (lane.isWoken && !this.stopping);
+    lane.run = null;
+    if (lane.inFlight === 0) this.lanes.delete(lane.key);
+    this.progress.notify();
+  }
+
+  /** Works on one lane until it has been quiet for a while, another process has it, or it is to be given back. */
+  private async drain(lane: BusyLane): Promise<'give_back' | undefined> {
+    let pollMs = MIN_POLL_MS;
+    while (!this.stopping) {
+      const pace = await this.mayClaim(lane);
+      if (pace === null) return;
+      const turn = pace instanceof Error ? pace : await this.claims.next(lane, pace);
+      if (turn === 'give_back') return turn;
+      if (turn === 'stopped') return;
+      if (turn instanceof Error) {
+        if (!(await this.rest(lane, FAILED_MS))) return;
+        continue;
+      }
+      const { grant, items } = turn;
+      for (const item of items) this.start(lane, item);
+      if (grant === null) {
+        this.options.lanes.missed(lane.key);
+        if (!(await this.rest(lane, DENIED_MS))) return;
+      } else if (grant.paused) {
+        if (grant.pausedMs !== null) this.wakeIn(lane.key, grant.pausedMs);
+        lane.warmUntil = -Infinity;
+        if (!(await this.rest(lane, DENIED_MS)) && !(await this.wokenByRows(lane))) return;
+      } else if (!hasMore(turn) && grant.slots > 0) {
+        if (items.length > 0) lane.warmUntil = this.clock.monotonic() + this.options.warmMs;
+        pollMs = items.length > 0 || lane.isWoken ? MIN_POLL_MS : Math.min(2 * pollMs, MAX_POLL_MS);
+        if (!(await this.wokenOrPolled(lane, pollMs))) return;
+      }
+    }
+    return;
+  }
+
+  /**
+   * Waits until slots of the lane are free and its pace gives a row.
+   *
+   * @returns its pace; null: it must not run now; an Error: that could not be found out.
+   */
+  private async mayClaim(lane: BusyLane): Promise<LanePace | Error | null> {
+    const { kind, lanes } = this.options;
+    while (!this.stopping) {
+      if (this.claims.capacityOf(lane) <= 0) {
+        lane.isWoken = false;
+        await lane.woken();
+        continue;
+      }
+      let pace: LanePace | null;
+      try {
+        pace = await kind.pace(lane.key);
+        if (pace === null) return null;
+        await lanes.ensure(lane.key);
+      } catch (error) {
+        this.options.onError(`lane ${lane.key}: a claim failed`, error);
+        return error instanceof Error ? error : new Error(String(error));
+      }
+      lane.setPace(this.clock.monotonic(), pace);
+      const waitMs = lane.msUntilPace(this.clock.monotonic());
+      if (waitMs <= 0) return pace;
+      await this.stopped.wait(Math.max(waitMs, MIN_PACE_MS));
+    }
+    return null;
+  }
+
+  /** No wake shortens it. @returns whether the lane is to be claimed again. */
+  private async rest(lane: BusyLane, ms: number): Promise<boolean> {
+    await this.stopped.wait(ms);
+    return lane.isWoken || lane.warmUntil > this.clock.monotonic();
+  }
+
+  private async wokenOrPolled(lane: BusyLane, pollMs: number): Promise<boolean> {
+    if (lane.isWoken) return true;
+    if (lane.warmUntil <= this.clock.monotonic()) return this.wokenByRows(lane);
+    await lane.woken(pollMs);
+    return true;
+  }
+
+  /** A lane whose rows are in flight is kept: the end of each wakes it. */
+  private async wokenByRows(lane: BusyLane): Promise<boolean> {
+    if (lane.inFlight === 0) return lane.isWoken;
+    await lane.woken();
+    return true;
+  }
+
+  private start(lane: BusyLane, item: T): void {
+    const rowDone = (dueInMs: number | null): void => {
+      lane.inFlight--;
+      this.claims.rowEnded();
+      this.progress.notify();
+      this.wake(lane.key);
+      if (dueInMs !== null && dueInMs > 0) this.wakeIn(lane.key, dueInMs);
+    };
+    const failed = (error: unknown): void => {
+      this.options.onError('a row of a lane failed outside its own handling', error);
+      rowDone(null);
+    };
+    // No extra promise: this runs thousands of times a second.
+    try {
+      this.options.kind.work(item).then(rowDone, failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** The lane has a due row in so many milliseconds; it may be released meanwhile. */
+  private wakeIn(laneKey: string, ms: number): void {
+    const tick = Math.ceil((this.clock.monotonic() + ms) / WAKES_APART_MS);
+    const key = `${laneKey} ${tick}`;
+    if (this.stopping || ms > MAX_WAKE_IN_MS || this.wakes.size >= MAX_WAKES || this.wakes.has(key)) return;
+    const wake = (): void => {
+      this.wakes.delete(key);
+      this.wake(laneKey);
+    };
+    this.wakes.set(key, setTimeout(wake, tick * WAKES_APART_MS - this.clock.monotonic()));
+  }
+
+  /** Lanes that end at the same time share the statement. Where it fails, they have this owner until another takes them. */
+  private release(lane: BusyLane): Promise<void> {
+    const released = lane.released(this.clock.monotonic());
+    if (released === null) return Promise.resolve();
+    this.released.push(released);
+    this.releasing ??= new Promise((resolve) => setImmediate(resolve)).then(() => {
+      this.releasing = null;
+      const { lanes, owner } = this.options;
+      return lanes.release(owner, this.released.splice(0)).catch(() => undefined);
+    });
+    return this.releasing;
+  }
+
+  /** Tells the other processes of a lane that was given back, and gives one of them the time to take it. */
+  private async passOn(lane: BusyLane): Promise<void> {
+    this.options.announce(lane.key);
+    await this.stopped.wait(GIVEN_BACK_MS);
+    lane.isWoken = true;
+  }
+}

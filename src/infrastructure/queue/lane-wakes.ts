@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import type { Queue } from 'bullmq';
+import { LRUCache } from 'lru-cache';
+import { within } from '../../common/within.js';
+import { PgNotifier } from '../database/pg-notifier.js';
+import { Counters } from '../operations/counters.js';
+import { QueueConnection } from './queue-connection.js';
+
+/** A job of a queue on Redis: this lane has due rows. */
+export interface DrainJob {
+  laneKey: string;
+}
+
+/** A lane is announced at most once in this time: the process that drains it polls as often. */
+const ANNOUNCE_EVERY_MS = 250;
+const REDIS_TIMEOUT_MS = 1_000;
+/** What comes while so many are under way gathers, and the next one takes it all: one statement for many lanes. */
+const MAX_IN_FLIGHT = 2;
+/** A notification of PostgreSQL has 8,000 bytes at most. */
+const MAX_LANES = 100;
+const MAX_PENDING = 100_000;
+const NOTICE = 'lanes';
+
+/**
+ * Tells other processes which lanes have due rows: on Redis by a job, which one worker gets; without Redis, or while it is away, by NOTIFY,
+ * which all workers get. Never awaited, and may get lost: the sweep finds due rows by itself.
+ */
+@Injectable()
+export class LaneWakes {
+  private readonly announced = new LRUCache<string, true>({
+    maxSize: MAX_PENDING,
+    sizeCalculation: () => 1,
+    ttl: ANNOUNCE_EVERY_MS,
+    perf: { now: () => performance.now() },
+    ttlResolution: 0,
+  });
+  private readonly receivers = new Map<string, (laneKey: string) => void>();
+  /** By kind. */
+  private readonly pending = new Map<string, Set<string>>();
+  private inFlight = 0;
+  private isStopped = false;
+
+  constructor(
+    private readonly redis: QueueConnection,
+    private readonly notifier: PgNotifier,
+    private readonly counters: Counters,
+  ) {
+    notifier.on(NOTICE, (notice) => {
+      const [kind = '', ...laneKeys] = notice?.split(' ') ?? [];
+      for (const laneKey of laneKeys) this.receivers.get(kind)?.(laneKey);
+    });
+  }
+
+  /** No wake reaches the other processes: each has to look for due rows itself. */
+  get unavailable(): boolean {
+    return !this.redis.isConnected && !this.notifier.connected;
+  }
+
+  /** Calls `receive` with the lanes that another process announces by NOTIFY. */
+  on(kind: string, receive: (laneKey: string) => void): void {
+    this.receivers.set(kind, receive);
+  }
+
+  announce(kind: string, laneKey: string): void {
+    const key = `${kind} ${laneKey}`;
+    if (this.isStopped || this.announced.has(key)) return;
+    const lanes = this.pending.get(kind) ?? new Set();
+    if (this.unavailable || lanes.size >= MAX_PENDING) {
+      this.counters.increment(this.unavailable ? 'lane_wakes_failed' : 'lane_wakes_dropped');
+      return;
+    }
+    this.announced.set(key, true);
+    this.pending.set(kind, lanes.add(laneKey));
+    this.pump();
+  }
+
+  /** Discards what was not announced yet: the sweeps of others find the rows. */
+  stop(): void {
+    this.isStopped = true;
+    this.pending.clear();
+  }
+
+  private pump(): void {
+    for (const [kind, lanes] of this.pending) {
+      while (lanes.size > 0 && this.inFlight < MAX_IN_FLIGHT) {
+        const laneKeys = [...lanes].slice(0, MAX_LANES);
+        for (const laneKey of laneKeys) lanes.delete(laneKey);
+        this.inFlight++;
+        void this.send(kind, laneKeys).then((isSent) => {
+          if (!isSent) for (const laneKey of laneKeys) this.announced.delete(`${kind} ${laneKey}`);
+          this.counters.increment(isSent ? 'lane_wakes' : 'lane_wakes_failed', laneKeys.length);
+          this.inFlight--;
+          this.pump();
+        });
+      }
+    }
+  }
+
+  /** Does not reject. */
+  private async send(kind: string, laneKeys: readonly string[]): Promise<boolean> {
+    const sent = (work: Promise<unknown>): Promise<boolean> =>
+      work.then(
+        () => true,
+        () => false,
+      );
+    // A client of Redis keeps what it is asked while it is not connected.
+    const queue = this.redis.isConnected ? this.redis.queueOf<DrainJob>(kind) : null;
+    if (queue !== null && (await within(REDIS_TIMEOUT_MS, sent(queue.addBulk(laneKeys.map(drainJob)))))) return true;
+    return sent(this.notifier.publish(NOTICE, [kind, ...laneKeys].join(' ')));
+  }
+}
+
+function drainJob(laneKey: string): Parameters<Queue<DrainJob>['addBulk']>[0][number] {
+  // Not deduplicated by lane: a job whose worker died would swallow each wake until it is found stalled.
+  return { name: 'drain', data: { laneKey }, opts: { removeOnComplete: true, removeOnFail: true } };
+}
