@@ -5,6 +5,7 @@ import { runLoad } from '../load/run-load.js';
 import { freePort } from '../../test/support/rig/free-port.js';
 import type { HeraldProcess } from '../../test/support/rig/herald.js';
 import type { BenchPostgres } from '../../test/support/rig/postgres.js';
+import { BenchRedis, hasRedis } from '../../test/support/rig/redis.js';
 import { recipientNumber } from '../../test/support/rig/recipients.js';
 import type { Scope } from '../../test/support/rig/scope.js';
 import { seedConversations } from '../../test/support/rig/seed-messages.js';
@@ -48,11 +49,26 @@ export const writesClaim: Claim = {
         commits: 4,
         walBytes: 6_144,
       })),
-      ...(await atFullSpeed(context)),
+      ...(await atFullSpeed(context, ['api,worker'], 'all roles in one process', 0.1)),
+      ...(await atFullSpeed(context, ['api', 'worker'], 'api and worker apart', null)),
+      ...(await withRedis(context)),
       await whileIdle(context),
     ];
   },
 };
+
+/** What Redis takes off PostgreSQL: the wakes of workers that accepted nothing themselves. */
+async function withRedis(context: BenchContext): Promise<Finding[]> {
+  if (!(await hasRedis())) return [];
+  return context.scope.within(async (scope) => {
+    const settings = { REDIS_URL: (await BenchRedis.start(scope)).url };
+    const words = 'api and worker apart, with Redis';
+    return [
+      ...(await atPace(context, ['api', 'worker'], words, { deadRows: 6, commits: 4, walBytes: 6_144 }, settings)),
+      ...(await atFullSpeed(context, ['api', 'worker'], words, null, settings)),
+    ];
+  });
+}
 
 interface Scene {
   stage: Stage;
@@ -63,7 +79,12 @@ interface Scene {
 }
 
 /** Twenty numbers of one workspace each, and a platform that reports `sent`, `delivered` and `read`. */
-async function setScene(context: BenchContext, scope: Scope, roles: readonly string[]): Promise<Scene> {
+async function setScene(
+  context: BenchContext,
+  scope: Scope,
+  roles: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Scene> {
   const postgres = await context.postgres();
   const port = await freePort();
   const webhookUrl = `http://127.0.0.1:${port}/platform/whatsapp/webhook`;
@@ -74,15 +95,23 @@ async function setScene(context: BenchContext, scope: Scope, roles: readonly str
     await seedConversations(stage.database.pool, workspace.connections[0], RECIPIENTS);
     workspaces.push(workspace);
   }
-  const processes = await Promise.all(roles.map((role, i) => stage.herald(role, i === 0 ? port : {})));
+  const processes = await Promise.all(
+    roles.map((role, i) => stage.herald(role, { settings, ...(i === 0 && { port }) })),
+  );
   const [api] = processes;
   if (api === undefined) throw new Error('a scene needs a process');
   return { stage, postgres, workspaces, processes, api };
 }
 
-function atPace(context: BenchContext, roles: readonly string[], words: string, goals: Goals): Promise<Finding[]> {
+function atPace(
+  context: BenchContext,
+  roles: readonly string[],
+  words: string,
+  goals: Goals,
+  settings?: Readonly<Record<string, string>>,
+): Promise<Finding[]> {
   return context.scope.within(async (scope) => {
-    const scene = await setScene(context, scope, roles);
+    const scene = await setScene(context, scope, roles, settings);
     const send = async (count: number): Promise<void> => {
       const startedAt = performance.now();
       const sends: Promise<unknown>[] = [];
@@ -111,9 +140,16 @@ function atPace(context: BenchContext, roles: readonly string[], words: string, 
   });
 }
 
-function atFullSpeed(context: BenchContext): Promise<Finding[]> {
+/** @param commits a message at most; null: shown only. */
+function atFullSpeed(
+  context: BenchContext,
+  roles: readonly string[],
+  words: string,
+  commits: number | null,
+  settings?: Readonly<Record<string, string>>,
+): Promise<Finding[]> {
   return context.scope.within(async (scope) => {
-    const scene = await setScene(context, scope, ['api,worker']);
+    const scene = await setScene(context, scope, roles, settings);
     await withoutAutovacuum(scope, scene.stage.database.pool);
     const load = (ms: number): Promise<unknown> =>
       Promise.all(
@@ -140,11 +176,13 @@ function atFullSpeed(context: BenchContext): Promise<Finding[]> {
       () => load(3_000),
       () => load(context.quick ? 5_000 : 20_000),
     );
-    context.say(`full speed: ${textOf(used)}`);
-    const suffix = 'a message at full speed, accepted to read; all roles in one process';
+    context.say(`${words}, full speed: ${textOf(used)}`);
+    const suffix = `a message at full speed, accepted to read; ${words}`;
     const notes = { messages: used.messages };
     return [
-      atMost(0.1, { claim: `commits ${suffix}`, value: used.commits, unit: 'commits', notes }),
+      ...(commits === null
+        ? []
+        : [atMost(commits, { claim: `commits ${suffix}`, value: used.commits, unit: 'commits', notes })]),
       processorTime(`PostgreSQL's processor time ${suffix}`, used),
     ];
   });

@@ -11,7 +11,7 @@ import { scheduleLaneOf, ScheduleRepository } from '../../src/modules/messages/s
 import {
   CLAIM,
   claimParams,
-  type HoldOrMessage,
+  type GrantOrMessage,
   ClaimRepository,
 } from '../../src/modules/sending/claim/claim.repository.js';
 import { SendingSweepsRepository } from '../../src/modules/sending/sweeps/sending-sweeps.repository.js';
@@ -98,7 +98,7 @@ function messageWork(test: TestApp, { connection }: Lane): Record<string, () => 
   const claim = async () => {
     const request = claimRequest(connection.id, OWNER, CLAIMED);
     const params = claimParams([request], [newId()], 20_000);
-    const rows = await database.byIndex(() => database.query<HoldOrMessage>(CLAIM, params));
+    const rows = await database.byIndex(() => database.query<GrantOrMessage>(CLAIM, params));
     return rows.flatMap((row) => (row.id === null ? [] : [row]));
   };
   let claimed: Awaited<ReturnType<typeof claim>> = [];

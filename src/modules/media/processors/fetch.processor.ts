@@ -260,7 +260,7 @@ const SWEEP_BATCH = 1_000;
  * What happens to a file that a customer sent:
  *
  * 1. Its row is made, `pending`, in the transaction that stores its message; its connection's fetch lane is woken.
- * 2. A worker holds the lane and claims due files, a few at once, each for a minute that it renews.
+ * 2. A worker drains the lane and claims due files, a few at once, each for a minute that it renews.
  * 3. The platform is asked where the file lies, and its bytes are streamed into a temporary file of the storage.
  * 4. Size and SHA-256 are those that the platform said: the file gets its key, and the row says `stored`.
  * 5. Else it is tried again, at longer and longer intervals, until the platform forgets the file after seven days.

@@ -39,11 +39,11 @@ export interface ClaimedMessage {
   traceContext: TraceContext | null;
 }
 
-/** A row of `CLAIM`: the hold on a lane, or a claimed message. */
-export type HoldOrMessage = LaneHoldRow | ClaimedMessage;
-type LaneHoldRow = GrantRow & { id: null; laneKey: string };
+/** A row of `CLAIM`: the grant of a lane, or a claimed message. */
+export type GrantOrMessage = LaneGrantRow | ClaimedMessage;
+type LaneGrantRow = GrantRow & { id: null; laneKey: string };
 
-const isHoldRow = (row: HoldOrMessage): row is LaneHoldRow => row.id === null;
+const isGrantRow = (row: GrantOrMessage): row is LaneGrantRow => row.id === null;
 
 export interface ClaimLimits {
   /** After this long without an outcome a claimed message is `outcome_unknown`. */
@@ -52,7 +52,7 @@ export interface ClaimLimits {
   withinMs?: number | undefined;
 }
 
-const withoutHold = (): Claim<ClaimedMessage> => ({ grant: null, items: [] });
+const withoutGrant = (): Claim<ClaimedMessage> => ({ grant: null, items: [] });
 
 /** Claims due messages of `message_queue`; the lanes are connections. */
 @Injectable()
@@ -80,13 +80,13 @@ export class ClaimRepository {
     );
     // byIndex: the plan follows the index, whatever the statistics say of a table that is now empty, now full.
     const rows = await this.database
-      .byIndex(() => this.database.query<HoldOrMessage>(CLAIM, claimParams(requests, claimIds, leaseMs)), withinMs)
+      .byIndex(() => this.database.query<GrantOrMessage>(CLAIM, claimParams(requests, claimIds, leaseMs)), withinMs)
       .catch(LostClaimError.of(attemptIds));
-    const answers = new Map(requests.map(({ laneKey }): [string, Claim<ClaimedMessage>] => [laneKey, withoutHold()]));
+    const answers = new Map(requests.map(({ laneKey }): [string, Claim<ClaimedMessage>] => [laneKey, withoutGrant()]));
     for (const row of rows) {
-      const answer = answers.get(isHoldRow(row) ? row.laneKey : row.connectionId);
+      const answer = answers.get(isGrantRow(row) ? row.laneKey : row.connectionId);
       if (answer === undefined) continue;
-      if (isHoldRow(row)) answer.grant = grantOf(row);
+      if (isGrantRow(row)) answer.grant = grantOf(row);
       else answer.items.push(row);
     }
     return [...answers.values()];
@@ -140,9 +140,9 @@ const MESSAGE_TO_SEND = `
 //    have none. The triggers of message_queue keep it (migrations/1770600000000-messages.ts); it may be too early, for a row that
 //    was inserted while the row before it was being deleted or put back.
 // 2. The order, and one message at a time to a recipient, need two things: `FIRST_OF_RECIPIENT`, by which only its first row is claimed;
-//    and the hold, by which a lane has one claim at a time. Two claims at once could see two first rows, where a row with a lower seq
-//    is committed between them: that happens where a claim was lost, or outlasts its hold. Then two messages to the recipient may be on
-//    the wire for a moment; none is claimed twice. What a statement cannot see yet is claimed by a later one.
+//    and the grant, by which a lane has one claim at a time. Two claims at once could see two first rows, where a row with a lower seq
+//    is committed between them: that happens where a claim is lost, and its lane taken while the statement goes on elsewhere. Then two
+//    messages to the recipient may be in flight for a moment; none is claimed twice. What a statement cannot see yet is claimed by a later one.
 // 3. `skip locked`: a row that another statement has locked is passed over, and a later look finds it.
 // 4. An attempt's id is the claim's, its last four hexadecimal digits replaced by n. `attemptIdOf` makes the same ids, so
 //    that a lost claim can be found.
@@ -183,7 +183,7 @@ with ${laneGrants()}, lane_with_slots as materialized (
   returning q.message_id, q.connection_id, q.conversation_id, q.attempt_id, q.recipient, q.tries, q.attempt_number
 ), message_to_send as (${MESSAGE_TO_SEND}
 )
--- The rows of both relations, none joined to another, so that a hold is not repeated with every message.
+-- The rows of both relations, none joined to another, so that a grant is not repeated with every message.
 select ${GRANT_COLUMNS}, lane_grant.key as "laneKey", message_to_send.* from lane_grant full join message_to_send on false`,
 };
 

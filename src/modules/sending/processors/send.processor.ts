@@ -13,11 +13,10 @@ const SWEEP_BATCH = 1_000;
  * The queue of messages: its wakes and sweeps. The work on a message is in MessageSender. What happens to one after
  * POST /messages has answered 202:
  *
- * 1. It is a row, `queued`. Its connection's lane was woken: a worker that accepted it looks for itself, a process without a worker
- *    puts one `drain` job into the queue, at the lane's first row after two quiet seconds and then every ten.
- * 2. A worker holds the lane (table `lane`), so that one process drains it, at its pace, and keeps it for a few seconds
- *    after the last row.
- * 3. A claim, one statement for all warm lanes, renews the hold and gives the message an attempt, `processing` and a
+ * 1. It is a row, `queued`. Its connection's lane was woken: a worker that accepted it drains the lane itself, a process without a worker
+ *    tells the workers.
+ * 2. A worker drains the lane, one process at a time (`lane.owner`), at its pace, and keeps it for a few seconds after the last row.
+ * 3. A claim, one statement for all lanes that wait for one, gives the message an attempt, `processing` and a
  *    lease of 20 s, and its request goes out at once. The request contains the attempt's id, so that a notification finds
  *    it even if the answer is lost. Our files' ids are exchanged for the platform's first; an upload that takes its time
  *    puts the message back to the queue meanwhile.
@@ -28,7 +27,7 @@ const SWEEP_BATCH = 1_000;
  *    lane.
  *
  * If the process dies after the claim and before the answer is recorded, the lease runs out and the sweep sets `outcome_unknown`: what may have been sent is never
- * sent again automatically. If a job is lost, the sweep finds the due row. If the answer is lost, the
+ * sent again automatically. If a wake is lost, the sweep finds the due row. If the answer is lost, the
  * platform's notification resolves it.
  */
 @Processor(SEND_QUEUE, QUEUE_WORKER_OPTIONS)

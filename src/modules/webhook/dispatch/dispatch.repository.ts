@@ -83,7 +83,7 @@ export interface Recorded {
   isCurrent: boolean;
 }
 
-/** The hold on a lane (`eventId` null), or a claimed event; see `CLAIM`. */
+/** The grant of a lane (`eventId` null), or a claimed event; see `CLAIM`. */
 type ClaimRow = (GrantRow & { eventId: null; laneKey: string }) | ClaimedEvent;
 
 /** The lane of an endpoint's deliveries. */

@@ -302,7 +302,7 @@ export function retryDelayMs(tries: number, random: number, retryAfterMs: number
  *
  * 1. It is a row of the log, `webhook_event`, written by the statement of the change that it reports, and a row of
  *    `webhook_queue` where the workspace has an endpoint that chose its kind. After the commit the endpoint's lane is woken.
- * 2. A worker holds the lane. A claim, one statement for all warm lanes, gives due events an attempt and a lease of 20 s;
+ * 2. A worker drains the lane. A claim, one statement for all lanes that wait for one, gives due events an attempt and a lease of 20 s;
  *    it brings the address and the secrets of this moment. How many events of an endpoint go at once depends on how it
  *    has answered so far: 64 at the most, one where it hangs.
  * 3. The delivery is signed and made, ten seconds at the most.
