@@ -60,6 +60,7 @@ export class LaneClaims<T> {
   private gotAll = false;
   /** The last shared claim left no slot: between two claims some row has usually ended, and the next one takes that slot, too. */
   private tookAll = false;
+  /** When a lane was last given back, or none was to be. */
   private gaveBackAt = -Infinity;
   private inFlight = 0;
   private reserved = 0;
@@ -125,11 +126,12 @@ export class LaneClaims<T> {
   }
 
   private plan(): void {
-    if (this.isStopped || this.waiting.length === 0) return;
+    if (this.isStopped) return;
     this.claimAlone();
     const { claimEveryMs, fullEveryMs, clock, hasOthers } = this.options;
+    if (this.isSharing || this.waiting.every(({ lane }) => this.alone.has(lane.key))) return;
     // A row that ends plans again. Meanwhile lanes may be given back.
-    if (this.isSharing || (this.isFull && !hasOthers())) return;
+    if (this.isFull && !hasOthers()) return;
     const at = this.isFull
       ? this.gaveBackAt + GIVE_BACK_EVERY_MS
       : this.sharedAt + (this.gotAll ? fullEveryMs : claimEveryMs);
@@ -160,10 +162,9 @@ export class LaneClaims<T> {
     const { hasOthers, clock } = this.options;
     const now = clock.monotonic();
     if (!this.isSaturated || !hasOthers() || now - this.gaveBackAt < GIVE_BACK_EVERY_MS) return;
-    const found = this.waiting.find(({ lane }) => lane.giveBackAt <= now);
-    if (found === undefined) return;
     this.gaveBackAt = now;
-    this.take([found])[0]?.resolve('give_back');
+    const found = this.waiting.find(({ lane }) => lane.giveBackAt <= now);
+    if (found !== undefined) this.take([found])[0]?.resolve('give_back');
   }
 
   /** Lanes without rows in flight and busy ones by turns, those first that have waited longest: neither waits for all of the others. */
@@ -197,13 +198,13 @@ export class LaneClaims<T> {
   }
 
   private async claim(chosen: readonly Waiting<T>[], withinMs?: number): Promise<void> {
-    const { kind, clock } = this.options;
+    const { clock } = this.options;
     const requests = this.requestsFor(chosen);
     const reserved = requests.reduce((sum, { limit }) => sum + limit, 0);
     this.reserved += reserved;
     for (const { lane } of chosen) lane.isWoken = false;
     const startedAt = clock.monotonic();
-    const claimed = await kind.claim(requests, withinMs).catch(errorOf);
+    const claimed = await this.ask(requests, withinMs).catch(errorOf);
     this.reserved -= reserved;
     if (claimed instanceof Error && chosen.length > 1 && isOutOfTime(claimed)) {
       for (const { lane } of chosen) this.alone.set(lane.key, 'suspect');
@@ -217,6 +218,11 @@ export class LaneClaims<T> {
     this.noteSlow(chosen, turns, clock.monotonic() - startedAt);
     this.failed(chosen, turns);
     for (const [n, each] of chosen.entries()) this.settle(each, turns[n]);
+  }
+
+  /** An error in it is a rejection. */
+  private async ask(requests: readonly ClaimRequest[], withinMs?: number): Promise<(Claim<T> | Error)[]> {
+    return this.options.kind.claim(requests, withinMs);
   }
 
   /** Each lane gets its part of the free slots. */
@@ -254,7 +260,9 @@ export class LaneClaims<T> {
         this.slowInARow = 0;
       } else if (knowsSlow && isOutOfTime(turns[n])) {
         this.alone.set(lane.key, 'slow');
-        if (++this.slowInARow >= MAX_SLOW_IN_A_ROW) this.alone.clear();
+        if (++this.slowInARow < MAX_SLOW_IN_A_ROW) continue;
+        this.alone.clear();
+        this.slowInARow = 0;
       }
     }
   }

@@ -531,6 +531,44 @@ describe('the places', () => {
     late.open();
   });
 
+  it('that are all taken leave the process idle while lanes wait', async () => {
+    jest.useFakeTimers();
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    const loop = new LaneRunner<number>({
+      kind: {
+        name: 'hanging',
+        maxPerLane: 10,
+        pace: () => Promise.resolve({ ratePerSecond: 1_000, burstSeconds: 1 }),
+        claim: (requests) =>
+          Promise.resolve(
+            requests.map(({ limit }) => ({
+              grant: { slots: limit, paused: false, unusedRows: 1_000, pausedMs: null },
+              items: Array.from({ length: limit }, (_, n) => n),
+            })),
+          ),
+        work: () => new Promise(() => undefined),
+        stop: () => undefined,
+      },
+      lanes: { ensure: () => Promise.resolve(), missed: () => undefined, release: () => Promise.resolve() },
+      owner: newId(),
+      maxInFlight: 4,
+      hasOthers: () => true,
+      giveBackAfterMs: () => 600_000,
+      announce: () => undefined,
+      onError: () => undefined,
+    });
+    for (const lane of ['first', 'second', 'third']) loop.wake(lane);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(loop.isFull).toBe(true);
+    timers.mockClear();
+    await jest.advanceTimersByTimeAsync(10_000);
+    // It looks ten times a second for a lane to give back.
+    expect(timers.mock.calls.length).toBeLessThanOrEqual(101);
+    timers.mockRestore();
+    await loop.stop(0);
+    jest.useRealTimers();
+  });
+
   it('that are all taken make the process give lanes to others after a while', async () => {
     const kind = new ListKind();
     const { opened: mayEnd, open } = gate();

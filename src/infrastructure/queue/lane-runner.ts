@@ -202,6 +202,7 @@ export class LaneRunner<T> {
 
   /** No wake shortens it. @returns whether the lane is to be claimed again. */
   private async rest(lane: BusyLane, ms: number): Promise<boolean> {
+    if (this.stopping) return false;
     await this.stopped.wait(ms);
     return lane.isWoken || lane.warmUntil > this.clock.monotonic();
   }
