@@ -173,7 +173,7 @@ async function checkQueue(config: Config): Promise<Result> {
     if (redis?.evicts === true) return warn(`${text}, but may evict keys: set maxmemory-policy noeviction`);
     return ok(text);
   } finally {
-    await connection.onApplicationShutdown();
+    await connection.close();
   }
 }
 

@@ -48,7 +48,7 @@ withRedis('a Redis Cluster of three nodes', () => {
   });
 
   afterAll(async () => {
-    await connection?.onApplicationShutdown();
+    await connection?.close();
     for (const { server, client } of nodes) {
       client.disconnect();
       const ended = once(server, 'exit');

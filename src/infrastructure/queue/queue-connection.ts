@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Queue, type QueueOptions } from 'bullmq';
 import { Cluster, Redis } from 'ioredis';
 import { describeError } from '../../common/describe-error.js';
@@ -16,7 +16,7 @@ const LOST_REDIS =
  * queues: see `LaneWakes`.
  */
 @Injectable()
-export class QueueConnection implements OnApplicationShutdown {
+export class QueueConnection {
   /** Why Redis could not be reached the last time; null where that never happened. */
   error: string | null = null;
   private readonly client: Redis | Cluster | null;
@@ -78,8 +78,8 @@ export class QueueConnection implements OnApplicationShutdown {
     return { version: fact('redis_version'), evicts };
   }
 
-  /** Runs after the workers have been closed: the module is before theirs in AppModule. */
-  async onApplicationShutdown(): Promise<void> {
+  /** Call it after the workers have been closed. */
+  async close(): Promise<void> {
     if (this.isConnected) await Promise.allSettled([...this.queues.values()].map((queue) => queue.close()));
     this.client?.disconnect();
   }

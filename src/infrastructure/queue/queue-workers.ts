@@ -1,5 +1,11 @@
 import { BullRegistrar, WorkerHost } from '@nestjs/bullmq';
-import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { DiscoveryService, ModuleRef } from '@nestjs/core';
 import { within } from '../../common/within.js';
 import { Metrics } from '../operations/metrics/metrics.js';
@@ -14,7 +20,7 @@ const ANSWERS_WITHIN_MS = 500;
 
 /** Starts the worker's part of this process: it owns lanes from then on, and takes jobs where there is a Redis. */
 @Injectable()
-export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
+export class QueueWorkers implements BeforeApplicationShutdown, OnApplicationShutdown, OnModuleInit {
   private readonly logger = new Logger('Queue');
   private reportedAt = -REPORT_EVERY_MS;
   private hosts: WorkerHost[] = [];
@@ -60,7 +66,16 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
    */
   async beforeApplicationShutdown(): Promise<void> {
     this.wakes.stop();
-    if (!this.connection.isConnected) await Promise.allSettled(this.hosts.map((host) => host.worker.close(true)));
+    if (!this.connection.isConnected) await this.closeWorkers(true);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.closeWorkers(false);
+    await this.connection.close();
+  }
+
+  private async closeWorkers(force: boolean): Promise<void> {
+    await Promise.allSettled(this.hosts.map((host) => host.worker.close(force)));
   }
 
   /** A server in trouble makes every worker complain several times a second; one line in ten seconds says it. */

@@ -17,9 +17,6 @@ import { Sweeps } from './sweeps.js';
 /**
  * What every module needs that works later: lanes, wakes, sweeps, retention, and BullMQ where there is a Redis. A feature extends
  * `QueueProcessor`, and knows nothing of connections.
- *
- * Stands before all features in AppModule: modules are shut down in the opposite order, and the connection must
- * outlive the workers.
  */
 @Global()
 @Module({
