@@ -42,6 +42,14 @@ export interface ReplacedRecipient {
 /** `replaced`: it was found by a name that its contact had before. */
 export type FoundConversation = ConversationRecord & { replaced: ReplacedRecipient | null };
 
+/** The last message of a contact, by which it may be written to. */
+interface Window {
+  connectionId: string;
+  recipient: string;
+  conversationId: string;
+  lastInboundAt: Date;
+}
+
 /** What has the words of callers. */
 export function previousOf(names: readonly string[]): PreviousNames {
   return {
@@ -100,6 +108,14 @@ export class ConversationsRepository implements BeforeApplicationShutdown {
         previous: previousOf(former.previous?.map(({ name }) => name) ?? []),
       },
     };
+  }
+
+  /** When the contacts that have these names wrote last; without those that never did, and former names. */
+  findWindows(recipients: readonly { connectionId: string; recipient: string }[]): Promise<Window[]> {
+    return this.database.query<Window & Record<string, unknown>>(WINDOWS, [
+      recipients.map(({ connectionId }) => connectionId),
+      recipients.map(({ recipient }) => recipient),
+    ]);
   }
 
   /**
@@ -331,6 +347,18 @@ select ${COLUMNS}, 2 from conversation c where c.connection_id = $1 and c.wa_id 
 order by preference limit 1`;
 
 const BY_USER_ID = `select ${COLUMNS} from conversation c where c.connection_id = $1 and c.user_id = $2`;
+
+const WINDOWS = `
+select r.connection_id as "connectionId", r.recipient, found.id as "conversationId", found.last_inbound_at as "lastInboundAt"
+from unnest($1::uuid[], $2::text[]) as r (connection_id, recipient) cross join lateral (
+  select c.id, c.last_inbound_at, 1 as preference from conversation c
+  where c.connection_id = r.connection_id and c.phone = r.recipient
+  union all
+  select c.id, c.last_inbound_at, 2 from conversation c where c.connection_id = r.connection_id and c.wa_id = r.recipient
+  union all
+  select c.id, c.last_inbound_at, 3 from conversation c where c.connection_id = r.connection_id and c.user_id = r.recipient
+  order by preference limit 1) as found
+where found.last_inbound_at is not null`;
 
 const CONNECTIONS = `
 select id, connection_id as "connectionId", organization_id as "organizationId" from conversation

@@ -19,6 +19,7 @@ import { MessagesRepository } from './messages.repository.js';
 import { ReadReceiptsService } from './read-receipts.service.js';
 import { TimelineService } from './timeline/timeline.service.js';
 import { MessagesService } from './messages.service.js';
+import { RetriesService } from './retry/retries.service.js';
 import { CheckMessageService } from './check/check-message.service.js';
 import { SendBatchService } from './accept/send-batch.service.js';
 import { SendPreparation } from './accept/send-preparation.js';
@@ -42,6 +43,7 @@ import { SCHEDULE_QUEUE, ScheduledMessages, ScheduleProcessor } from './schedule
   controllers: [MessagesController],
   providers: [
     MessagesService,
+    RetriesService,
     TimelineService,
     ReadReceiptsService,
     SendBatchService,
@@ -58,6 +60,6 @@ import { SCHEDULE_QUEUE, ScheduledMessages, ScheduleProcessor } from './schedule
     MessagesMaintenance,
     MessagesMaintenanceRepository,
   ],
-  exports: [MessagesService, MessageReportsService],
+  exports: [MessagesService, RetriesService, MessageReportsService],
 })
 export class MessagesModule {}

@@ -152,3 +152,8 @@ export interface LaneStatus {
   /** A worker drains it at this moment. */
   isDrained: boolean;
 }
+
+/** Sent in the WhatsApp Business app. */
+export function isOfApp({ direction, source }: Pick<Message, 'direction' | 'source'>): boolean {
+  return direction === 'outbound' && source !== 'api';
+}

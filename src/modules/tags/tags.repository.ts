@@ -16,9 +16,9 @@ export const MAX_COUNTED = 200_000;
 const BATCH = 2_000;
 /** Messages that fail in one transaction. */
 const FAILED_AT_ONCE = 500;
-/** Messages of the journal that one look for failed ones passes, and of which it finds no more than a turn may retry. */
+/** Messages of the journal that one look for failed ones passes, and of which it finds no more than one transaction retries. */
 const LOOK = 1_000;
-const RETRIES = 100;
+const RETRIES = 250;
 /** Tags of which one turn of a workspace may do a step. */
 export const TAGS_OF_TURN = 100;
 /** What a retry without a category leaves out: the caller's and the recipient's own will. */

@@ -67,6 +67,15 @@ export class RecipientsService implements BeforeApplicationShutdown {
     return open;
   }
 
+  /** Remembers which of these windows are open: one statement for what is not known, so that `requireOpen` has none to make. */
+  async recall(recipients: readonly { connectionId: string; recipient: string }[]): Promise<void> {
+    const unknown = recipients.filter(({ connectionId, recipient }) => this.peekOpen(connectionId, recipient) === null);
+    if (unknown.length === 0) return;
+    for (const found of await this.conversations.findWindows(unknown)) {
+      this.remember(found.connectionId, found.recipient, found.conversationId, found.lastInboundAt);
+    }
+  }
+
   /** Keeps an open conversation that was read elsewhere. */
   remember(connectionId: string, recipient: string, conversationId: string, lastInboundAt: Date): void {
     const closesAt = lastInboundAt.getTime() + WINDOW_MS;

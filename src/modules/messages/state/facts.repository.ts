@@ -273,12 +273,12 @@ with r as materialized (
     lease_until = ${timeOf('w."leaseUntil"')}, tries = w.tries, due_at = ${timeOf('w."dueAt"')}, not_before = ${timeOf('w."dueAt"')}
   from json_to_recordset($5) as w ${WORK_ROW} where q.message_id = w.id and ${IN_BOUNDS}
 ), queued_again as (
-  -- With a new seq: it goes behind what was queued for the recipient meanwhile.
+  -- With a new seq, in the order in which they were accepted: they go behind what was queued for their recipients meanwhile.
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
     due_at, not_before, attempt_number, tries, tag, expires_at)
   select m.connection_id, m.created_at, m.id, m.organization_id, m.conversation_id, ${recipientKey('m')},
     ${timeOf('w."queuedAt"')}, ${timeOf('w."dueAt"')}, ${timeOf('w."dueAt"')}, w."attemptNumber", w.tries, m.tag, ${timeOf('w."expiresAt"')}
-  from json_to_recordset($6) as w ${WORK_ROW} join message m on m.id = w.id
+  from json_to_recordset($6) as w ${WORK_ROW} join message m on m.id = w.id order by m.created_at, m.id
 ), shown as (
   update message_content c set body = b.body from json_to_recordset($8) as b (id uuid, body text)
   where c.message_id = b.id and c.body is distinct from b.body and ${isOfChanged('c')}
