@@ -1,13 +1,14 @@
 import type { ClientBase } from 'pg';
 import type { Database, Statements } from '../../src/infrastructure/database/database.js';
 import type { Prepared } from '../../src/infrastructure/database/prepared.js';
-import type { Applied, OutcomeRecord } from '../../src/modules/messages/state/facts.js';
-import { FactsRepository } from '../../src/modules/messages/state/facts.repository.js';
+import type { Applied, OutcomeRecord } from '../../src/modules/message-state/facts.types.js';
+import { FactsRepository } from '../../src/modules/message-state/facts.repository.js';
+import { FactsService } from '../../src/modules/message-state/facts.service.js';
 import { LIMITED } from './limits.js';
 
 /** The door to the messages' rows, with messages that live 24 hours. */
-export function factsOf(database: Database): FactsRepository {
-  return new FactsRepository(database, LIMITED);
+export function factsOf(database: Database): FactsService {
+  return new FactsService(database, new FactsRepository(LIMITED));
 }
 
 /** Records an outcome in the transaction that is open on this connection. */

@@ -35,11 +35,11 @@ import {
 import {
   type CanceledMessageResponse,
   JournalResponse,
-  listItemOf,
   type QueuedMessageResponse,
   responseOf,
   SingleMessageResponse,
 } from './dto/message.response.js';
+import { listItemOf } from '../message-state/message-list-item.response.js';
 import { BatchBody } from './accept/batch-body.interceptor.js';
 import { MESSAGE_BODY, type MessageInput } from './accept/message-input.js';
 import { CheckMessageService } from './check/check-message.service.js';

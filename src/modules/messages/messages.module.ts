@@ -23,7 +23,7 @@ import { RetriesService } from './retry/retries.service.js';
 import { CheckMessageService } from './check/check-message.service.js';
 import { SendBatchService } from './accept/send-batch.service.js';
 import { SendPreparation } from './accept/send-preparation.js';
-import { MessageStateModule } from './state/message-state.module.js';
+import { MessageStateModule } from '../message-state/message-state.module.js';
 import { ScheduleRepository } from './schedule/schedule.repository.js';
 import { SCHEDULE_QUEUE, ScheduledMessages, ScheduleProcessor } from './schedule/schedule.processor.js';
 

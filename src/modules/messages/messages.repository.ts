@@ -1,4 +1,4 @@
-import { joinLanes } from '../conversations/contacts/join-lanes.js';
+import { joinLanes } from '../message-state/join-lanes.service.js';
 import { Injectable } from '@nestjs/common';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Database } from '../../infrastructure/database/database.js';
@@ -10,7 +10,7 @@ import {
   messageOf,
   type AttemptRow,
   type MessageRow,
-} from './message/message-row.js';
+} from '../message-state/message-row.types.js';
 import {
   type JournalPlace,
   type JournalQuery,
@@ -19,9 +19,9 @@ import {
   pageOf,
   scanEndOf,
 } from './journal/journal-page.js';
-import type { OutboundStatus } from './message/message-state.js';
-import type { DetailedMessage, Message } from './messages.types.js';
-import { FactsRepository } from './state/facts.repository.js';
+import type { OutboundStatus } from '../message-state/message-state.types.js';
+import type { DetailedMessage, Message } from '../message-state/message.types.js';
+import { FactsService } from '../message-state/facts.service.js';
 
 /** `metaMessageId` is null of a message that was sent, and where the contact was erased. */
 type ReadableMessage = Pick<Message, 'id' | 'connectionId' | 'direction' | 'metaMessageId' | 'readAt'>;
@@ -53,7 +53,7 @@ export interface LastFailure {
 export class MessagesRepository {
   constructor(
     private readonly database: Database,
-    private readonly facts: FactsRepository,
+    private readonly facts: FactsService,
   ) {}
 
   async findById(organizationId: string, id: string): Promise<Message | null> {

@@ -11,16 +11,14 @@ import type { JournalPlace } from './journal/journal-page.js';
 import { fingerprintOf, type MessageInput } from './accept/message-input.js';
 import { requireTimeAhead } from './accept/schedule.js';
 import { MessagesMaintenanceRepository } from './maintenance/messages-maintenance.repository.js';
-import { conversationsErrors } from '../conversations/conversations.errors.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
-import { type DetailedMessage, isOfApp, type LaneStatus, type Message } from './messages.types.js';
-import { RecipientsService } from '../conversations/windows/recipients.service.js';
+import { type DetailedMessage, isOfApp, type LaneStatus, type Message } from '../message-state/message.types.js';
+import { RecipientsService, windowClosed } from '../conversations/windows/recipients.service.js';
 import { ScheduleRepository } from './schedule/schedule.repository.js';
 import { SendingService } from '../sending/sending.service.js';
 import type { Waiting } from '../sending/sending.types.js';
 import { newMessageOf, SendPreparation, type PreparedSend, type Sender } from './accept/send-preparation.js';
-import { windowClosesAt } from '../conversations/windows/windows.js';
 
 export interface SendResult {
   messageId: string;
@@ -83,7 +81,7 @@ export class MessagesService {
     if (accepted.optOut !== undefined) throw messagesErrors.RECIPIENT_OPTED_OUT(accepted.optOut);
     if (accepted.replaced !== undefined) throw messagesErrors.RECIPIENT_REPLACED(accepted.replaced.previous);
     if (accepted.kind === 'window_closed') {
-      throw conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(accepted.lastInboundAt ?? null) });
+      throw windowClosed(accepted.lastInboundAt ?? null);
     }
     if (accepted.kind === 'known') return replay(accepted, fingerprint);
     const { lastInboundAt, conversationId: foundId } = accepted;

@@ -23,7 +23,7 @@ import { applyStatusReports } from '../messages/reports/status-reports.repositor
 import { CLAIM, claimParams, ClaimRepository, type ClaimedMessage } from '../sending/claim/claim.repository.js';
 import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
 import { putBack } from '../sending/outcome/outcome-record.js';
-import type { OutcomeRecord } from '../messages/state/facts.js';
+import type { OutcomeRecord } from '../message-state/facts.types.js';
 import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
 import { type FailedPage, TagsRepository, WORK_ROWS } from './tags.repository.js';
 import type { TagAction, TagStatus } from './tags.types.js';

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Sweeps } from '../../infrastructure/queue/sweeps.js';
-import { OUTBOUND_STATUSES } from '../messages/message/message-state.js';
+import { OUTBOUND_STATUSES } from '../message-state/message-state.types.js';
 import { RetriesService } from '../messages/retry/retries.service.js';
 import { SendingService } from '../sending/sending.service.js';
 import { WebhookService } from '../webhook/webhook.service.js';

@@ -3,7 +3,8 @@ import { databaseClock } from '../../../common/clock.js';
 import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { PgNotifier } from '../../../infrastructure/database/pg-notifier.js';
 import { ConversationsRepository } from '../conversations.repository.js';
-import { WINDOW_MS, windowClosesAt } from './windows.js';
+import { WINDOW_MS, windowClosesAt } from './windows.types.js';
+import type { AppError } from '../../../common/app-error.js';
 import { conversationsErrors } from '../conversations.errors.js';
 
 /** A conversation with a recipient; `replaced`: under a name that the contact had before. */
@@ -59,7 +60,7 @@ export class RecipientsService implements BeforeApplicationShutdown {
     const conversation = await this.conversations.findByRecipient(connectionId, recipient);
     const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
     if (conversation === null || closesAt === null || closesAt.getTime() <= databaseClock.now()) {
-      throw conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt });
+      throw windowClosed(conversation?.lastInboundAt ?? null);
     }
     const open = { conversationId: conversation.id, closesAt: closesAt.getTime() };
     if (conversation.replaced !== null) return { ...open, isReplaced: true };
@@ -105,4 +106,9 @@ export class RecipientsService implements BeforeApplicationShutdown {
     const found = await this.conversations.findByRecipient(connectionId, recipient);
     return found === null ? null : { conversationId: found.id, isReplaced: found.replaced !== null };
   }
+}
+
+/** SERVICE_WINDOW_CLOSED (422). */
+export function windowClosed(lastInboundAt: Date | null): AppError {
+  return conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(lastInboundAt) });
 }

@@ -6,7 +6,7 @@ import { MediaService } from '../../media/media.service.js';
 import type { FileForSending, MediaType } from '../../media/media.types.js';
 import type { TemplateValues } from '../../templates/templates.types.js';
 import { TemplatesService } from '../../templates/templates.service.js';
-import { changeFiles, ownFilesIn, withHeaderFile } from '../message/file-references.js';
+import { changeFiles, ownFilesIn, withHeaderFile } from '../../message-state/file-references.types.js';
 import { messagesErrors } from '../messages.errors.js';
 import { LookUps } from './look-ups.js';
 import type { MessageContent, TemplateContent } from './variants/variant.js';

@@ -2,10 +2,10 @@ import { commonErrors } from '../../../common/common.errors.js';
 import type { Database } from '../../../infrastructure/database/database.js';
 import type { SendingService } from '../../sending/sending.service.js';
 import type { SendPreparation } from '../accept/send-preparation.js';
-import type { OutboundStatus } from '../message/message-state.js';
+import type { OutboundStatus } from '../../message-state/message-state.types.js';
 import { messagesErrors } from '../messages.errors.js';
 import type { MessagesRepository } from '../messages.repository.js';
-import type { Message } from '../messages.types.js';
+import type { Message } from '../../message-state/message.types.js';
 import { RetriesService } from './retries.service.js';
 
 const IDS = ['m1', 'm2', 'm3', 'm4', 'm5'];

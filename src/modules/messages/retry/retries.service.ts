@@ -10,10 +10,10 @@ import { SendingService } from '../../sending/sending.service.js';
 import { countedMessages } from '../accept/counted-messages.js';
 import { SendPreparation, type Sender } from '../accept/send-preparation.js';
 import type { MessageContent } from '../accept/variants/variant.js';
-import { type OutboundStatus, statesThatTake } from '../message/message-state.js';
+import { type OutboundStatus, statesThatTake } from '../../message-state/message-state.types.js';
 import { messagesErrors } from '../messages.errors.js';
 import { MessagesRepository } from '../messages.repository.js';
-import { isOfApp, type Message } from '../messages.types.js';
+import { isOfApp, type Message } from '../../message-state/message.types.js';
 
 /** A message that may be sent as things are, and its content as it would be sent. */
 interface Prepared {

@@ -16,7 +16,7 @@ import {
 import { claimEach, type QueueKind } from '../../../infrastructure/queue/queue-kind.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { SendPreparation } from '../accept/send-preparation.js';
-import type { Message } from '../messages.types.js';
+import type { Message } from '../../message-state/message.types.js';
 import { SendingService } from '../../sending/sending.service.js';
 import { ScheduleRepository, type Decision, type DueMessage } from './schedule.repository.js';
 

@@ -12,12 +12,18 @@ import {
   type ClaimRow,
 } from '../../../infrastructure/queue/lane-hold.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
-import { recipientKey } from '../../conversations/conversations.repository.js';
-import { tagIsNotPaused, queueTakes } from '../message/message-state.js';
-import { HELD_BY_TIME, messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message/message-row.js';
-import type { Message } from '../messages.types.js';
-import type { Fact, LockedMessage } from '../state/facts.js';
-import { FactsRepository } from '../state/facts.repository.js';
+import { recipientKey } from '../../message-state/recipient-key.types.js';
+import { tagIsNotPaused, queueTakes } from '../../message-state/message-state.types.js';
+import {
+  HELD_BY_TIME,
+  messageJoins,
+  MESSAGE_SELECT,
+  messageOf,
+  type MessageRow,
+} from '../../message-state/message-row.types.js';
+import type { Message } from '../../message-state/message.types.js';
+import type { Fact, LockedMessage } from '../../message-state/facts.types.js';
+import { FactsService } from '../../message-state/facts.service.js';
 
 export interface DueMessage {
   message: Message;
@@ -56,7 +62,7 @@ export class ScheduleRepository {
 
   constructor(
     private readonly database: Database,
-    private readonly facts: FactsRepository,
+    private readonly facts: FactsService,
   ) {
     this.dueLanes = dueTableLanes(database, LANES);
   }

@@ -1,4 +1,4 @@
-import type { OutcomeRecord } from '../../messages/state/facts.js';
+import type { OutcomeRecord } from '../../message-state/facts.types.js';
 import { factsOf, recordIn } from '../../../../test/support/facts.js';
 import type pg from 'pg';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';

@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../../infrastructure/config/config.js';
-import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
-import { Database, type Statements } from '../../../infrastructure/database/database.js';
-import type { Prepared } from '../../../infrastructure/database/prepared.js';
-import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
-import { correctCosts } from '../../billing/limit-corrections.types.js';
-import { recipientKey } from '../../conversations/conversations.repository.js';
-import { insertStatusEvents, shownPricing } from '../message/message-event-sql.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { camelColumns } from '../../infrastructure/database/camel-columns.js';
+import type { Statements } from '../../infrastructure/database/database.js';
+import type { Prepared } from '../../infrastructure/database/prepared.js';
+import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
+import { correctCosts } from '../billing/limit-corrections.types.js';
+import { recipientKey } from './recipient-key.types.js';
+import { insertStatusEvents, shownPricing } from './message-events.types.js';
 import type { AttemptFacts } from './attempt-facts.js';
-import type { Applied, Fact, LockedMessage, MessageState, Work } from './facts.js';
+import type { LockedMessage, MessageState, Work } from './facts.types.js';
 import { MessageCase } from './message-case.js';
 
 const MICROSECONDS = 1_000_000;
 const HOUR = 3_600 * MICROSECONDS;
 
 /** The messages that facts may be about: others are `not_found`, and are not locked. */
-type Among =
+export type Among =
   | {
       organizationId?: never;
       /** Not those that another transaction has locked: a later pass finds them. */ skipLocked?: boolean;
@@ -23,41 +23,13 @@ type Among =
   /** Those of one workspace: for ids that a caller gave. */
   | { organizationId: string; skipLocked?: never };
 
-/**
- * The one door to the rows of messages that were accepted: what is learned of them, and what is decided. Three statements: lock, read,
- * write. Between the last two `MessageCase` decides.
- *
- * Only the accept and the claim write the same rows otherwise; a pause, a resume and a join of lanes write `message_queue`.
- */
+/** The rows of messages as facts find and leave them: locked and read, decided upon by `MessageCase`, and written. */
 @Injectable()
 export class FactsRepository {
-  constructor(
-    private readonly database: Database,
-    private readonly config: Config,
-  ) {}
+  constructor(private readonly config: Config) {}
 
-  /** As `apply`, in a transaction of its own. */
-  applyNow(facts: readonly Fact[], options?: Among): Promise<Applied[]> {
-    return this.database.byIndex(() => this.apply(facts, this.database, options));
-  }
-
-  /** Applies facts in the caller's transaction, those of one message in their order. Returns what each led to, in the same order. */
-  async apply(facts: readonly Fact[], statements: Statements, among: Among = {}): Promise<Applied[]> {
-    if (facts.length === 0) return [];
-    const ids = [...new Set(facts.map(({ messageId }) => messageId))].sort();
-    const cases = await this.read(ids, statements, among);
-    const applied = facts.map((fact): Applied => {
-      const found = cases.get(fact.messageId);
-      if (found === undefined) return { result: 'not_found', moved: false, message: null };
-      const before = found.events.length;
-      const result = found.apply(fact);
-      return { result, moved: found.events.length > before, message: found.message };
-    });
-    await this.write([...cases.values()], statements);
-    return applied;
-  }
-
-  private async read(
+  /** Locks messages and reads them; what is locked or not found is left out. */
+  async read(
     ids: readonly string[],
     statements: Statements,
     { organizationId, skipLocked }: Among,
@@ -86,7 +58,8 @@ export class FactsRepository {
     );
   }
 
-  private async write(cases: readonly MessageCase[], statements: Statements): Promise<void> {
+  /** Writes what has changed of messages that `read` has locked. */
+  async write(cases: readonly MessageCase[], statements: Statements): Promise<void> {
     const changed = cases.filter(isChanged);
     if (changed.length === 0) return;
     const rows = {

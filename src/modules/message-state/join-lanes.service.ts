@@ -1,4 +1,4 @@
-import type { Statements } from '../../../infrastructure/database/database.js';
+import type { Statements } from '../../infrastructure/database/database.js';
 
 const JOIN_ROUNDS = 5;
 
