@@ -21,3 +21,9 @@ export function recordIn(client: ClientBase, record: OutcomeRecord): Promise<App
   } as Statements;
   return factsOf(undefined as never).apply([{ kind: 'answer', ...record }], statements);
 }
+
+/** Cancels a message; false where it does not wait. */
+export async function cancelMessage(database: Database, organizationId: string, messageId: string): Promise<boolean> {
+  const [applied] = await factsOf(database).applyNow([{ kind: 'canceled', messageId }], { organizationId });
+  return applied?.moved === true;
+}

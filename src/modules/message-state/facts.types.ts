@@ -153,3 +153,9 @@ export interface StatusEvent {
   failure: Failure;
   sequence: number;
 }
+
+/** `processing`: it is in flight; the row of its state says `queued` until the outcome. */
+export function statusOf({ state, work }: Pick<LockedMessage, 'state' | 'work'>): OutboundStatus {
+  if (work === null) return state.status;
+  return work.attemptId === null ? 'queued' : 'processing';
+}

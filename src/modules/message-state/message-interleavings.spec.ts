@@ -1,4 +1,4 @@
-import { factsOf } from '../../../test/support/facts.js';
+import { factsOf, cancelMessage } from '../../../test/support/facts.js';
 import fc from 'fast-check';
 import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
 import { Factories, type ConnectionRow } from '../../../test/support/factories.js';
@@ -127,7 +127,7 @@ class World {
       opened.database.transaction(() =>
         this.messages.retry(this.connection.organizationId, this.message(n), RETRYABLE, null),
       ),
-    cancel: (n: number) => this.schedule.cancel(this.connection.organizationId, this.message(n)),
+    cancel: (n: number) => cancelMessage(opened.database, this.connection.organizationId, this.message(n)),
     lease: async () => {
       await opened.database.execute(
         `update message_queue set lease_until = clock_timestamp() - interval '1 s'

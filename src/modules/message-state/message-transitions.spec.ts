@@ -1,4 +1,4 @@
-import { factsOf } from '../../../test/support/facts.js';
+import { factsOf, cancelMessage } from '../../../test/support/facts.js';
 import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { attemptRow } from '../../../test/messages/attempt-row.js';
@@ -77,8 +77,7 @@ const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
       userIds: [],
       conversationIds: [],
     }),
-  canceled: ({ id }) =>
-    new ScheduleRepository(opened.database, factsOf(opened.database)).cancel(connection.organizationId, id),
+  canceled: ({ id }) => cancelMessage(opened.database, connection.organizationId, id),
   release_refused: async ({ id }) => {
     await opened.database.execute(
       `update message_queue set due_at = null, held_until = queued_at, scheduled_for = queued_at

@@ -15,7 +15,8 @@ import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 import { type DetailedMessage, isOfApp, type LaneStatus, type Message } from '../message-state/message.types.js';
 import { RecipientsService, windowClosed } from '../conversations/windows/recipients.service.js';
-import { ScheduleRepository } from './schedule/schedule.repository.js';
+import { FactsService } from '../message-state/facts.service.js';
+import { statusOf } from '../message-state/facts.types.js';
 import { SendingService } from '../sending/sending.service.js';
 import type { Waiting } from '../sending/sending.types.js';
 import { newMessageOf, SendPreparation, type PreparedSend, type Sender } from './accept/send-preparation.js';
@@ -25,12 +26,6 @@ export interface SendResult {
   /** The key stood for this request already; nothing new was made. */
   replayed: boolean;
 }
-
-/** Looks for a message that moves from one place to another meanwhile. */
-const CANCEL_ROUNDS = 5;
-
-/** At a message that leaves the queue, and is back in it, while it is looked at. */
-const LOOKS = 3;
 
 /** Sends, reads and cancels the workspace's messages. */
 @Injectable()
@@ -43,7 +38,7 @@ export class MessagesService {
     private readonly backlog: BacklogGuard,
     private readonly sending: SendingService,
     private readonly connections: ConnectionsService,
-    private readonly schedule: ScheduleRepository,
+    private readonly facts: FactsService,
     private readonly webhook: WebhookService,
     private readonly maintenance: MessagesMaintenanceRepository,
     private readonly tracing: Tracing,
@@ -96,13 +91,12 @@ export class MessagesService {
    * @throws MESSAGE_NOT_FOUND (404).
    */
   async getById(organizationId: string, id: string): Promise<DetailedMessage & { waiting: Waiting | null }> {
-    for (let look = 1; ; look++) {
-      const message = await this.messages.findWithAttempts(organizationId, id);
-      if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
-      const waiting = message.status === 'queued' ? await this.sending.waiting(message) : null;
-      // It may have left the queue between the two statements: then it is another message by now.
-      if (message.status !== 'queued' || waiting !== null || look === LOOKS) return { ...message, waiting };
-    }
+    const message = await this.messages.findWithAttempts(organizationId, id);
+    if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
+    const waiting = message.status === 'queued' ? await this.sending.waiting(message) : null;
+    if (message.status !== 'queued' || waiting !== null) return { ...message, waiting };
+    // It has left the queue since.
+    return { ...((await this.messages.findWithAttempts(organizationId, id)) ?? message), waiting };
   }
 
   /**
@@ -130,22 +124,20 @@ export class MessagesService {
    * waits may have been sent.
    */
   async cancel(organizationId: string, id: string): Promise<Message> {
-    for (let round = 0; round < CANCEL_ROUNDS; round++) {
-      const isCanceled = await this.schedule.cancel(organizationId, id);
-      const message = await this.messages.findById(organizationId, id);
-      if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
-      if (isCanceled) {
-        this.webhook.wake([organizationId]);
-        // It may have stood before others.
-        this.sending.wake(message.connectionId);
-      }
-      if (isCanceled || message.failureCategory === 'canceled') return message;
-      if (message.status !== 'queued') {
-        throw messagesErrors.MESSAGE_NOT_CANCELABLE({ status: message.status, isOfApp: isOfApp(message) });
-      }
-      // It was put back or released meanwhile, which a new statement sees.
+    const [applied] = await this.facts.applyNow([{ kind: 'canceled', messageId: id }], { organizationId });
+    const message = await this.messages.findById(organizationId, id);
+    if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
+    if (applied?.moved === true) {
+      this.webhook.wake([organizationId]);
+      // It may have stood before others.
+      this.sending.wake(message.connectionId);
+      return message;
     }
-    throw commonErrors.SERVICE_UNAVAILABLE(undefined);
+    if (message.failureCategory === 'canceled') return message;
+    // As it was under its lock.
+    const status = applied?.message ? statusOf(applied.message) : message.status;
+    if (status === 'queued') throw commonErrors.SERVICE_UNAVAILABLE(undefined);
+    throw messagesErrors.MESSAGE_NOT_CANCELABLE({ status, isOfApp: isOfApp(message) });
   }
 
   /** For operators: every lane with queued messages or requests in flight, the busiest first. */

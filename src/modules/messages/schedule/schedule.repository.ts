@@ -54,7 +54,7 @@ export function scheduleLaneOf(connectionId: string): string {
   return `${SCHEDULE_LANE}${connectionId}`;
 }
 
-/** Messages of `message_queue` that are to go later, their release, and taking back what has not been sent. */
+/** Messages of `message_queue` that are to go later, and their release. */
 @Injectable()
 export class ScheduleRepository {
   /** Numbers with scheduled messages that are due. */
@@ -100,15 +100,6 @@ export class ScheduleRepository {
   /** Messages whose checks could not be made are looked at again after so long. */
   async postpone(messageIds: readonly string[], seconds: number): Promise<void> {
     await this.database.byIndex(() => this.database.execute(POSTPONE, [messageIds, seconds]));
-  }
-
-  /**
-   * Fails a message that waits, in one statement: a claim either has it, then nothing is changed, or never gets it. While
-   * claims are blocked only what is not due yet was surely not sent. False where it does not wait (any more).
-   */
-  async cancel(organizationId: string, messageId: string): Promise<boolean> {
-    const [applied] = await this.facts.applyNow([{ kind: 'canceled', messageId }], { organizationId });
-    return applied?.moved === true;
   }
 }
 
