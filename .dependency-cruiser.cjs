@@ -14,21 +14,31 @@ const MODULES = {
   media: ['connections', 'webhook'],
   profile: ['connections'],
   templates: ['connections', 'webhook'],
-  conversations: ['connections', 'billing', 'webhook'],
+  'message-state': ['billing', 'media', 'webhook'],
+  conversations: ['connections', 'billing', 'message-state', 'webhook'],
   'opt-outs': ['connections', 'conversations', 'webhook'],
-  sending: ['connections', 'conversations', 'media', 'opt-outs', 'templates', 'webhook'],
-  messages: ['connections', 'billing', 'conversations', 'media', 'opt-outs', 'sending', 'templates', 'webhook'],
-  tags: ['connections', 'conversations', 'messages', 'sending', 'webhook'],
+  sending: ['connections', 'conversations', 'media', 'message-state', 'opt-outs', 'templates', 'webhook'],
+  messages: [
+    'connections',
+    'billing',
+    'conversations',
+    'media',
+    'message-state',
+    'opt-outs',
+    'sending',
+    'templates',
+    'webhook',
+  ],
+  tags: ['messages', 'message-state', 'sending', 'webhook'],
   otp: ['connections', 'billing', 'templates'],
   usage: ['connections'],
   inbound: ['messages', 'opt-outs', 'templates', 'media', 'connections', 'otp'],
 };
 
-/** What others may import of a module; its repository, entities, DTOs, errors and processors are private. */
-const FACE = [
-  '^src/modules/[^/]+/[^/]+\\.(module|service|types|decorator)\\.ts$',
-  '^src/modules/[^/]+/[^/]+/[^/]+\\.service\\.ts$',
-];
+/** What others may import of a module; its repository, entities, requests, errors and processors are private. */
+const FACE = ['', '[^/]+/'].map(
+  (folder) => `^src/modules/[^/]+/${folder}[^/]+\\.(module|service|types|decorator|response)\\.ts$`,
+);
 
 /** Packages that only the named places may import, since each belongs to one part. */
 const PACKAGES = {
@@ -54,17 +64,6 @@ const PACKAGES = {
 
 const error = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
-/**
- * What a message is: its states, columns, files, events and its form in an answer. `conversations` and `sending` stand below
- * `messages`, and read and write the same rows; so they may import this, and nothing else of it. It uses none of the three.
- */
-const MESSAGE = '^src/modules/messages/(message/|messages\\.types|dto/message\\.response)';
-/** The one way to change the state of a message: for the modules that learn something of it, or decide over it. */
-const STATE = '^src/modules/messages/state/';
-/** The modules that write the rows of messages, often in one statement, or look up contacts: these use the parts of `conversations` too. */
-const CORE = '^src/modules/(conversations|opt-outs|sending|messages|tags)/';
-const CORE_PARTS = ['^src/modules/conversations/', MESSAGE, STATE];
-
 const levels = Object.entries(MODULES).map(([name, uses]) =>
   error(
     `level-of-${name}`,
@@ -72,11 +71,7 @@ const levels = Object.entries(MODULES).map(([name, uses]) =>
     { path: `^src/modules/${name}/` },
     {
       path: '^src/modules/',
-      pathNot: [
-        `^src/modules/(${[name, ...uses, ...(BASE.includes(name) ? [] : BASE)].join('|')})/`,
-        ...(name === 'conversations' || name === 'sending' ? [MESSAGE] : []),
-        ...(name === 'sending' ? [STATE] : []),
-      ],
+      pathNot: `^src/modules/(${[name, ...uses, ...(BASE.includes(name) ? [] : BASE)].join('|')})/`,
     },
   ),
 );
@@ -113,24 +108,9 @@ module.exports = {
     ),
     error(
       'modules-by-face',
-      'Of another module import its .module.ts, .service.ts, .types.ts or .decorator.ts only.',
-      { path: '^src/modules/([^/]+)/', pathNot: CORE },
+      'Of another module import its .module.ts, .service.ts, .types.ts, .decorator.ts or .response.ts only.',
+      { path: '^src/modules/([^/]+)/' },
       { path: '^src/modules/', pathNot: ['^src/modules/$1/', ...FACE] },
-    ),
-    error(
-      'core-by-face',
-      'Between messages, sending, opt-outs, tags and conversations: the face, what a message is, and the parts of conversations.',
-      { path: CORE },
-      { path: '^src/modules/', pathNot: ['^src/modules/$1/', ...FACE, ...CORE_PARTS] },
-    ),
-    error(
-      'a-message-uses-none',
-      'What a message is stands below conversations and sending, so it imports nothing of them.',
-      { path: '^src/modules/messages/message/' },
-      {
-        path: '^src/modules/',
-        pathNot: '^src/modules/(messages/(message/|messages\\.types)|(media|webhook)/[^/]+\\.types)',
-      },
     ),
     error(
       'module-without-a-level',

@@ -65,7 +65,7 @@ async function generate() {
   const { ERROR_STATUS } = await built('common/app-error.js');
   const { buildProgram } = await built('cli/program.js');
   const { commandsOf, GUIDES } = await built('cli/guides.js');
-  const pictures = renderStatePictures(await built('modules/messages/message/message-state.js'));
+  const pictures = renderStatePictures(await built('modules/message-state/message-state.types.js'));
   return {
     '.env.example': renderEnvExample(listSettings()),
     [CHART_SCHEMA]: await renderChartSchema(join(ROOT, CHART_SCHEMA), listSettings()),

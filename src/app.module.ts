@@ -5,6 +5,7 @@ import { ConnectionsModule } from './modules/connections/connections.module.js';
 import { AccessGuard } from './modules/keys/access.guard.js';
 import { KeysModule } from './modules/keys/keys.module.js';
 import { MediaModule } from './modules/media/media.module.js';
+import { MessageStateModule } from './modules/message-state/message-state.module.js';
 import { MessagesModule } from './modules/messages/messages.module.js';
 import { ConversationsModule } from './modules/conversations/conversations.module.js';
 import { SendingModule } from './modules/sending/sending.module.js';
@@ -53,6 +54,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     ConversationsModule,
     OptOutsModule,
     SendingModule,
+    MessageStateModule,
     MessagesModule,
     TagsModule,
     OtpModule,

@@ -28,7 +28,7 @@ import { AppError } from '../common/app-error.js';
 import { newId } from '../common/ids.js';
 import { DemoReceivers } from '../modules/webhook/address/demo-receivers.service.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
-import type { Message } from '../modules/messages/messages.types.js';
+import type { Message } from '../modules/message-state/message.types.js';
 import { DocsDemo } from '../infrastructure/http/docs/docs.js';
 
 /** The customer to whom the first example is sent: whatever it gets goes its way. */

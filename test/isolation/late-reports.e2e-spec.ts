@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ConversationsRepository } from '../../src/modules/conversations/conversations.repository.js';
+import { ContactsService } from '../../src/modules/conversations/contacts/contacts.service.js';
 import { HistoryImportService } from '../../src/modules/inbound/history-import.service.js';
 import { OptOutsService } from '../../src/modules/opt-outs/opt-outs.service.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
@@ -303,7 +303,7 @@ const KINDS: [kind: string, notification: (person: Person) => object | Promise<u
   [
     'the answer to a send, with the spelling of the number',
     ({ conversationId, phone, userId }) =>
-      test.app.get(ConversationsRepository, { strict: false }).adopt({ conversationId, waId: phone, userId }),
+      test.app.get(ContactsService, { strict: false }).adopt({ conversationId, waId: phone, userId }),
   ],
 ];
 

@@ -1,5 +1,8 @@
+import type { Pool } from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
+import { seedConversations, seedFailed } from '../support/rig/seed-messages.js';
+import type { SeededConnection } from '../support/rig/workspace.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
@@ -275,5 +278,41 @@ describe('retry', () => {
     expect(await workspace.message(doubtful)).toMatchObject({ status: 'outcome_unknown' });
     await act('retry', { category: 'canceled' });
     await workspace.reaches(canceled, 'read');
+  });
+
+  it('queues in the order of before, as far as limits have room, and comes back to what is locked', async () => {
+    const { organizationId, connection } = workspace;
+    const { database } = test;
+    const pool = { query: (sql: string, params: unknown[]) => database.execute(sql, params) };
+    await seedConversations(pool as unknown as Pool, { ...connection, organizationId } as SeededConnection, 2);
+    await seedFailed(pool, { ...connection, organizationId }, { count: 8, recipients: 2, tag: 'sale' });
+    await database.execute('update organization set messages_per_day = 5 where id = $1', [organizationId]);
+    await numberRests();
+    const all = await database.query<{ id: string }>(
+      'select id from message where organization_id = $1 order by created_at, id',
+      [organizationId],
+    );
+    const ids = all.map(({ id }) => id);
+    const queued = async () => {
+      const rows = await database.query<{ id: string }>(
+        'select message_id as id from message_queue where organization_id = $1 order by seq',
+        [organizationId],
+      );
+      return rows.map(({ id }) => id);
+    };
+    const locked = ids[1] as string;
+    await database.transaction(async () => {
+      await database.query('select from message_state where message_id = $1 for update', [locked]);
+      await database.detached(async () => {
+        await act('retry');
+        await waitFor(async () => (await queued()).length === 5, { what: 'what is not locked to be queued' });
+        expect(await summary()).toMatchObject({ status: 'retrying' });
+      });
+    });
+    await waitFor(async () => (await summary()).status === 'active', { what: 'the retry to end' });
+    expect(await queued()).toEqual(ids.filter((id) => id !== locked).slice(0, 5));
+    expect(await summary()).toMatchObject({ counts: { queued: 5, failed: 3 } });
+    const used = `select used::integer as count from limit_use where organization_id = $1 and kind = 'messages_per_day'`;
+    expect(await database.count(used, [organizationId])).toBe(5);
   });
 });

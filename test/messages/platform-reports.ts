@@ -1,4 +1,4 @@
-import type { StatusReport } from '../../src/modules/messages/messages.types.js';
+import type { StatusReport } from '../../src/modules/message-state/message.types.js';
 import type { Factories } from '../support/factories.js';
 
 /** One second for a whole file, so that what is reported and what is expected never fall into different seconds. */

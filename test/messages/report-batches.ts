@@ -5,7 +5,7 @@ import {
   storeMessages,
   type ReceivedMessage,
 } from '../../src/modules/messages/reports/received-messages.repository.js';
-import type { InboundReport, StatusReport } from '../../src/modules/messages/messages.types.js';
+import type { InboundReport, StatusReport } from '../../src/modules/message-state/message.types.js';
 import {
   applyStatusReports,
   type AppliedReport,

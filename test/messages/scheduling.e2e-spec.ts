@@ -267,7 +267,7 @@ describe('at its time', () => {
   it('waits where it cannot be checked, and goes once it can', async () => {
     const checks = jest
       .spyOn(test.app.get(SendPreparation, { strict: false }), 'prepareAgain')
-      .mockRejectedValue(new Error('away'));
+      .mockReturnValue(() => Promise.reject(new Error('away')));
     const to = await workspace.contact();
     const id = await schedule(to);
     await becomesDue(id);
@@ -285,12 +285,15 @@ it('a number whose messages cannot be checked keeps no message of another number
   const own = await sendingWorkspace(test);
   const answered = deferred();
   let hanging = 0;
-  jest.spyOn(preparation, 'prepareAgain').mockImplementation(async (organizationId, message) => {
-    if (organizationId === own.organizationId) {
-      hanging++;
-      await answered.promise;
-    }
-    return prepareAgain(organizationId, message);
+  jest.spyOn(preparation, 'prepareAgain').mockImplementation((messages) => {
+    const prepare = prepareAgain(messages);
+    return async (message) => {
+      if (message.organizationId === own.organizationId) {
+        hanging++;
+        await answered.promise;
+      }
+      return prepare(message);
+    };
   });
   const ids: string[] = [];
   for (let n = 0; n < 12; n++) {

@@ -1,4 +1,4 @@
-import { factsOf } from '../support/facts.js';
+import { cancelMessage, factsOf } from '../support/facts.js';
 import type pg from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
@@ -114,7 +114,7 @@ function messageWork(test: TestApp, { connection }: Lane): Record<string, () => 
     marks: () => sends.dueConnections.moveMarks(),
     'count of what waits': () => messages.countQueued(connection.organizationId, 500),
     'oldest due': () => maintenance.oldestDueSeconds(),
-    cancel: () => app.get(ScheduleRepository).cancel(connection.organizationId, newId()),
+    cancel: () => cancelMessage(database, connection.organizationId, newId()),
     estimate: () => app.get(QueueEstimates).ofNew({ ...newMessage(connection, '4915'), recipientUserId: null }),
   };
 }
@@ -172,7 +172,7 @@ const QUEUES: Record<string, Queue> = {
       // Looks at all of them, once a minute.
       await test.app.get(ScheduleRepository).dueLanes.moveMarks();
     },
-    work: ({ app }, { connection }) => {
+    work: ({ app, database }, { connection }) => {
       const schedule = app.get(ScheduleRepository);
       let found: string[] = [];
       return {
@@ -182,7 +182,7 @@ const QUEUES: Record<string, Queue> = {
         },
         outcome: () => schedule.release(found.map((messageId) => ({ messageId, refusal: null, body: 'Hello' }))),
         postponed: () => schedule.postpone(found, 60),
-        cancel: () => schedule.cancel(connection.organizationId, newId()),
+        cancel: () => cancelMessage(database, connection.organizationId, newId()),
         'due lanes': () => schedule.dueLanes(2_000, null),
         marks: () => schedule.dueLanes.moveMarks(),
       };

@@ -1,5 +1,5 @@
 import type { ClaimedMessage } from '../../src/modules/sending/claim/claim.repository.js';
-import type { OutcomeRecord } from '../../src/modules/messages/state/facts.js';
+import type { OutcomeRecord } from '../../src/modules/message-state/facts.types.js';
 
 /** The outcome of an attempt that the platform took; `change` makes another of it. */
 export function acceptedOutcome(

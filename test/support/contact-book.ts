@@ -1,9 +1,7 @@
 import type { Database } from '../../src/infrastructure/database/database.js';
 import { GroupCommit } from '../../src/infrastructure/database/group-commit.js';
-import type {
-  ContactObservation,
-  ConversationRecord,
-} from '../../src/modules/conversations/contacts/contact-resolver.js';
+import type { ContactObservation } from '../../src/modules/conversations/conversations.types.js';
+import type { ConversationRecord } from '../../src/modules/conversations/contacts/contact-resolver.js';
 import { enterContactObservations } from '../../src/modules/conversations/conversations.repository.js';
 
 type Identity = Pick<ContactObservation, 'phone' | 'waId' | 'userId'>;

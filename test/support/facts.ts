@@ -1,13 +1,14 @@
 import type { ClientBase } from 'pg';
 import type { Database, Statements } from '../../src/infrastructure/database/database.js';
 import type { Prepared } from '../../src/infrastructure/database/prepared.js';
-import type { Applied, OutcomeRecord } from '../../src/modules/messages/state/facts.js';
-import { FactsRepository } from '../../src/modules/messages/state/facts.repository.js';
+import type { Applied, OutcomeRecord } from '../../src/modules/message-state/facts.types.js';
+import { FactsRepository } from '../../src/modules/message-state/facts.repository.js';
+import { FactsService } from '../../src/modules/message-state/facts.service.js';
 import { LIMITED } from './limits.js';
 
 /** The door to the messages' rows, with messages that live 24 hours. */
-export function factsOf(database: Database): FactsRepository {
-  return new FactsRepository(database, LIMITED);
+export function factsOf(database: Database): FactsService {
+  return new FactsService(database, new FactsRepository(LIMITED));
 }
 
 /** Records an outcome in the transaction that is open on this connection. */
@@ -19,4 +20,10 @@ export function recordIn(client: ClientBase, record: OutcomeRecord): Promise<App
     execute: async (sql: string | Prepared, params?: readonly unknown[]) => (await run(sql, params)).rowCount ?? 0,
   } as Statements;
   return factsOf(undefined as never).apply([{ kind: 'answer', ...record }], statements);
+}
+
+/** Cancels a message; false where it does not wait. */
+export async function cancelMessage(database: Database, organizationId: string, messageId: string): Promise<boolean> {
+  const [applied] = await factsOf(database).applyNow([{ kind: 'canceled', messageId }], { organizationId });
+  return applied?.moved === true;
 }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
-import type { MessageStatus } from '../../src/modules/messages/message/message-state.js';
+import type { MessageStatus } from '../../src/modules/message-state/message-state.types.js';
 
 interface Rows {
   execute(sql: string, params?: readonly unknown[]): Promise<number>;

@@ -5,8 +5,8 @@ import { basename } from 'node:path';
 import { describeError } from '../../common/describe-error.js';
 import type { ConnectionListResponse } from '../../modules/connections/dto/connection.response.js';
 import type { SingleMediaResponse } from '../../modules/media/dto/media.response.js';
+import type { MessageListItem } from '../../modules/message-state/message-list-item.response.js';
 import type {
-  MessageListItem,
   MessageResponse,
   QueuedMessageResponse,
   SingleMessageResponse,

@@ -3,7 +3,7 @@ import type { StorageKind } from '../../infrastructure/config/settings.js';
 import type { MoveResult } from '../../modules/media/media-move.service.js';
 import { action, serviceAction } from '../runner.js';
 import { openDatabase } from '../session.js';
-import type { LaneStatus } from '../../modules/messages/messages.types.js';
+import type { LaneStatus } from '../../modules/message-state/message.types.js';
 import type { QueueBacklog } from '../../infrastructure/operations/backlogs.js';
 import { listed, snakeCased, table } from '../output.js';
 import { BLOCKED_ADVICE } from '../../infrastructure/queue/claims-blocked.js';

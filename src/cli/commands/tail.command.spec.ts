@@ -1,6 +1,6 @@
 import { JournalTail } from './tail.command.js';
 import type { ApiClient } from '../api/client.js';
-import type { MessageListItem } from '../../modules/messages/dto/message.response.js';
+import type { MessageListItem } from '../../modules/message-state/message-list-item.response.js';
 
 /** A journal in memory, behind the two calls that the tail makes. */
 class FakeJournal {

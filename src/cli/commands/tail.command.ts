@@ -1,9 +1,6 @@
 import { type Command, Option } from 'commander';
-import type {
-  JournalResponse,
-  MessageListItem,
-  SingleMessageResponse,
-} from '../../modules/messages/dto/message.response.js';
+import type { JournalResponse, SingleMessageResponse } from '../../modules/messages/dto/message.response.js';
+import type { MessageListItem } from '../../modules/message-state/message-list-item.response.js';
 import type { ApiClient } from '../api/client.js';
 import { contactOf, DIRECTIONS, isOver, STATES } from '../api/message.js';
 import { phoneDigits, wholeNumber, wordsOf } from '../arguments.js';

@@ -1,4 +1,4 @@
-import { factsOf } from '../../../test/support/facts.js';
+import { factsOf, cancelMessage } from '../../../test/support/facts.js';
 import fc from 'fast-check';
 import { statusReport } from '../../../test/messages/platform-reports.js';
 import { acceptedOutcome } from '../../../test/support/accepted-outcome.js';
@@ -14,7 +14,6 @@ import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { AcceptRepository } from '../messages/accept/accept.repository.js';
 import { MessagesRepository } from '../messages/messages.repository.js';
 import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
-import { ScheduleRepository } from '../messages/schedule/schedule.repository.js';
 import { ClaimRepository } from '../sending/claim/claim.repository.js';
 import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
 import { LimitBook } from './limits.service.js';
@@ -31,7 +30,6 @@ let factories: Factories;
 let accepts: AcceptRepository[];
 let sends: ClaimRepository;
 let outcomes: OutcomeRepository;
-let schedule: ScheduleRepository;
 let messages: MessagesRepository;
 
 beforeAll(async () => {
@@ -41,7 +39,6 @@ beforeAll(async () => {
   accepts = [1, 2].map(() => new AcceptRepository(database, Tracing.OFF, LIMITED));
   sends = new ClaimRepository(database);
   outcomes = new OutcomeRepository(database, factsOf(database));
-  schedule = new ScheduleRepository(database, factsOf(database));
   messages = new MessagesRepository(database, factsOf(database));
   await database.execute(
     `insert into usage_rate (countries, category, tier_from, price, currency, valid_from) values
@@ -113,7 +110,7 @@ class Ledger {
         return;
       }
       case 'cancel':
-        if (target) await schedule.cancel(organizationId, target.id);
+        if (target) await cancelMessage(opened.database, organizationId, target.id);
         return;
       case 'answer': {
         const { items } = await claimLane(sends, claimRequest(connectionId, OWNER, 2), { leaseMs: 3_600_000 });

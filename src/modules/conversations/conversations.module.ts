@@ -4,6 +4,7 @@ import { ConnectionsModule } from '../connections/connections.module.js';
 import { WebhookModule } from '../webhook/webhook.module.js';
 import { ContactBookMaintenance } from './contacts/contact-book.maintenance.js';
 import { ContactBookRepository } from './contacts/contact-book.repository.js';
+import { ContactsService } from './contacts/contacts.service.js';
 import { ConversationControlService } from './control/conversation-control.service.js';
 import { ConversationsController } from './conversations.controller.js';
 import { ConversationsRepository } from './conversations.repository.js';
@@ -19,11 +20,12 @@ import { RecipientsService } from './windows/recipients.service.js';
     ConversationsService,
     ConversationControlService,
     ConversationsRepository,
+    ContactsService,
     ConversationPagesRepository,
     RecipientsService,
     ContactBookRepository,
     ContactBookMaintenance,
   ],
-  exports: [ConversationsRepository, RecipientsService],
+  exports: [ContactsService, RecipientsService],
 })
 export class ConversationsModule {}

@@ -5,7 +5,9 @@ import { Factories, testPhone, type ConnectionRow } from '../../../test/support/
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { ContactBook } from '../../../test/support/contact-book.js';
-import { ConversationsRepository, type Adoption } from './conversations.repository.js';
+import { ContactsService } from './contacts/contacts.service.js';
+import { ConversationsRepository } from './conversations.repository.js';
+import type { Adoption } from './conversations.types.js';
 
 interface Row {
   id: string;
@@ -18,18 +20,18 @@ interface Row {
 
 interface Process {
   contacts: ContactBook;
-  repository: ConversationsRepository;
+  repository: ContactsService;
 }
 
 let opened: OpenTestDatabase;
-let conversations: ConversationsRepository;
+let conversations: ContactsService;
 let book: ContactBook;
 let factories: Factories;
 let connection: ConnectionRow;
 
 beforeAll(async () => {
   opened = await openTestDatabase(8);
-  conversations = new ConversationsRepository(opened.database);
+  conversations = new ContactsService(new ConversationsRepository(opened.database), opened.database);
   book = new ContactBook(opened.database);
   factories = new Factories(opened.database);
 });
@@ -120,11 +122,11 @@ describe('resolve', () => {
 describe('findByRecipient', () => {
   it('finds by the caller’s spelling first, then by the platform’s', async () => {
     const byPhone = await factories.conversation({ connection, phone: '5511988887777', waId: '551188887777' });
-    expect((await conversations.findByRecipient(connection.id, '551188887777'))?.id).toBe(byPhone.id);
+    expect((await conversations.find(connection.id, '551188887777'))?.id).toBe(byPhone.id);
     const other = await factories.conversation({ connection, phone: '551188887777' });
-    expect((await conversations.findByRecipient(connection.id, '551188887777'))?.id).toBe(other.id);
-    expect(await conversations.findByRecipient(connection.id, '1')).toBeNull();
-    expect(await conversations.findByRecipient(newId(), '5511988887777')).toBeNull();
+    expect((await conversations.find(connection.id, '551188887777'))?.id).toBe(other.id);
+    expect(await conversations.find(connection.id, '1')).toBeNull();
+    expect(await conversations.find(newId(), '5511988887777')).toBeNull();
   });
 });
 
@@ -149,7 +151,7 @@ describe('adopt', () => {
       expect.objectContaining({ id: inbound.id, phone: '5511988887777', wa_id: '551188887777', merged_into: null }),
       expect.objectContaining({ id: outbound.id, phone: null, wa_id: null, merged_into: inbound.id }),
     ]);
-    const found = await conversations.findByRecipient(connection.id, '5511988887777');
+    const found = await conversations.find(connection.id, '5511988887777');
     expect(found).toMatchObject({ id: inbound.id, lastInboundAt: new Date(1_700_000_000_000) });
   });
 
@@ -189,7 +191,7 @@ describe('many at once', () => {
   it('merge crosswise without a deadlock, into one row a contact', async () => {
     const processes = Array.from({ length: 4 }, () => ({
       contacts: new ContactBook(opened.database),
-      repository: new ConversationsRepository(opened.database),
+      repository: new ContactsService(new ConversationsRepository(opened.database), opened.database),
     }));
     const contacts = Array.from({ length: 40 }, (_, n) => ({ phone: testPhone(), waId: `49${n}`, userId: `U.${n}` }));
     const links = await Promise.all(

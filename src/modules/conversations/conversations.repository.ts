@@ -1,61 +1,35 @@
-import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { databaseClock } from '../../common/clock.js';
 import { codeOf } from '../../common/describe-error.js';
-import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
-import { GroupCommit } from '../../infrastructure/database/group-commit.js';
 import { insertWebhookEvents } from '../webhook/webhook.types.js';
-import { isUserId } from './contacts/recipient.js';
-import { joinLanes } from './contacts/join-lanes.js';
-import { ownerOf, ownerSince } from './control/owner.js';
+import { isUserId } from './contacts/recipient.types.js';
+import { type Adoption, type ContactObservation, previousOf, type ReplacedRecipient } from './conversations.types.js';
+import { joinLanes } from '../message-state/join-lanes.service.js';
+import { ownerOf, ownerSince } from './control/owner.types.js';
 import {
   ContactResolver,
   type AliasChanges,
   type BookChanges,
-  type ContactObservation,
   type ConversationRecord,
 } from './contacts/contact-resolver.js';
-
-/** How the platform names the contact of a known conversation. */
-export interface Adoption {
-  conversationId: string;
-  waId: string | null;
-  userId: string | null;
-}
-
-/** Names that a contact had before, as callers see them. */
-export interface PreviousNames {
-  phones: string[];
-  user_ids: string[];
-}
-
-/** A contact who is not reached under a name any more, and how instead: digits, a user id, or neither is known. */
-export interface ReplacedRecipient {
-  conversationId: string;
-  phone: string | null;
-  userId: string | null;
-  previous: PreviousNames;
-}
 
 /** `replaced`: it was found by a name that its contact had before. */
 export type FoundConversation = ConversationRecord & { replaced: ReplacedRecipient | null };
 
-/** What has the words of callers. */
-export function previousOf(names: readonly string[]): PreviousNames {
-  return {
-    phones: names.filter((name) => !isUserId(name)),
-    user_ids: names.filter((name) => isUserId(name)),
-  };
+/** The last message of a contact, by which it may be written to. */
+interface Window {
+  connectionId: string;
+  recipient: string;
+  conversationId: string;
+  lastInboundAt: Date;
 }
 
 type KnownConversation = Pick<ConversationRecord, 'id' | 'connectionId' | 'organizationId'>;
 
 const UNIQUE_VIOLATION = '23505';
-const ADOPTED = { ttlMs: 600_000, maxEntries: 100_000 };
-/** Nothing waits for it, and many make one transaction. */
-const GATHER = { quietMs: 100, atMostMs: 300 };
 
 /**
  * The table `conversation`: one row a contact and connection. A transaction that changes which row has which identity
@@ -63,22 +37,8 @@ const GATHER = { quietMs: 100, atMostMs: 300 };
  * which the unique indexes protect.
  */
 @Injectable()
-export class ConversationsRepository implements BeforeApplicationShutdown {
-  private readonly adopting: GroupCommit<Adoption, void>;
-  /** What was committed lately: every status names its recipient, and once is enough. */
-  private readonly adopted = new ExpiringCache<string, Adoption>(ADOPTED);
-
-  constructor(private readonly database: Database) {
-    this.adopting = new GroupCommit(database, {
-      name: 'contact identity',
-      maxWaiting: 100_000,
-      gather: GATHER,
-      commit: async (adoptions, statements) => {
-        await this.enterAll([], adoptions, statements);
-        return adoptions.map(() => undefined);
-      },
-    });
-  }
+export class ConversationsRepository {
+  constructor(private readonly database: Database) {}
 
   /**
    * The conversation with a recipient: digits, in the caller's spelling or the platform's, or a user id; also one that the
@@ -102,6 +62,14 @@ export class ConversationsRepository implements BeforeApplicationShutdown {
     };
   }
 
+  /** When the contacts that have these names wrote last; without those that never did, and former names. */
+  findWindows(recipients: readonly { connectionId: string; recipient: string }[]): Promise<Window[]> {
+    return this.database.query<Window & Record<string, unknown>>(WINDOWS, [
+      recipients.map(({ connectionId }) => connectionId),
+      recipients.map(({ recipient }) => recipient),
+    ]);
+  }
+
   /**
    * Moves what was accepted for former names of contacts while they were replaced: a statement that began before did not
    * see the new ones. To be called after that commit.
@@ -123,34 +91,6 @@ export class ConversationsRepository implements BeforeApplicationShutdown {
   }
 
   /**
-   * Notes how the platform names a conversation's contact; a conversation that it had under that name already and this
-   * one become one. Nothing happens for an unknown conversation. Resolves after its commit, which others share.
-   */
-  async adopt(adoption: Adoption): Promise<void> {
-    if (!this.isNews(adoption)) return;
-    await this.adopting.submit(adoption, true);
-    this.remember([adoption]);
-  }
-
-  /** Whether an adoption names the contact otherwise than what was committed lately. */
-  isNews({ conversationId, waId, userId }: Adoption): boolean {
-    const known = this.adopted.peek(conversationId);
-    return (waId !== null && waId !== known?.waId) || (userId !== null && userId !== known?.userId);
-  }
-
-  /** To be called after the commit of what `enterAll` was given. */
-  remember(adoptions: readonly Adoption[]): void {
-    for (const { conversationId, waId, userId } of adoptions) {
-      const known = this.adopted.peek(conversationId);
-      this.adopted.set(conversationId, {
-        conversationId,
-        waId: waId ?? known?.waId ?? null,
-        userId: userId ?? known?.userId ?? null,
-      });
-    }
-  }
-
-  /**
    * Enters observations and adoptions in the caller's transaction; returns the conversation of each observation. Call it
    * once: locks of connections that are taken twice are taken in no order.
    */
@@ -169,10 +109,6 @@ export class ConversationsRepository implements BeforeApplicationShutdown {
     if (observations.length + known.length === 0) return [];
     const entered = await enterContactObservations([...observations, ...known], statements);
     return entered.ids.slice(0, observations.length);
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.adopting.idle();
   }
 }
 
@@ -292,31 +228,6 @@ function enterAll(
   return { ids: found.map((entry) => entry?.id() ?? null), book };
 }
 
-/**
- * The number under which a contact's messages are kept in order, whether they are addressed to it or to the user id;
- * null where only the user id is known.
- *
- * @param id expression of a conversation's id.
- * @param organizationId expression of its workspace.
- */
-export const numberOfConversation = (id: string, organizationId: string): string => `(
-  select coalesce(survivor.phone, survivor.wa_id, contact.phone, contact.wa_id)
-  from conversation contact left join conversation survivor on survivor.id = contact.merged_into
-  where contact.id = ${id} and contact.organization_id = ${organizationId})`;
-
-/**
- * The key under which a message waits for its turn: the number, and the user id only where no number is known.
- *
- * @param message relation with recipient, and with the columns of the other parameters.
- */
-export const recipientKey = (
-  message: string,
-  userId = 'recipient_user_id',
-  conversationId = 'conversation_id',
-  organizationId = 'organization_id',
-): string => `case when ${message}.${userId} is null then ${message}.recipient else coalesce(
-    ${numberOfConversation(`${message}.${conversationId}`, `${message}.${organizationId}`)}, ${message}.recipient) end`;
-
 /** SELECT list for conversations of the relation `c`. */
 const COLUMNS = camelColumns(
   'c',
@@ -331,6 +242,18 @@ select ${COLUMNS}, 2 from conversation c where c.connection_id = $1 and c.wa_id 
 order by preference limit 1`;
 
 const BY_USER_ID = `select ${COLUMNS} from conversation c where c.connection_id = $1 and c.user_id = $2`;
+
+const WINDOWS = `
+select r.connection_id as "connectionId", r.recipient, found.id as "conversationId", found.last_inbound_at as "lastInboundAt"
+from unnest($1::uuid[], $2::text[]) as r (connection_id, recipient) cross join lateral (
+  select c.id, c.last_inbound_at, 1 as preference from conversation c
+  where c.connection_id = r.connection_id and c.phone = r.recipient
+  union all
+  select c.id, c.last_inbound_at, 2 from conversation c where c.connection_id = r.connection_id and c.wa_id = r.recipient
+  union all
+  select c.id, c.last_inbound_at, 3 from conversation c where c.connection_id = r.connection_id and c.user_id = r.recipient
+  order by preference limit 1) as found
+where found.last_inbound_at is not null`;
 
 const CONNECTIONS = `
 select id, connection_id as "connectionId", organization_id as "organizationId" from conversation

@@ -35,11 +35,11 @@ import {
 import {
   type CanceledMessageResponse,
   JournalResponse,
-  listItemOf,
   type QueuedMessageResponse,
   responseOf,
   SingleMessageResponse,
 } from './dto/message.response.js';
+import { listItemOf } from '../message-state/message-list-item.response.js';
 import { BatchBody } from './accept/batch-body.interceptor.js';
 import { MESSAGE_BODY, type MessageInput } from './accept/message-input.js';
 import { CheckMessageService } from './check/check-message.service.js';
@@ -51,6 +51,7 @@ import { ReadMessageRequest, type ReadMessageResponse, RetryMessageRequest } fro
 import { TimelineResponse } from './dto/timeline.response.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesService } from './messages.service.js';
+import { RetriesService } from './retry/retries.service.js';
 import { ReadReceiptsService } from './read-receipts.service.js';
 import { TimelineService } from './timeline/timeline.service.js';
 
@@ -74,6 +75,7 @@ const REPLAYED = 'Idempotency-Replayed';
 export class MessagesController {
   constructor(
     private readonly messages: MessagesService,
+    private readonly retries: RetriesService,
     private readonly batches: SendBatchService,
     private readonly checks: CheckMessageService,
     private readonly receipts: ReadReceiptsService,
@@ -243,7 +245,7 @@ export class MessagesController {
     @Body() request: RetryMessageRequest,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SingleMessageResponse> {
-    const { message, replayed } = await this.messages.retry(caller, id, {
+    const { message, replayed } = await this.retries.retry(caller, id, {
       confirmOutcomeUnknown: request.confirm_outcome_unknown,
       idempotencyKey: key === undefined ? null : validKey(key),
     });

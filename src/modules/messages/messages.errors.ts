@@ -1,4 +1,4 @@
-import type { PreviousNames } from '../conversations/conversations.repository.js';
+import type { PreviousNames } from '../conversations/conversations.types.js';
 import type { ErrorDetail } from '../../common/app-error.js';
 import { defineErrors, error } from '../../common/define-errors.js';
 import { idempotencyErrors } from '../../common/common.errors.js';

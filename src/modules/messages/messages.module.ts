@@ -18,10 +18,11 @@ import { MessagesRepository } from './messages.repository.js';
 import { ReadReceiptsService } from './read-receipts.service.js';
 import { TimelineService } from './timeline/timeline.service.js';
 import { MessagesService } from './messages.service.js';
+import { RetriesService } from './retry/retries.service.js';
 import { CheckMessageService } from './check/check-message.service.js';
 import { SendBatchService } from './accept/send-batch.service.js';
 import { SendPreparation } from './accept/send-preparation.js';
-import { MessageStateModule } from './state/message-state.module.js';
+import { MessageStateModule } from '../message-state/message-state.module.js';
 import { ScheduleRepository } from './schedule/schedule.repository.js';
 import { ScheduledMessages, ScheduleProcessor } from './schedule/schedule.processor.js';
 
@@ -40,6 +41,7 @@ import { ScheduledMessages, ScheduleProcessor } from './schedule/schedule.proces
   controllers: [MessagesController],
   providers: [
     MessagesService,
+    RetriesService,
     TimelineService,
     ReadReceiptsService,
     SendBatchService,
@@ -56,6 +58,6 @@ import { ScheduledMessages, ScheduleProcessor } from './schedule/schedule.proces
     MessagesMaintenance,
     MessagesMaintenanceRepository,
   ],
-  exports: [MessagesService, MessageReportsService],
+  exports: [MessagesService, RetriesService, MessageReportsService],
 })
 export class MessagesModule {}

@@ -1,4 +1,4 @@
-import { joinLanes } from '../conversations/contacts/join-lanes.js';
+import { joinLanes } from '../message-state/join-lanes.service.js';
 import { Injectable } from '@nestjs/common';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Database } from '../../infrastructure/database/database.js';
@@ -10,7 +10,7 @@ import {
   messageOf,
   type AttemptRow,
   type MessageRow,
-} from './message/message-row.js';
+} from '../message-state/message-row.types.js';
 import {
   type JournalPlace,
   type JournalQuery,
@@ -19,9 +19,9 @@ import {
   pageOf,
   scanEndOf,
 } from './journal/journal-page.js';
-import type { OutboundStatus } from './message/message-state.js';
-import type { DetailedMessage, Message } from './messages.types.js';
-import { FactsRepository } from './state/facts.repository.js';
+import type { OutboundStatus } from '../message-state/message-state.types.js';
+import type { DetailedMessage, Message } from '../message-state/message.types.js';
+import { FactsService } from '../message-state/facts.service.js';
 
 /** `metaMessageId` is null of a message that was sent, and where the contact was erased. */
 type ReadableMessage = Pick<Message, 'id' | 'connectionId' | 'direction' | 'metaMessageId' | 'readAt'>;
@@ -53,15 +53,20 @@ export interface LastFailure {
 export class MessagesRepository {
   constructor(
     private readonly database: Database,
-    private readonly facts: FactsRepository,
+    private readonly facts: FactsService,
   ) {}
 
   async findById(organizationId: string, id: string): Promise<Message | null> {
-    const row = await this.database.find<MessageRow>(
-      `select ${MESSAGE_SELECT} from message m ${messageJoins()} where m.organization_id = $1 and m.id = $2`,
-      [organizationId, id],
+    return (await this.findByIds(organizationId, [id]))[0] ?? null;
+  }
+
+  /** Those of these messages that the workspace has. */
+  async findByIds(organizationId: string, ids: readonly string[]): Promise<Message[]> {
+    const rows = await this.database.query<MessageRow>(
+      `select ${MESSAGE_SELECT} from message m ${messageJoins()} where m.organization_id = $1 and m.id = any($2::uuid[])`,
+      [organizationId, ids],
     );
-    return row && messageOf(row);
+    return rows.map(messageOf);
   }
 
   /**
@@ -145,17 +150,47 @@ export class MessagesRepository {
     from: readonly OutboundStatus[],
     body: string | null,
   ): Promise<boolean> {
-    const [applied] = await this.database.byIndex(() =>
-      this.facts.apply([{ kind: 'retry', messageId, from, body }], this.database, { organizationId }),
+    return (await this.retryAll(organizationId, [{ messageId, body }], from)).length > 0;
+  }
+
+  /** As `retry`, of messages of one workspace: the ids of those that were queued, in their order. */
+  async retryAll(
+    organizationId: string,
+    retries: readonly { messageId: string; body: string | null }[],
+    from: readonly OutboundStatus[],
+  ): Promise<string[]> {
+    const applied = await this.database.byIndex(() =>
+      this.facts.apply(
+        retries.map((each) => ({ kind: 'retry', from, ...each })),
+        this.database,
+        { organizationId },
+      ),
     );
-    if (applied?.result !== 'recorded') return false;
-    // The contact may have another name by now.
-    const replaced = await this.database.query<{ id: string }>(REPLACED_RECIPIENT, [organizationId, messageId]);
+    const queued = retries.flatMap(({ messageId }, index) =>
+      applied[index]?.result === 'recorded' ? [messageId] : [],
+    );
+    if (queued.length === 0) return [];
+    // The contacts may have other names by now.
+    const replaced = await this.database.query<{ id: string }>(REPLACED_RECIPIENTS, [organizationId, queued]);
     await joinLanes(
       replaced.map(({ id }) => id),
       this.database,
     );
-    return true;
+    return queued;
+  }
+
+  /**
+   * Locks where messages stand, in the ambient transaction: their statuses by their ids.
+   *
+   * @param free only what no other transaction has locked.
+   */
+  async lock(organizationId: string, ids: readonly string[], free: boolean): Promise<Map<string, OutboundStatus>> {
+    const rows = await this.database.query<{ id: string; status: OutboundStatus }>(
+      `select message_id as id, status from message_state where organization_id = $1 and message_id = any($2::uuid[])
+       order by message_id for update${free ? ' skip locked' : ''}`,
+      [organizationId, ids],
+    );
+    return new Map(rows.map(({ id, status }) => [id, status]));
   }
 
   /** The message that a retry's key stands for; null where the key is free. */
@@ -242,9 +277,9 @@ export class MessagesRepository {
   }
 }
 
-const REPLACED_RECIPIENT = `
-select coalesce(c.merged_into, c.id) as id from message m join conversation c on c.id = m.conversation_id
-where m.organization_id = $1 and m.id = $2 and exists (
+const REPLACED_RECIPIENTS = `
+select distinct coalesce(c.merged_into, c.id) as id from message m join conversation c on c.id = m.conversation_id
+where m.organization_id = $1 and m.id = any($2::uuid[]) and exists (
   select from conversation_alias a where a.connection_id = m.connection_id and a.name in (m.recipient, m.recipient_user_id))`;
 
 // From the recipients whose turn it is, or that have one on the wire, to what waits behind: so removed rows are not read.

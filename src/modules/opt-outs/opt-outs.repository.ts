@@ -1,4 +1,4 @@
-import { isOnlyFormer } from '../conversations/contacts/recipient.js';
+import { isOnlyFormer } from '../conversations/contacts/recipient.types.js';
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';

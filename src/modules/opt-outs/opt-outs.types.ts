@@ -1,4 +1,4 @@
-import { isOnlyFormer } from '../conversations/contacts/recipient.js';
+import { isOnlyFormer } from '../conversations/contacts/recipient.types.js';
 
 export const OPT_OUT_SOURCES = ['own', 'platform'] as const;
 /** Who recorded it: the workspace, or WhatsApp. */

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ConversationsModule } from '../conversations/conversations.module.js';
 import { MediaModule } from '../media/media.module.js';
-import { MessageStateModule } from '../messages/state/message-state.module.js';
+import { MessageStateModule } from '../message-state/message-state.module.js';
 import { OptOutsModule } from '../opt-outs/opt-outs.module.js';
 import { TemplatesModule } from '../templates/templates.module.js';
 import { WebhookModule } from '../webhook/webhook.module.js';

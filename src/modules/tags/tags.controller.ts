@@ -4,7 +4,7 @@ import { EXAMPLE_TAG } from '../../common/example-ids.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
-import { TAG } from '../messages/message/tag.js';
+import { TAG } from '../message-state/tag.types.js';
 import { RetryTagRequest, SingleTagResponse, TagActionResponse, TagResponse } from './dto/tags.dto.js';
 import { tagsErrors } from './tags.errors.js';
 import { TagsService } from './tags.service.js';

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { MessagesModule } from '../messages/messages.module.js';
-import { MessageStateModule } from '../messages/state/message-state.module.js';
+import { MessageStateModule } from '../message-state/message-state.module.js';
 import { SendingModule } from '../sending/sending.module.js';
 import { WebhookModule } from '../webhook/webhook.module.js';
 import { TagsController } from './tags.controller.js';

@@ -23,7 +23,7 @@ import { applyStatusReports } from '../messages/reports/status-reports.repositor
 import { CLAIM, claimParams, ClaimRepository, type ClaimedMessage } from '../sending/claim/claim.repository.js';
 import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
 import { putBack } from '../sending/outcome/outcome-record.js';
-import type { OutcomeRecord } from '../messages/state/facts.js';
+import type { OutcomeRecord } from '../message-state/facts.types.js';
 import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
 import { type FailedPage, TagsRepository, WORK_ROWS } from './tags.repository.js';
 import type { TagAction, TagStatus } from './tags.types.js';
@@ -591,7 +591,7 @@ describe('a retry', () => {
     await seedFailed(opened.database, connection, { count: 1_500, tag: TAG });
     await opened.database.execute(
       `update message_state set failure_category = 'canceled' where connection_id = $1 and message_id = any(array(
-         select id from message where connection_id = $1 order by created_at, id limit 1350))`,
+         select id from message where connection_id = $1 order by created_at, id limit 1150))`,
       [connection.id],
     );
     await opened.database.execute('vacuum analyze message_state');
@@ -601,13 +601,13 @@ describe('a retry', () => {
     for (let page = await tags.failed(keyOf()); page !== null; page = await tags.failed(keyOf())) {
       pages.push(page);
       const look = () => tags.failed(keyOf());
-      if (page.failed.length === 100) reads = await rowsRead(opened.database, 'message_state', look);
+      if (page.failed.length === 250) reads = await rowsRead(opened.database, 'message_state', look);
       await tags.retried(keyOf(), page.before, page.last);
     }
     expect(pages.map(({ failed, looked }) => [failed.length, looked])).toEqual([
       [0, 1_000],
-      [100, 0],
-      [50, 50],
+      [250, 0],
+      [100, 100],
     ]);
     const found = pages.flatMap(({ failed }) => failed.map(({ id }) => id));
     const { ids } = await opened.database.row<{ ids: string[] }>(
@@ -616,7 +616,7 @@ describe('a retry', () => {
       [connection.id],
     );
     expect(found).toEqual(ids);
-    // 350 not to be retried are before them.
+    // 150 not to be retried are before them.
     expect(reads).toBeLessThan(600);
     expect(await tags.status(keyOf())).toBe('active');
   });

@@ -3,10 +3,10 @@ import { FIRST_ID } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
 import type { RowsOfWorkspaces } from '../../infrastructure/queue/turns.js';
-import { recipientKey } from '../conversations/conversations.repository.js';
-import { queueTakes } from '../messages/message/message-state.js';
-import type { Fact } from '../messages/state/facts.js';
-import { FactsRepository } from '../messages/state/facts.repository.js';
+import { recipientKey } from '../message-state/recipient-key.types.js';
+import { queueTakes } from '../message-state/message-state.types.js';
+import type { Fact } from '../message-state/facts.types.js';
+import { FactsService } from '../message-state/facts.service.js';
 import type { TagAction, TagKey, TagPart, TagStatus } from './tags.types.js';
 
 /** Messages of a tag that are counted. */
@@ -16,9 +16,9 @@ export const MAX_COUNTED = 200_000;
 const BATCH = 2_000;
 /** Messages that fail in one transaction. */
 const FAILED_AT_ONCE = 500;
-/** Messages of the journal that one look for failed ones passes, and of which it finds no more than a turn may retry. */
+/** Messages of the journal that one look for failed ones passes, and of which it finds no more than one transaction retries. */
 const LOOK = 1_000;
-const RETRIES = 100;
+const RETRIES = 250;
 /** Tags of which one turn of a workspace may do a step. */
 export const TAGS_OF_TURN = 100;
 /** What a retry without a category leaves out: the caller's and the recipient's own will. */
@@ -66,7 +66,7 @@ interface MovedRow {
 export class TagsRepository {
   constructor(
     private readonly database: Database,
-    private readonly facts: FactsRepository,
+    private readonly facts: FactsService,
   ) {}
 
   /** Null where no message has the tag. */

@@ -1,11 +1,8 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { AppError } from '../../common/app-error.js';
-import { describeError } from '../../common/describe-error.js';
-import { mapAtOnce } from '../../common/map-at-once.js';
 import { Sweeps } from '../../infrastructure/queue/sweeps.js';
-import { OUTBOUND_STATUSES } from '../messages/message/message-state.js';
-import { MessagesService } from '../messages/messages.service.js';
+import { OUTBOUND_STATUSES } from '../message-state/message-state.types.js';
+import { RetriesService } from '../messages/retry/retries.service.js';
 import { SendingService } from '../sending/sending.service.js';
 import { WebhookService } from '../webhook/webhook.service.js';
 import { tagsErrors } from './tags.errors.js';
@@ -13,12 +10,8 @@ import { MAX_COUNTED, type Moved, TAGS_OF_TURN, type TagWork, TagsRepository, WO
 import type { TagAction, TagKey, TagStatus, TagSummary } from './tags.types.js';
 
 const SWEEP_EVERY_MS = 1_000;
-/** Of one tag. Of each the transaction may wait for a lock, with a connection to the database. */
-const RETRIES_AT_ONCE = 3;
 /** Workspaces whose last served tag is kept. */
 const MAX_LASTS = 1_000;
-/** What is not an answer about the message: it is asked again in the next round. */
-const LATER = new Set(['unavailable', 'platform_unavailable', 'platform_timeout', 'internal']);
 
 /**
  * Groups of messages. An action is one row (`message_tag`), which the claim of messages reads where one with a tag is due:
@@ -28,13 +21,12 @@ const LATER = new Set(['unavailable', 'platform_unavailable', 'platform_timeout'
  */
 @Injectable()
 export class TagsService implements OnModuleInit {
-  private readonly logger = new Logger(TagsService.name);
   /** The tag of a workspace that had the last step. */
   private readonly lasts = new LRUCache<string, string>({ max: MAX_LASTS });
 
   constructor(
     private readonly tags: TagsRepository,
-    private readonly messages: MessagesService,
+    private readonly retries: RetriesService,
     private readonly sending: SendingService,
     private readonly webhook: WebhookService,
     private readonly sweeps: Sweeps,
@@ -131,41 +123,15 @@ export class TagsService implements OnModuleInit {
     return rows;
   }
 
-  /** Ends early with the signal, or where something is away; the next step goes on behind what was retried. */
+  /** The next step goes on behind what was decided. */
   private async retry(key: TagKey, signal: AbortSignal): Promise<number> {
     const page = await this.tags.failed(key);
     if (page === null) return 0;
-    // Whether there are limits is looked up for each.
-    const sender = { organizationId: key.organizationId, apiPaidUntil: null, limited: true };
-    let [begun, isOver] = [0, false];
-    const done = await mapAtOnce(page.failed, RETRIES_AT_ONCE, async ({ id }) => {
-      // One at least, so that a slow database does not keep it where it is.
-      isOver ||= begun > 0 && signal.aborted;
-      if (isOver) return false;
-      begun++;
-      const isDone = await this.retryOne(sender, id);
-      isOver ||= !isDone;
-      return isDone;
-    });
-    // They are begun in their order, and what was begun has ended.
+    const ids = page.failed.map(({ id }) => id);
+    const done = ids.length === 0 ? [] : await this.retries.retryPage(key.organizationId, ids, signal);
     const open = done.indexOf(false);
     if (open === 0) return 0;
     await this.tags.retried(key, page.before, open < 0 ? page.last : (page.failed[open - 1] ?? null));
     return open < 0 ? page.failed.length + page.looked + 1 : open;
-  }
-
-  /** What may not be sent as things are stays failed. False: nothing is said about the message, it is asked again. */
-  private async retryOne(
-    sender: { organizationId: string; apiPaidUntil: null; limited: boolean },
-    id: string,
-  ): Promise<boolean> {
-    try {
-      await this.messages.retry(sender, id, { confirmOutcomeUnknown: false, idempotencyKey: null });
-    } catch (error) {
-      if (error instanceof AppError && !LATER.has(error.kind)) return true;
-      this.logger.warn(`a failed message of a tag could not be retried, and is in a second: ${describeError(error)}`);
-      return false;
-    }
-    return true;
   }
 }

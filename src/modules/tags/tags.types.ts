@@ -1,4 +1,4 @@
-import type { MessageStatus } from '../messages/message/message-state.js';
+import type { MessageStatus } from '../message-state/message-state.types.js';
 
 export const TAG_ACTIONS = ['pause', 'resume', 'cancel', 'retry'] as const;
 export type TagAction = (typeof TAG_ACTIONS)[number];

@@ -1,4 +1,4 @@
-import { TAG } from '../../../src/modules/messages/message/tag.js';
+import { TAG } from '../../../src/modules/message-state/tag.types.js';
 import type { Operation, Parameter } from './description.js';
 import { chosen, FAULTY, only, type Mutation, type Refusal } from './mutation.js';
 import { encode, type Request } from './request.js';

@@ -1,10 +1,6 @@
 import fc from 'fast-check';
-import {
-  ContactResolver,
-  type BookChanges,
-  type ConversationRecord,
-  type ContactObservation,
-} from './contact-resolver.js';
+import { ContactResolver, type BookChanges, type ConversationRecord } from './contact-resolver.js';
+import type { ContactObservation } from '../conversations.types.js';
 
 const CONNECTION = 'connection-1';
 let made = 0;

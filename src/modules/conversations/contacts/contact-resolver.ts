@@ -1,7 +1,8 @@
-import { databaseClock } from '../../../common/clock.js';
 import type { Replacement } from '../../../infrastructure/whatsapp/webhook-message.js';
-import type { Handover, OwnerFacts } from '../control/owner.js';
-import { afterKnown, changesOwner, laterHandover, ownerOf } from '../control/owner.js';
+import { databaseClock } from '../../../common/clock.js';
+import type { Handover, OwnerFacts } from '../control/owner.types.js';
+import type { ContactObservation } from '../conversations.types.js';
+import { afterKnown, changesOwner, laterHandover, ownerOf } from '../control/owner.types.js';
 
 /** A row of `conversation`: one contact on one connection. */
 export interface ConversationRecord extends OwnerFacts {
@@ -19,30 +20,6 @@ export interface ConversationRecord extends OwnerFacts {
   /** Names that it had before, with when they were replaced (milliseconds since the epoch). */
   previous?: readonly { name: string; at: number }[];
   createdAt: Date;
-}
-
-/** One contact as a caller, an answer or a notification named it. */
-export interface ContactObservation {
-  organizationId: string;
-  connectionId: string;
-  /** The conversation that is meant, where it is known. */
-  conversationId?: string | null;
-  /** The number as a caller gave it, digits. */
-  phone?: string | null;
-  /** The platform's spelling of the number, digits. */
-  waId?: string | null;
-  userId?: string | null;
-  profileName?: string | null;
-  /** When the contact wrote, where that opens the window. */
-  inboundAt?: Date | null;
-  /** When the contact wrote to another app, which owns the conversation. */
-  standbyAt?: Date | null;
-  /** What the platform, or a call of ours, said of the owner. */
-  handover?: Handover | null;
-  /** When the contact had these names. */
-  at?: Date | null;
-  /** What the contact is named instead since `at`. */
-  replacement?: Replacement | null;
 }
 
 /** What must be written of the names that contacts had before. */

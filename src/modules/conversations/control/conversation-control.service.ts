@@ -15,7 +15,7 @@ import { conversationsErrors } from '../conversations.errors.js';
 import { ConversationsRepository } from '../conversations.repository.js';
 import { ConversationsService } from '../conversations.service.js';
 import type { ControlAction, ControlRequest, ConversationResponse } from '../dto/conversations.dto.js';
-import type { Owner } from './owner.js';
+import type { Owner } from './owner.types.js';
 
 /** The app is not the escalation partner; it does not own the conversation. */
 const NOT_ALLOWED = new Set([2_494_191, 131_070]);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterKnown, laterHandover, ownerOf, type Handover, type OwnerFacts } from './owner.js';
+import { afterKnown, laterHandover, ownerOf, type Handover, type OwnerFacts } from './owner.types.js';
 
 const NOTHING: OwnerFacts = {
   lastInboundAt: null,

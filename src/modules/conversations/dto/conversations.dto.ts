@@ -2,11 +2,11 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
 import { cursorOf, type ListCursor, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
-import type { PreviousNames } from '../conversations.repository.js';
-import { OWNERS, type Owner } from '../control/owner.js';
+import type { PreviousNames } from '../conversations.types.js';
+import { OWNERS, type Owner } from '../control/owner.types.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
-import { OptionalPhone, OptionalUserId } from './recipient.query.js';
-import { ContactResponse, JournalPagination, MessageListItem } from '../../messages/dto/message.response.js';
+import { OptionalPhone, OptionalUserId } from './recipient.decorator.js';
+import { ContactResponse, JournalPagination, MessageListItem } from '../../message-state/message-list-item.response.js';
 
 /** So many unread messages are counted; more are not looked at. */
 export const UNREAD_LIMIT = 100;

@@ -1,20 +1,20 @@
-import { isOnlyFormer } from '../contacts/recipient.js';
-import { previousOf } from '../conversations.repository.js';
+import { isOnlyFormer } from '../contacts/recipient.types.js';
+import { previousOf } from '../conversations.types.js';
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
-import { ownerOf, type OwnerFacts } from '../control/owner.js';
-import { windowClosesAt } from '../windows/windows.js';
+import { ownerOf, type OwnerFacts } from '../control/owner.types.js';
+import { windowClosesAt } from '../windows/windows.types.js';
 import {
   UNREAD_LIMIT,
   UNREAD_PAGES,
   type ConversationFilter,
   type ConversationResponse,
 } from '../dto/conversations.dto.js';
-import { listItemOf } from '../../messages/dto/message.response.js';
-import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../../messages/message/message-row.js';
+import { listItemOf } from '../../message-state/message-list-item.response.js';
+import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../../message-state/message-row.types.js';
 
 /** A conversation's last message, or the place in the journal down to which was looked. */
 interface Place {

@@ -3,7 +3,8 @@ import { databaseClock } from '../../../common/clock.js';
 import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { PgNotifier } from '../../../infrastructure/database/pg-notifier.js';
 import { ConversationsRepository } from '../conversations.repository.js';
-import { WINDOW_MS, windowClosesAt } from './windows.js';
+import { WINDOW_MS, windowClosesAt } from './windows.types.js';
+import type { AppError } from '../../../common/app-error.js';
 import { conversationsErrors } from '../conversations.errors.js';
 
 /** A conversation with a recipient; `replaced`: under a name that the contact had before. */
@@ -59,12 +60,21 @@ export class RecipientsService implements BeforeApplicationShutdown {
     const conversation = await this.conversations.findByRecipient(connectionId, recipient);
     const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
     if (conversation === null || closesAt === null || closesAt.getTime() <= databaseClock.now()) {
-      throw conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt });
+      throw windowClosed(conversation?.lastInboundAt ?? null);
     }
     const open = { conversationId: conversation.id, closesAt: closesAt.getTime() };
     if (conversation.replaced !== null) return { ...open, isReplaced: true };
     this.open.set(`${connectionId}/${recipient}`, open);
     return open;
+  }
+
+  /** Remembers which of these windows are open: one statement for what is not known, so that `requireOpen` has none to make. */
+  async recall(recipients: readonly { connectionId: string; recipient: string }[]): Promise<void> {
+    const unknown = recipients.filter(({ connectionId, recipient }) => this.peekOpen(connectionId, recipient) === null);
+    if (unknown.length === 0) return;
+    for (const found of await this.conversations.findWindows(unknown)) {
+      this.remember(found.connectionId, found.recipient, found.conversationId, found.lastInboundAt);
+    }
   }
 
   /** Keeps an open conversation that was read elsewhere. */
@@ -96,4 +106,9 @@ export class RecipientsService implements BeforeApplicationShutdown {
     const found = await this.conversations.findByRecipient(connectionId, recipient);
     return found === null ? null : { conversationId: found.id, isReplaced: found.replaced !== null };
   }
+}
+
+/** SERVICE_WINDOW_CLOSED (422). */
+export function windowClosed(lastInboundAt: Date | null): AppError {
+  return conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(lastInboundAt) });
 }

@@ -8,7 +8,7 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../../test/suppor
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { AcceptRepository, type Accepted, INSERT_MESSAGES, type NewMessage } from './accept.repository.js';
-import { WINDOW_MS } from '../../conversations/windows/windows.js';
+import { WINDOW_MS } from '../../conversations/windows/windows.types.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 
 let opened: OpenTestDatabase;

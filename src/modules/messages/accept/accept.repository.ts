@@ -8,11 +8,12 @@ import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { type TraceContext, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { LimitBook, limitReached } from '../../billing/limits.service.js';
-import { previousOf, recipientKey, type ReplacedRecipient } from '../../conversations/conversations.repository.js';
+import { previousOf, type ReplacedRecipient } from '../../conversations/conversations.types.js';
+import { recipientKey } from '../../message-state/recipient-key.types.js';
 import { type OptOutFound, optOutOf } from '../../opt-outs/opt-outs.types.js';
 import { countedMessages } from './counted-messages.js';
 import type { MessageInput } from './message-input.js';
-import { WINDOW_MS } from '../../conversations/windows/windows.js';
+import { WINDOW_MS } from '../../conversations/windows/windows.types.js';
 
 /** A validated message that waits to become durable. */
 export interface NewMessage extends MessageInput {

@@ -6,8 +6,9 @@ import { MediaService } from '../../media/media.service.js';
 import type { FileForSending, MediaType } from '../../media/media.types.js';
 import type { TemplateValues } from '../../templates/templates.types.js';
 import { TemplatesService } from '../../templates/templates.service.js';
-import { changeFiles, ownFilesIn, withHeaderFile } from '../message/file-references.js';
+import { changeFiles, ownFilesIn, withHeaderFile } from '../../message-state/file-references.types.js';
 import { messagesErrors } from '../messages.errors.js';
+import { LookUps } from './look-ups.js';
 import type { MessageContent, TemplateContent } from './variants/variant.js';
 
 /** The platform's limit for a document's name. */
@@ -46,18 +47,26 @@ export class ContentPreparation {
   }
 
   /** As `prepare`, for a message that has been prepared before: what it only refers to may be gone by now. */
-  async prepareAgain(connection: Connection, given: MessageContent, toUserId: boolean): Promise<MessageContent> {
-    const filled = given.type === 'template' ? await this.fillTemplate(connection, given, toUserId) : given;
-    return this.requireFiles(connection.organizationId, filled);
+  async prepareAgain(
+    connection: Connection,
+    given: MessageContent,
+    toUserId: boolean,
+    lookUps = new LookUps(),
+  ): Promise<MessageContent> {
+    const filled = given.type === 'template' ? await this.fillTemplate(connection, given, toUserId, lookUps) : given;
+    return this.requireFiles(connection.organizationId, filled, lookUps);
   }
 
   private async fillTemplate(
     connection: Connection,
     given: MessageContent,
     toUserId: boolean,
+    lookUps: LookUps,
   ): Promise<MessageContent> {
     const { name, language } = given.content as unknown as TemplateContent;
-    const template = await this.templates.forSending(connection, name, language.code);
+    const template = await lookUps.once(`template/${connection.id}/${language.code}/${name}`, () =>
+      this.templates.forSending(connection, name, language.code),
+    );
     if (toUserId && template.category === 'AUTHENTICATION') throw messagesErrors.RECIPIENT_NEEDS_PHONE();
     const { parameters, ...rest } = given.content as { parameters?: TemplateValues };
     const sent = parameters === undefined ? given.content : { ...rest, components: template.componentsOf(parameters) };
@@ -69,13 +78,14 @@ export class ContentPreparation {
     return { ...given, content, body: template.render(components), templateCategory: template.category };
   }
 
-  private async requireFiles(organizationId: string, given: MessageContent): Promise<MessageContent> {
+  private async requireFiles(organizationId: string, given: MessageContent, lookUps: LookUps): Promise<MessageContent> {
     const references = ownFilesIn(given.type, given.content);
     if (references.length === 0) return given;
     const files = new Map<string, FileForSending>();
     await Promise.all(
       references.map(async ({ id, type }) => {
-        files.set(`${type}/${id}`, await this.media.requireForSending(organizationId, id, type));
+        const key = `${type}/${id}`;
+        files.set(key, await lookUps.once(`file/${key}`, () => this.media.requireForSending(organizationId, id, type)));
       }),
     );
     const content = changeFiles(given.type, given.content, (named, type) => {

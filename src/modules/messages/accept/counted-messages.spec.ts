@@ -1,4 +1,4 @@
-import { factsOf } from '../../../../test/support/facts.js';
+import { cancelMessage } from '../../../../test/support/facts.js';
 import { ContactBook } from '../../../../test/support/contact-book.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { LIMITED } from '../../../../test/support/limits.js';
@@ -6,7 +6,6 @@ import { newMessage } from '../../../../test/support/new-message.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { LimitBook } from '../../billing/limits.service.js';
-import { ScheduleRepository } from '../schedule/schedule.repository.js';
 import { AcceptRepository, type Accepted, type NewMessage } from './accept.repository.js';
 import { countedMessage } from './counted-messages.js';
 
@@ -65,10 +64,7 @@ describe('a limit of marketing for one recipient', () => {
       expect(kind).toBe('inserted');
       expect((await send(second)).kind).toBe('limited');
       expect([await usedFor(first), await usedFor(second)]).toEqual([1, 1]);
-      await new ScheduleRepository(opened.database, factsOf(opened.database)).cancel(
-        connection.organizationId,
-        messageId,
-      );
+      await cancelMessage(opened.database, connection.organizationId, messageId);
       expect([await usedFor(first), await usedFor(second)]).toEqual([0, 0]);
       const together = await accepts.acceptTogether(
         [second, first].map((each) => marketingTo(each)),

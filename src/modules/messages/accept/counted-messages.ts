@@ -1,6 +1,6 @@
 import type { Statements } from '../../../infrastructure/database/database.js';
 import { type CountedMessage, MARKETING } from '../../billing/limits.service.js';
-import { findPersons } from '../../conversations/contacts/persons.js';
+import { findPersons } from '../../conversations/contacts/persons.service.js';
 
 export type LimitedMessage = Omit<CountedMessage, 'person'> & { connectionId: string };
 

@@ -12,11 +12,10 @@ import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { readJson } from '../../../infrastructure/http/read-json.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
-import { RecipientsService } from '../../conversations/windows/recipients.service.js';
+import { RecipientsService, windowClosed } from '../../conversations/windows/recipients.service.js';
 import { OptOutsService } from '../../opt-outs/opt-outs.service.js';
 import type { OptOutTarget } from '../../opt-outs/opt-outs.types.js';
 import type { SendBatchResponse } from '../dto/send-batch.js';
-import { conversationsErrors } from '../../conversations/conversations.errors.js';
 import { type BatchError, messagesErrors } from '../messages.errors.js';
 import { SendingService } from '../../sending/sending.service.js';
 import { AcceptRepository, type Accepted, GroupRefused, type NewMessage } from './accept.repository.js';
@@ -31,7 +30,6 @@ import {
   type RequestKey,
   type Sender,
 } from './send-preparation.js';
-import { windowClosesAt } from '../../conversations/windows/windows.js';
 
 /** One message of a batch, and what is known of it so far. */
 interface Entry {
@@ -284,7 +282,7 @@ function settle(entry: Entry, accepted: Accepted | undefined): void {
   else if (optOut !== undefined) entry.error = messagesErrors.RECIPIENT_OPTED_OUT(optOut);
   else if (replaced !== undefined) entry.error = messagesErrors.RECIPIENT_REPLACED(replaced.previous);
   else if (kind === 'window_closed') {
-    entry.error = conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(lastInboundAt ?? null) });
+    entry.error = windowClosed(lastInboundAt ?? null);
   } else if (kind === 'known' && fingerprint !== entry.request?.fingerprint) {
     entry.error = messagesErrors.IDEMPOTENCY_KEY_REUSED();
   } else {

@@ -5,15 +5,16 @@ import { ConnectionsService } from '../../connections/connections.service.js';
 import type { Connection } from '../../connections/connections.types.js';
 import { asViolation, ContentPreparation } from './content-preparation.js';
 import { newId } from '../../../common/ids.js';
+import { LookUps } from './look-ups.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import type { NewMessage } from './accept.repository.js';
 import type { MessageInput } from './message-input.js';
 import { messagesErrors } from '../messages.errors.js';
 import { MessagesRepository } from '../messages.repository.js';
-import type { Message } from '../messages.types.js';
-import { isUserId } from '../../conversations/contacts/recipient.js';
+import type { Message } from '../../message-state/message.types.js';
+import { isUserId } from '../../conversations/contacts/recipient.types.js';
 import { OptOutsService } from '../../opt-outs/opt-outs.service.js';
-import type { OptOutsFound } from '../../opt-outs/opt-outs.types.js';
+import type { OptOutsFound, OptOutTarget } from '../../opt-outs/opt-outs.types.js';
 import { RecipientsService } from '../../conversations/windows/recipients.service.js';
 import type { MessageContent } from './variants/variant.js';
 
@@ -123,36 +124,44 @@ export class SendPreparation {
   }
 
   /**
-   * Lets a stored message pass that could be sent now, and returns its content as it would be.
+   * Lets stored messages of a workspace pass that could be sent now: a function that returns the content of one of them as it would
+   * be. What several of them need is looked up once.
    *
-   * @param optOuts of its recipient, where they are known.
    * @throws what `prepare` throws with 422, as 409, and RECIPIENT_OPTED_OUT.
    */
-  async prepareAgain(organizationId: string, message: Message, optOuts?: OptOutsFound): Promise<MessageContent> {
-    try {
-      const connection = await this.readyConnection(organizationId, message.connectionId);
-      if (message.type !== 'template') {
-        await this.recipients.requireOpen(message.connectionId, message.recipientUserId ?? message.recipient ?? '');
+  prepareAgain(messages: readonly Message[]): (message: Message) => Promise<MessageContent> {
+    const lookUps = new LookUps();
+    return async (message) => {
+      const { connectionId, organizationId, type } = message;
+      try {
+        const connection = await lookUps.once(`connection/${connectionId}`, () =>
+          this.readyConnection(organizationId, connectionId),
+        );
+        if (type !== 'template') {
+          await lookUps.once('windows', () =>
+            this.recipients.recall(messages.filter((each) => each.type !== 'template').map(targetOf)),
+          );
+          await this.recipients.requireOpen(connectionId, targetOf(message).recipient);
+        }
+        const content = await this.contents.prepareAgain(
+          connection,
+          message,
+          message.recipientUserId !== null,
+          lookUps,
+        );
+        const optOuts = await lookUps.once('opt-outs', () => this.optOutsOf(messages));
+        requireNoOptOut(content, optOuts.get(message.id));
+        return content;
+      } catch (error) {
+        throw error instanceof AppError && error.kind === 'unprocessable' ? error.withKind('conflict') : error;
       }
-      const content = await this.contents.prepareAgain(connection, message, message.recipientUserId !== null);
-      requireNoOptOut(content, optOuts ?? (await this.optOutsOf([message])).get(message));
-      return content;
-    } catch (error) {
-      throw error instanceof AppError && error.kind === 'unprocessable' ? error.withKind('conflict') : error;
-    }
+    };
   }
 
-  /** What keeps messages from their recipients; one statement. */
-  async optOutsOf(messages: readonly Message[]): Promise<Map<Message, OptOutsFound>> {
-    const found = await this.optOuts.find(
-      messages.map(({ organizationId, connectionId, conversationId, recipient, recipientUserId }) => ({
-        organizationId,
-        connectionId,
-        conversationId,
-        recipient: recipientUserId ?? recipient ?? '',
-      })),
-    );
-    return new Map(messages.map((message, index) => [message, found[index] as OptOutsFound]));
+  /** What keeps messages from their recipients, by their ids; one statement. */
+  private async optOutsOf(messages: readonly Message[]): Promise<Map<string, OptOutsFound | undefined>> {
+    const found = await this.optOuts.find(messages.map(targetOf));
+    return new Map(messages.map(({ id }, index) => [id, found[index]]));
   }
 
   /** The conversation that an answer belongs to. A template may go to any contact at any time, all else into a window. */
@@ -170,4 +179,9 @@ export class SendPreparation {
   readyConnection(organizationId: string, id: string): Promise<Connection> {
     return this.connections.getReady(organizationId, id).catch(asViolation);
   }
+}
+
+function targetOf(message: Message): OptOutTarget {
+  const { organizationId, connectionId, conversationId, recipient, recipientUserId } = message;
+  return { organizationId, connectionId, conversationId, recipient: recipientUserId ?? recipient ?? '' };
 }

@@ -15,16 +15,16 @@ import { BacklogGuard } from '../accept/backlog-guard.js';
 import { ContentPreparation } from '../accept/content-preparation.js';
 import { countedMessage } from '../accept/counted-messages.js';
 import type { MessageInput } from '../accept/message-input.js';
-import { isUserId } from '../../conversations/contacts/recipient.js';
+import { isUserId } from '../../conversations/contacts/recipient.types.js';
 import { requireTimeAhead } from '../accept/schedule.js';
 import { requireNoOptOut, SendPreparation, type Sender } from '../accept/send-preparation.js';
 import type { MessageContent, TemplateContent } from '../accept/variants/variant.js';
-import { ownerOf, UNKNOWN_OWNER } from '../../conversations/control/owner.js';
-import { windowClosesAt } from '../../conversations/windows/windows.js';
+import { ownerOf, UNKNOWN_OWNER } from '../../conversations/control/owner.types.js';
+import { windowClosesAt } from '../../conversations/windows/windows.types.js';
 import { OptOutsService } from '../../opt-outs/opt-outs.service.js';
-import { ConversationsRepository } from '../../conversations/conversations.repository.js';
+import { ContactsService } from '../../conversations/contacts/contacts.service.js';
+import { windowClosed } from '../../conversations/windows/recipients.service.js';
 import type { MessageCheck, RenderedMessageResponse } from '../dto/check-message.js';
-import { conversationsErrors } from '../../conversations/conversations.errors.js';
 import { messagesErrors } from '../messages.errors.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { SendingService } from '../../sending/sending.service.js';
@@ -49,7 +49,7 @@ export class CheckMessageService {
     private readonly preparation: SendPreparation,
     private readonly contents: ContentPreparation,
     private readonly connections: ConnectionsService,
-    private readonly conversations: ConversationsRepository,
+    private readonly contacts: ContactsService,
     private readonly messages: MessagesRepository,
     private readonly templates: TemplatesService,
     private readonly backlog: BacklogGuard,
@@ -95,11 +95,12 @@ export class CheckMessageService {
       return this.checkedOf(problems, { rendered: renderedOf(input, input, null), ...nothing });
     }
 
-    const conversation = await this.conversations.findByRecipient(connection.id, input.recipient);
-    const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
+    const conversation = await this.contacts.find(connection.id, input.recipient);
+    const lastInboundAt = conversation?.lastInboundAt ?? null;
+    const closesAt = windowClosesAt(lastInboundAt);
     const window = { open: closesAt !== null && closesAt.getTime() > databaseClock.now(), closesAt };
     if (input.type !== 'template' && !window.open) {
-      problems.push(conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt }));
+      problems.push(windowClosed(lastInboundAt));
     }
     const replaced = conversation?.replaced ?? null;
     const recipient = replaced === null ? input.recipient : (replaced.phone ?? replaced.userId ?? input.recipient);

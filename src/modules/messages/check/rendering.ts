@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../common/json.js';
 import { MEDIA_FIELDS } from '../../../infrastructure/whatsapp/message-body.js';
 import { own, ownList, ownText } from '../../../infrastructure/whatsapp/json-access.js';
-import { isMediaType } from '../message/file-references.js';
+import { isMediaType } from '../../message-state/file-references.types.js';
 import type { RenderedButtonResponse, RenderedMessageResponse } from '../dto/check-message.js';
 
 export const NOTHING_RENDERED: RenderedMessageResponse = { header: null, body: null, footer: null, buttons: [] };

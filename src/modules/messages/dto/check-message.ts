@@ -4,7 +4,7 @@ import { openWords } from '../../../infrastructure/http/open-words.js';
 import type { ErrorFields } from '../../../infrastructure/http/error.filter.js';
 import { ENDPOINTS, type Endpoint } from '../../../infrastructure/whatsapp/graph-error.js';
 import { LIMIT_KINDS, type LimitKind } from '../../billing/limits.types.js';
-import { OWNERS, type Owner } from '../../conversations/control/owner.js';
+import { OWNERS, type Owner } from '../../conversations/control/owner.types.js';
 import { MAX_AHEAD } from '../../sending/sending.types.js';
 
 /** What does not keep Herald from taking a message, but may keep it from arriving. */

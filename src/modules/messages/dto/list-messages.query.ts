@@ -2,11 +2,11 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches, MaxLength } from 'class-validator';
 import { FAILURE_CATEGORIES, type FailureCategory } from '../../../common/failure-category.js';
 import { cursorOf, OptionalTime, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
-import { OptionalPhone, OptionalUserId } from '../../conversations/dto/recipient.query.js';
+import { OptionalPhone, OptionalUserId } from '../../conversations/dto/recipient.decorator.js';
 import type { JournalQuery } from '../journal/journal-page.js';
-import { MESSAGE_SOURCES, type MessageSource } from '../messages.types.js';
-import { TAG, TAG_MEANING } from '../message/tag.js';
-import { MESSAGE_STATUSES, type MessageStatus } from '../message/message-state.js';
+import { MESSAGE_SOURCES, type MessageSource } from '../../message-state/message.types.js';
+import { TAG, TAG_MEANING } from '../../message-state/tag.types.js';
+import { MESSAGE_STATUSES, type MessageStatus } from '../../message-state/message-state.types.js';
 
 /** The specification leaves `accepted` out; such messages are found by the other filters. */
 const FILTER_STATUSES = MESSAGE_STATUSES.filter((status) => status !== 'accepted');

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { RESPONSIBLES, type Responsible } from '../../../common/failure-category.js';
-import { MESSAGE_STATUSES } from '../message/message-state.js';
+import { MESSAGE_STATUSES } from '../../message-state/message-state.types.js';
 
 /** Where a move came from: a request of yours, Herald itself, the platform, or who runs Herald. */
 export const TIMELINE_SOURCES = ['api', 'herald', 'whatsapp', 'operator'] as const;

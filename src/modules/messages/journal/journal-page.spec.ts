@@ -5,7 +5,7 @@ import { costOf, rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { type JournalQuery, MAX_SCANNED } from './journal-page.js';
-import { MESSAGE_STATUSES } from '../message/message-state.js';
+import { MESSAGE_STATUSES } from '../../message-state/message-state.types.js';
 
 let test: OpenTestDatabase;
 let factories: Factories;

@@ -1,8 +1,8 @@
 import type { ListCursor } from '../../../infrastructure/http/page.query.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
-import { isInQueue, type MessageStatus } from '../message/message-state.js';
-import type { Message, MessageSource } from '../messages.types.js';
-import { BY_TIME, HELD_BY_RECIPIENT } from '../message/message-row.js';
+import { isInQueue, type MessageStatus } from '../../message-state/message-state.types.js';
+import type { Message, MessageSource } from '../../message-state/message.types.js';
+import { BY_TIME, HELD_BY_RECIPIENT } from '../../message-state/message-row.types.js';
 
 /** What is left out does not filter. */
 export interface JournalQuery extends Partial<ListCursor> {

@@ -1,4 +1,4 @@
-import { isOnlyFormer, isUserId } from '../../conversations/contacts/recipient.js';
+import { isOnlyFormer, isUserId } from '../../conversations/contacts/recipient.types.js';
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
 import { BatchPlace } from '../../../infrastructure/database/batch-place.js';
@@ -7,10 +7,10 @@ import type { Counts, Subject } from '../../workspaces/erasure/erasure.service.j
 import { isOwned } from '../../../infrastructure/queue/lane-owner.js';
 import { boundedCount } from '../../../infrastructure/operations/backlogs.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
-import { queueTakes } from '../message/message-state.js';
-import type { LaneStatus } from '../messages.types.js';
-import { FactsRepository } from '../state/facts.repository.js';
-import { HELD_BY_RECIPIENT, HELD_BY_TIME } from '../message/message-row.js';
+import { queueTakes } from '../../message-state/message-state.types.js';
+import type { LaneStatus } from '../../message-state/message.types.js';
+import { FactsService } from '../../message-state/facts.service.js';
+import { HELD_BY_RECIPIENT, HELD_BY_TIME } from '../../message-state/message-row.types.js';
 import { SCHEDULE_LANE } from '../schedule/schedule.repository.js';
 
 /** One page of a contact's messages. */
@@ -48,7 +48,7 @@ export class MessagesMaintenanceRepository {
 
   constructor(
     private readonly database: Database,
-    private readonly facts: FactsRepository,
+    private readonly facts: FactsService,
   ) {}
 
   /** All identities of the contact with one of these names in the workspace, whether it is known there or not. */

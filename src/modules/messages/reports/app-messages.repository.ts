@@ -1,13 +1,13 @@
 import { newId } from '../../../common/ids.js';
 import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
-import { ownerFields } from '../../conversations/control/owner.js';
-import type { ContactObservation } from '../../conversations/contacts/contact-resolver.js';
+import { ownerFields } from '../../conversations/control/owner.types.js';
+import type { ContactObservation } from '../../conversations/conversations.types.js';
 import type { MediaService } from '../../media/media.service.js';
-import { insertMessageEvents } from '../message/message-event-sql.js';
-import type { AppMessageReport, StatusReport } from '../messages.types.js';
+import { insertMessageEvents } from '../../message-state/message-events.types.js';
+import type { AppMessageReport, StatusReport } from '../../message-state/message.types.js';
 import { pendingFileOf } from './received-messages.repository.js';
-import type { FactsRepository } from '../state/facts.repository.js';
+import type { FactsService } from '../../message-state/facts.service.js';
 import { answeredBy } from './received-messages.repository.js';
 
 /** What one message led to. */
@@ -62,7 +62,7 @@ export function observationOfAppMessage(report: AppMessageReport): ContactObserv
 export async function applyAppStatuses(
   reports: readonly StatusReport[],
   statements: Statements,
-  facts: FactsRepository,
+  facts: FactsService,
 ): Promise<Set<StatusReport>> {
   const asked = reports.filter(({ callbackData }) => callbackData === null);
   if (asked.length === 0) return new Set();

@@ -1,6 +1,6 @@
 import { isUuid } from '../../../common/ids.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
-import type { StatusReport } from '../messages.types.js';
+import type { StatusReport } from '../../message-state/message.types.js';
 
 /** The attempt that a report may be about. */
 export interface Target {

@@ -4,6 +4,7 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../../test/suppor
 import { newId } from '../../../common/ids.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
 import type { MediaService } from '../../media/media.service.js';
+import { ContactsService } from '../../conversations/contacts/contacts.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
 import { MessageReportsService } from './message-reports.service.js';
 
@@ -23,12 +24,12 @@ describe('reports of messages, calls and statuses in one transaction', () => {
     const { id: organizationId } = await factories.workspace();
     const numbers = [await factories.connection({ organizationId }), await factories.connection({ organizationId })];
     const [first, second] = numbers.map(({ id }) => id);
-    const conversations = new ConversationsRepository(database);
+    const contacts = new ContactsService(new ConversationsRepository(database), database);
     const media = { createPending: () => Promise.resolve() } as unknown as MediaService;
     const others = [{}, {}, {}, {}] as unknown as [Parameters_[1], Parameters_[3], Parameters_[4], Parameters_[5]];
     const erased = { find: () => Promise.resolve([]) } as unknown as Parameters_[7];
     const service = new MessageReportsService(
-      conversations,
+      contacts,
       others[0],
       media,
       others[1],
@@ -70,7 +71,7 @@ describe('reports of messages, calls and statuses in one transaction', () => {
       [first, call.from],
       [second, inbound.from],
     ] as const) {
-      expect(await conversations.findByRecipient(id ?? '', phone)).toMatchObject({ waId: phone });
+      expect(await contacts.find(id ?? '', phone)).toMatchObject({ waId: phone });
     }
     expect(await apply()).toMatchObject([{ created: 0 }]);
   });

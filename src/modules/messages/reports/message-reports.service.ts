@@ -7,9 +7,10 @@ import { MediaService } from '../../media/media.service.js';
 import { MediaTransferService } from '../../media/media-transfer.service.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { ErasedNames } from '../../workspaces/erasure/erased-names.service.js';
-import { ConversationsRepository, type Adoption } from '../../conversations/conversations.repository.js';
+import { ContactsService } from '../../conversations/contacts/contacts.service.js';
+import type { Adoption } from '../../conversations/conversations.types.js';
 import { RecipientsService } from '../../conversations/windows/recipients.service.js';
-import type { ContactObservation } from '../../conversations/contacts/contact-resolver.js';
+import type { ContactObservation } from '../../conversations/conversations.types.js';
 import { findNewMessages, storeMessages, type ReceivedMessage } from './received-messages.repository.js';
 import {
   applyAppStatuses,
@@ -17,8 +18,14 @@ import {
   recordAppMessages,
   type RecordedMessage,
 } from './app-messages.repository.js';
-import type { AppMessageReport, CallReport, HandoverReport, InboundReport, StatusReport } from '../messages.types.js';
-import { FactsRepository } from '../state/facts.repository.js';
+import type {
+  AppMessageReport,
+  CallReport,
+  HandoverReport,
+  InboundReport,
+  StatusReport,
+} from '../../message-state/message.types.js';
+import { FactsService } from '../../message-state/facts.service.js';
 import { applyStatusReports, type AppliedReport } from './status-reports.repository.js';
 
 /** What one notification says of messages. */
@@ -60,13 +67,13 @@ const NUMBER = /^[0-9]{5,20}$/;
 @Injectable()
 export class MessageReportsService {
   constructor(
-    private readonly conversations: ConversationsRepository,
+    private readonly contacts: ContactsService,
     private readonly webhook: WebhookService,
     private readonly media: MediaService,
     private readonly files: MediaTransferService,
     private readonly tracing: Tracing,
     private readonly recipients: RecipientsService,
-    private readonly facts: FactsRepository,
+    private readonly facts: FactsService,
     private readonly erased: ErasedNames,
   ) {}
 
@@ -83,7 +90,7 @@ export class MessageReportsService {
       statements,
     );
     // All contacts at once: their connections are locked in one order.
-    const conversationIds = await this.conversations.enterAll(
+    const conversationIds = await this.contacts.enterAll(
       [
         ...echoes.map(observationOfAppMessage),
         ...found.authors,
@@ -192,7 +199,7 @@ export class MessageReportsService {
   async importHistory(all: readonly AppMessageReport[], statements: Statements): Promise<number> {
     const isErased = await this.erasedAmong(all, statements);
     const messages = all.filter((message) => !isErased(message));
-    const ids = await this.conversations.enterAll(messages.map(observationOfAppMessage), [], statements);
+    const ids = await this.contacts.enterAll(messages.map(observationOfAppMessage), [], statements);
     const recorded = await recordAppMessages(messages, ids, statements, this.media);
     return recorded.filter(({ created }) => created).length;
   }
@@ -207,7 +214,7 @@ export class MessageReportsService {
     }
     this.webhook.wake(organizationIds);
     this.files.wakeFetch(fetchFor);
-    this.conversations.remember(adoptions);
+    this.contacts.remember(adoptions);
     if (replacements.length > 0) this.recipients.replaced(replacements);
   }
 
@@ -223,7 +230,7 @@ export class MessageReportsService {
     const isNumber = recipientId !== null && NUMBER.test(recipientId) && recipientId !== applied.recipient;
     if (applied.conversationId === null) return;
     const adoption = { conversationId: applied.conversationId, waId: isNumber ? recipientId : null, userId };
-    if (this.conversations.isNews(adoption)) result.adoptions.push(adoption);
+    if (this.contacts.isNews(adoption)) result.adoptions.push(adoption);
   }
 }
 

@@ -9,7 +9,7 @@ import { MediaRepository } from '../../media/media.repository.js';
 import { storable, type MediaService } from '../../media/media.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
 import { InboundBatches } from '../../../../test/messages/report-batches.js';
-import type { InboundReport } from '../messages.types.js';
+import type { InboundReport } from '../../message-state/message.types.js';
 
 let opened: OpenTestDatabase;
 let media: MediaService;

@@ -4,11 +4,11 @@ import { camelColumns } from '../../../infrastructure/database/camel-columns.js'
 import type { Statements } from '../../../infrastructure/database/database.js';
 import type { MediaService } from '../../media/media.service.js';
 import type { PendingMedia } from '../../media/media.types.js';
-import { isMediaType } from '../message/file-references.js';
-import type { ContactObservation } from '../../conversations/contacts/contact-resolver.js';
-import { ownerFields } from '../../conversations/control/owner.js';
-import { insertMessageEvents } from '../message/message-event-sql.js';
-import type { InboundReport } from '../messages.types.js';
+import { isMediaType } from '../../message-state/file-references.types.js';
+import type { ContactObservation } from '../../conversations/conversations.types.js';
+import { ownerFields } from '../../conversations/control/owner.types.js';
+import { insertMessageEvents } from '../../message-state/message-events.types.js';
+import type { InboundReport } from '../../message-state/message.types.js';
 
 export interface ReceivedMessage {
   messageId: string;

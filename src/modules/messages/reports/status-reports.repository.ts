@@ -1,7 +1,7 @@
 import type { Statements } from '../../../infrastructure/database/database.js';
-import type { StatusReport } from '../messages.types.js';
-import type { Applied, LockedMessage } from '../state/facts.js';
-import type { FactsRepository } from '../state/facts.repository.js';
+import type { StatusReport } from '../../message-state/message.types.js';
+import type { Applied, LockedMessage } from '../../message-state/facts.types.js';
+import type { FactsService } from '../../message-state/facts.service.js';
 import { findByPlatformId, idsInCallback, type Target } from './find-reported-attempts.js';
 
 /** What a report led to; null: no attempt of the report's connection is meant. */
@@ -23,7 +23,7 @@ export interface AppliedReport extends Pick<
 export async function applyStatusReports(
   reports: readonly StatusReport[],
   statements: Statements,
-  facts: FactsRepository,
+  facts: FactsService,
 ): Promise<(AppliedReport | null)[]> {
   const results: (AppliedReport | null)[] = reports.map(() => null);
   const byCallback = reports.flatMap((report, index) => {
@@ -48,7 +48,7 @@ async function applyTo(
   targets: readonly { index: number; report: StatusReport; target: Target }[],
   results: (AppliedReport | null)[],
   statements: Statements,
-  facts: FactsRepository,
+  facts: FactsService,
 ): Promise<void> {
   const applied = await facts.apply(
     targets.map(({ report, target }) => ({ kind: 'report', report, ...target })),

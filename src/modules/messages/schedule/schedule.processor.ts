@@ -9,9 +9,8 @@ import type { ClaimRequest, LanePace, Claim } from '../../../infrastructure/queu
 import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { claimEach, type QueueKind } from '../../../infrastructure/queue/queue-kind.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
-import type { OptOutsFound } from '../../opt-outs/opt-outs.types.js';
 import { SendPreparation } from '../accept/send-preparation.js';
-import type { Message } from '../messages.types.js';
+import type { Message } from '../../message-state/message.types.js';
 import { SendingService } from '../../sending/sending.service.js';
 import { ScheduleRepository, type Decision, type DueMessage } from './schedule.repository.js';
 
@@ -84,13 +83,10 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
     let paid: Promise<void> | undefined;
     const pay = (organizationId: string) =>
       (paid ??= this.preparation.requirePayment({ organizationId, apiPaidUntil: null }));
-    // Likewise, for all messages together.
-    let found: Promise<Map<Message, OptOutsFound>> | undefined;
-    const optOutsOf = async (message: Message) =>
-      (await (found ??= this.preparation.optOutsOf(due.map((each) => each.message)))).get(message);
+    const prepare = this.preparation.prepareAgain(due.map(({ message }) => message));
     await mapAtOnce(due, AT_ONCE, async (each) => {
       if (this.stopping) return;
-      const decision = await this.decide(each, pay, optOutsOf);
+      const decision = await this.decide(each, pay, prepare);
       if (decision !== null) decisions.push(decision);
       else unknown.push(each.message.id);
     });
@@ -118,13 +114,13 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
   private async decide(
     { message, isExpired }: DueMessage,
     pay: (organizationId: string) => Promise<void>,
-    optOutsOf: (message: Message) => Promise<OptOutsFound | undefined>,
+    prepare: (message: Message) => Promise<{ body: string | null }>,
   ): Promise<Decision | null> {
     const { id: messageId, organizationId } = message;
     if (isExpired) return { messageId, refusal: EXPIRED, body: null };
     try {
       await pay(organizationId);
-      const { body } = await this.preparation.prepareAgain(organizationId, message, await optOutsOf(message));
+      const { body } = await prepare(message);
       return { messageId, refusal: null, body };
     } catch (error) {
       const category = error instanceof AppError ? CATEGORY_OF[error.code] : undefined;

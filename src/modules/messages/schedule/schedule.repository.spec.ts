@@ -1,4 +1,4 @@
-import { factsOf } from '../../../../test/support/facts.js';
+import { factsOf, cancelMessage } from '../../../../test/support/facts.js';
 import { LIMITED } from '../../../../test/support/limits.js';
 import pg from 'pg';
 import { seedScheduled } from '../../../../test/support/rig/seed-messages.js';
@@ -121,7 +121,7 @@ describe('what is scheduled for later', () => {
       'the oldest due': () => maintenance.oldestDueSeconds(),
       'the count of queued messages': () => messages.countQueued(connection.organizationId, 1_000),
       'a page of the journal': () => messages.findById(connection.organizationId, newId()),
-      'a cancel': () => schedule.cancel(connection.organizationId, newId()),
+      'a cancel': () => cancelMessage(opened.database, connection.organizationId, newId()),
     };
     const read: Record<string, number> = {};
     for (const [name, run] of Object.entries(work)) read[name] = await rowsRead(opened.database, 'message_queue', run);
@@ -272,7 +272,7 @@ describe('a cancel beside a claim and a release', () => {
         await claims();
       };
       const cancels = ids.map(async (id) => {
-        if (await schedule.cancel(of.organizationId, id)) canceled.add(id);
+        if (await cancelMessage(opened.database, of.organizationId, id)) canceled.add(id);
       });
       await Promise.all([claims(), ...cancels, releases(), claims()]);
       await claims();
@@ -298,7 +298,7 @@ describe('a cancel beside a claim and a release', () => {
            lease_until = clock_timestamp() + interval '1 hour', due_at = null where message_id = $1`,
         [id],
       );
-      const canceling = schedule.cancel(connection.organizationId, id);
+      const canceling = cancelMessage(opened.database, connection.organizationId, id);
       await waitFor(
         async () => {
           const waiting = await holder.query(
@@ -318,7 +318,7 @@ describe('a cancel beside a claim and a release', () => {
 
   it('names the workspace', async () => {
     const { id } = await factories.message({ connection, recipient: testPhone() });
-    expect(await schedule.cancel(newId(), id)).toBe(false);
+    expect(await cancelMessage(opened.database, newId(), id)).toBe(false);
     expect(await placesOf(id)).toEqual(['queue']);
   });
 });
@@ -369,12 +369,12 @@ describe('scheduled messages elsewhere', () => {
     await opened.database.execute(`update database_identity set identity = 'another/1/1'`);
     try {
       expect(await findDue()).toEqual([]);
-      const cancel = (id: string) => schedule.cancel(connection.organizationId, id);
+      const cancel = (id: string) => cancelMessage(opened.database, connection.organizationId, id);
       expect([await cancel(isDue), await cancel(waiting), await cancel(future)]).toEqual([false, false, true]);
     } finally {
       await opened.database.execute('update database_identity set identity = identity_of_database()');
     }
-    await schedule.cancel(connection.organizationId, isDue);
+    await cancelMessage(opened.database, connection.organizationId, isDue);
   });
 
   it('are counted apart, for the workspace, its numbers and the gauges', async () => {

@@ -12,12 +12,18 @@ import {
   type ClaimRow,
 } from '../../../infrastructure/queue/lane-grant.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
-import { recipientKey } from '../../conversations/conversations.repository.js';
-import { tagIsNotPaused, queueTakes } from '../message/message-state.js';
-import { HELD_BY_TIME, messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message/message-row.js';
-import type { Message } from '../messages.types.js';
-import type { Fact, LockedMessage } from '../state/facts.js';
-import { FactsRepository } from '../state/facts.repository.js';
+import { recipientKey } from '../../message-state/recipient-key.types.js';
+import { tagIsNotPaused, queueTakes } from '../../message-state/message-state.types.js';
+import {
+  HELD_BY_TIME,
+  messageJoins,
+  MESSAGE_SELECT,
+  messageOf,
+  type MessageRow,
+} from '../../message-state/message-row.types.js';
+import type { Message } from '../../message-state/message.types.js';
+import type { Fact, LockedMessage } from '../../message-state/facts.types.js';
+import { FactsService } from '../../message-state/facts.service.js';
 
 export interface DueMessage {
   message: Message;
@@ -48,7 +54,7 @@ export function scheduleLaneOf(connectionId: string): string {
   return `${SCHEDULE_LANE}${connectionId}`;
 }
 
-/** Messages of `message_queue` that are to go later, their release, and taking back what has not been sent. */
+/** Messages of `message_queue` that are to go later, and their release. */
 @Injectable()
 export class ScheduleRepository {
   /** Numbers with scheduled messages that are due. */
@@ -56,7 +62,7 @@ export class ScheduleRepository {
 
   constructor(
     private readonly database: Database,
-    private readonly facts: FactsRepository,
+    private readonly facts: FactsService,
   ) {
     this.dueLanes = dueTableLanes(database, LANES);
   }
@@ -94,15 +100,6 @@ export class ScheduleRepository {
   /** Messages whose checks could not be made are looked at again after so long. */
   async postpone(messageIds: readonly string[], seconds: number): Promise<void> {
     await this.database.byIndex(() => this.database.execute(POSTPONE, [messageIds, seconds]));
-  }
-
-  /**
-   * Fails a message that waits, in one statement: a claim either has it, then nothing is changed, or never gets it. While
-   * claims are blocked only what is not due yet was surely not sent. False where it does not wait (any more).
-   */
-  async cancel(organizationId: string, messageId: string): Promise<boolean> {
-    const [applied] = await this.facts.applyNow([{ kind: 'canceled', messageId }], { organizationId });
-    return applied?.moved === true;
   }
 }
 

@@ -7,7 +7,7 @@ import {
 import { meaningOf } from '../../../infrastructure/whatsapp/graph-error.js';
 import type { ExplanationResponse } from '../dto/timeline.response.js';
 import type { MessageMarks } from '../messages.repository.js';
-import type { Message } from '../messages.types.js';
+import type { Message } from '../../message-state/message.types.js';
 import type { Waiting, WaitingReason } from '../../sending/sending.types.js';
 
 export interface Explained extends Omit<MessageMarks, 'sendAt' | 'isRetried'> {

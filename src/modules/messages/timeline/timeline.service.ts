@@ -6,7 +6,7 @@ import { MAX_MESSAGE_EVENTS } from '../../webhook/webhook.types.js';
 import type { TimelineResponse } from '../dto/timeline.response.js';
 import { messagesErrors } from '../messages.errors.js';
 import { type MessageMarks, MessagesRepository } from '../messages.repository.js';
-import type { DetailedMessage } from '../messages.types.js';
+import type { DetailedMessage } from '../../message-state/message.types.js';
 import { SendingService } from '../../sending/sending.service.js';
 import { explanationOf } from './explanation.js';
 import { MAX_ATTEMPTS, timelineOf } from './timeline.js';

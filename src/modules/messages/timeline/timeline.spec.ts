@@ -3,7 +3,7 @@ import { FAILURE_CATEGORIES, FAILURE_MEANINGS } from '../../../common/failure-ca
 import { newId } from '../../../common/ids.js';
 import { meaningOf } from '../../../infrastructure/whatsapp/graph-error.js';
 import type { MessageEventDelivery } from '../../webhook/webhook.types.js';
-import type { Attempt, DetailedMessage } from '../messages.types.js';
+import type { Attempt, DetailedMessage } from '../../message-state/message.types.js';
 import type { Waiting, WaitingReason } from '../../sending/sending.types.js';
 import { explanationOf, type Explained } from './explanation.js';
 import { MAX_ENTRIES, timelineOf, type MessageHistory } from './timeline.js';

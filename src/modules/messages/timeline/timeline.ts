@@ -1,8 +1,8 @@
 import type { MessageEventDelivery } from '../../webhook/webhook.types.js';
 import { TIMELINE_EVENTS, type TIMELINE_SOURCES, type TimelineEntryResponse } from '../dto/timeline.response.js';
-import type { MessageStatus, OutboundStatus } from '../message/message-state.js';
+import type { MessageStatus, OutboundStatus } from '../../message-state/message-state.types.js';
 import type { MessageMarks } from '../messages.repository.js';
-import type { Attempt, DetailedMessage } from '../messages.types.js';
+import type { Attempt, DetailedMessage } from '../../message-state/message.types.js';
 import { codeOf, meaningOfFailure } from './explanation.js';
 
 type TimelineEvent = (typeof TIMELINE_EVENTS)[number];

@@ -3,8 +3,8 @@ import { IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
 import { EXAMPLE_OPT_OUT_ID } from '../../../common/example-ids.js';
 import { cursorOf, PageQuery } from '../../../infrastructure/http/page.query.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
-import { USER_ID } from '../../conversations/contacts/recipient.js';
-import { OptionalPhone, OptionalUserId } from '../../conversations/dto/recipient.query.js';
+import { USER_ID } from '../../conversations/contacts/recipient.types.js';
+import { OptionalPhone, OptionalUserId } from '../../conversations/dto/recipient.decorator.js';
 import type { OptOutFilter } from '../opt-outs.repository.js';
 import {
   OPT_OUT_CATEGORIES,

@@ -14,7 +14,7 @@ import {
   type Claim,
 } from '../../../infrastructure/queue/lane-grant.js';
 import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
-import { tagIsNotPaused, queueTakes } from '../../messages/message/message-state.js';
+import { tagIsNotPaused, queueTakes } from '../../message-state/message-state.types.js';
 
 /** A message that this process may send now, once, before its lease runs out. */
 export interface ClaimedMessage {

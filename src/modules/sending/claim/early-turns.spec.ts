@@ -1,4 +1,4 @@
-import { factsOf } from '../../../../test/support/facts.js';
+import { factsOf, cancelMessage } from '../../../../test/support/facts.js';
 import type pg from 'pg';
 import { acceptedOutcome } from '../../../../test/support/accepted-outcome.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
@@ -8,7 +8,6 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../../test/suppor
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { ScheduleRepository } from '../../messages/schedule/schedule.repository.js';
 import { OutcomeRepository } from '../outcome/outcome.repository.js';
 import { ClaimRepository } from './claim.repository.js';
 
@@ -45,8 +44,7 @@ async function three(): Promise<[string, string, string]> {
 
 const remove = (id: string) => other.query('delete from message_queue where message_id = $1', [id]);
 
-const cancel = (id: string) =>
-  new ScheduleRepository(opened.database, factsOf(opened.database)).cancel(connection.organizationId, id);
+const cancel = (id: string) => cancelMessage(opened.database, connection.organizationId, id);
 
 /** Runs beside the other transaction, which is committed once it waits for that, or is over. */
 async function beside(statement: Promise<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
-import type { OutcomeRecord } from '../../messages/state/facts.js';
-import { factsOf, recordIn } from '../../../../test/support/facts.js';
+import type { OutcomeRecord } from '../../message-state/facts.types.js';
+import { factsOf, recordIn, cancelMessage } from '../../../../test/support/facts.js';
 import type pg from 'pg';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { LIMITED } from '../../../../test/support/limits.js';
@@ -15,7 +15,6 @@ import { AcceptRepository, INSERT_MESSAGES } from '../../messages/accept/accept.
 import { enterContactObservations } from '../../conversations/conversations.repository.js';
 import { MessagesMaintenanceRepository } from '../../messages/maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../../messages/messages.repository.js';
-import { ScheduleRepository } from '../../messages/schedule/schedule.repository.js';
 import { TagsRepository } from '../../tags/tags.repository.js';
 import { type ClaimedMessage, ClaimRepository } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
@@ -246,9 +245,7 @@ describe('a removal', () => {
   it('of a message that is not the first leaves the turn where it is', async () => {
     const [first, second, third] = [await accept(), await accept(), await accept()];
     const [before] = await opened.database.query('select due_at from message_queue where message_id = $1', [first]);
-    expect(
-      await new ScheduleRepository(opened.database, factsOf(opened.database)).cancel(connection.organizationId, second),
-    ).toBe(true);
+    expect(await cancelMessage(opened.database, connection.organizationId, second)).toBe(true);
     expect(await rowsOf()).toEqual([isDue(first), waits(third)]);
     expect(await opened.database.query('select due_at from message_queue where message_id = $1', [first])).toEqual([
       before,
@@ -285,9 +282,7 @@ describe('a removal', () => {
        where message_id = $1`,
       [second, newId()],
     );
-    const { later } = await blocked(
-      new ScheduleRepository(opened.database, factsOf(opened.database)).cancel(connection.organizationId, first),
-    );
+    const { later } = await blocked(cancelMessage(opened.database, connection.organizationId, first));
     await other.query('commit');
     expect(await later).toBe(true);
     expect(await rowsOf()).toEqual([onWire(second)]);
@@ -318,9 +313,7 @@ describe('a removal', () => {
     await recordIn(other, accepted(claimed));
     const [second, third] = [await accept(), await accept()];
     expect(await rowsOf()).toEqual([onWire(claimed.id), isDue(second), waits(third)]);
-    expect(
-      await new ScheduleRepository(opened.database, factsOf(opened.database)).cancel(connection.organizationId, second),
-    ).toBe(true);
+    expect(await cancelMessage(opened.database, connection.organizationId, second)).toBe(true);
     await other.query('commit');
     expect(await rowsOf()).toEqual([isDue(third)]);
   });
@@ -328,8 +321,7 @@ describe('a removal', () => {
   it('of neighbours by two at once is tried again after a deadlock', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 12; n++) ids.push(await accept());
-    const schedule = new ScheduleRepository(opened.database, factsOf(opened.database));
-    const canceled = await Promise.all(ids.map((id) => schedule.cancel(connection.organizationId, id)));
+    const canceled = await Promise.all(ids.map((id) => cancelMessage(opened.database, connection.organizationId, id)));
     expect(canceled).toEqual(ids.map(() => true));
     expect(await rowsOf()).toEqual([]);
   });
@@ -534,7 +526,6 @@ it('never strands a message, nor sends two to a recipient at once, whatever inse
   const [withdrawn] = recipients as [string];
   const any = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T;
   const messages = new MessagesRepository(opened.database, factsOf(opened.database));
-  const schedule = new ScheduleRepository(opened.database, factsOf(opened.database));
   const maintenance = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
   const tags = new TagsRepository(opened.database, factsOf(opened.database));
   const sale = { organizationId: connection.organizationId, tag: 'sale' };
@@ -573,8 +564,8 @@ it('never strands a message, nor sends two to a recipient at once, whatever inse
       await accepts.acceptTogether(batch, false);
       ids.push(...batch.map(({ id }) => id));
     }),
-    rounds(() => schedule.cancel(connection.organizationId, any(ids) ?? newId())),
-    rounds(() => schedule.cancel(connection.organizationId, any(ids) ?? newId())),
+    rounds(() => cancelMessage(opened.database, connection.organizationId, any(ids) ?? newId())),
+    rounds(() => cancelMessage(opened.database, connection.organizationId, any(ids) ?? newId())),
     rounds(() => messages.retry(connection.organizationId, any(retryable) ?? newId(), ['failed'], null)),
     rounds(() =>
       maintenance.withdraw({

@@ -8,6 +8,7 @@ import { Factories } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { AcceptRepository } from '../../messages/accept/accept.repository.js';
 import { ContactBook } from '../../../../test/support/contact-book.js';
+import { ContactsService } from '../../conversations/contacts/contacts.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
 import { OutcomeRepository } from '../outcome/outcome.repository.js';
 import { recordOf } from '../outcome/outcome-record.js';
@@ -20,14 +21,14 @@ const USER_ID = 'US.13491208655302741918';
 
 let opened: OpenTestDatabase;
 let accepts: AcceptRepository;
-let conversations: ConversationsRepository;
+let conversations: ContactsService;
 let book: ContactBook;
 let connection: { id: string; organizationId: string };
 
 beforeAll(async () => {
   opened = await openTestDatabase(4);
   accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
-  conversations = new ConversationsRepository(opened.database);
+  conversations = new ContactsService(new ConversationsRepository(opened.database), opened.database);
   book = new ContactBook(opened.database);
 });
 

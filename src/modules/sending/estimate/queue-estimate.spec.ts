@@ -10,7 +10,7 @@ import { MAX_AHEAD, type NewInQueue, type Waiting } from '../sending.types.js';
 import { QueueEstimates } from './queue-estimate.js';
 import { OutcomeRepository } from '../outcome/outcome.repository.js';
 import { putBack } from '../outcome/outcome-record.js';
-import type { OutcomeRecord } from '../../messages/state/facts.js';
+import type { OutcomeRecord } from '../../message-state/facts.types.js';
 import { type ClaimedMessage, ClaimRepository } from '../claim/claim.repository.js';
 
 const OWNER = newId();

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
 import { isOwned } from '../../../infrastructure/queue/lane-owner.js';
 import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
-import { recipientKey } from '../../conversations/conversations.repository.js';
-import { queueTakes } from '../../messages/message/message-state.js';
+import { recipientKey } from '../../message-state/recipient-key.types.js';
+import { queueTakes } from '../../message-state/message-state.types.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
 import { MAX_AHEAD, type NewInQueue, type QueueEstimate, type Waiting } from '../sending.types.js';
 

@@ -1,7 +1,7 @@
 import type { FailureCategory } from '../../../common/failure-category.js';
 import { deferralMs, MAX_TRIES, pairLimitMs } from '../../../common/retry-schedule.js';
 import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
-import type { OutcomeRecord } from '../../messages/state/facts.js';
+import type { OutcomeRecord } from '../../message-state/facts.types.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
 
 /** `tries` is not known of what a lost claim took. */

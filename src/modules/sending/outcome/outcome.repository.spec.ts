@@ -12,7 +12,7 @@ import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 import { runOutLease } from '../../../../test/support/run-out-lease.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import { joinLanes } from '../../conversations/contacts/join-lanes.js';
+import { joinLanes } from '../../message-state/join-lanes.service.js';
 import { AcceptRepository } from '../../messages/accept/accept.repository.js';
 import { MessagesMaintenanceRepository } from '../../messages/maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../../messages/messages.repository.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
-import type { OutcomeRecord, Result } from '../../messages/state/facts.js';
-import { FactsRepository } from '../../messages/state/facts.repository.js';
+import type { OutcomeRecord, Result } from '../../message-state/facts.types.js';
+import { FactsService } from '../../message-state/facts.service.js';
 
 /** How long recording an outcome is retried. Meanwhile the lease ends, and the message is `outcome_unknown` until a report says more. */
 export const RECORD_FOR_MS = 60_000;
@@ -17,7 +17,7 @@ export class OutcomeRepository {
 
   constructor(
     database: Database,
-    private readonly facts: FactsRepository,
+    private readonly facts: FactsService,
   ) {
     this.batches = new GroupCommit(database, {
       name: 'outcome',

@@ -4,7 +4,7 @@ import { isUuid } from '../../../common/ids.js';
 import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import type { SendingConnection } from '../../connections/connections.types.js';
 import { MediaTransferService } from '../../media/media-transfer.service.js';
-import { changeFiles, ownFilesIn } from '../../messages/message/file-references.js';
+import { changeFiles, ownFilesIn } from '../../message-state/file-references.types.js';
 import { refusal } from '../outcome/outcome-record.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
 

@@ -26,10 +26,10 @@ import { OptOutsService } from '../../opt-outs/opt-outs.service.js';
 import { OPTED_OUT_CODE } from '../../opt-outs/opt-outs.types.js';
 import { TemplatesService } from '../../templates/templates.service.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
-import { ConversationsRepository } from '../../conversations/conversations.repository.js';
+import { ContactsService } from '../../conversations/contacts/contacts.service.js';
 import { FileExchange } from './file-exchange.js';
-import { ownFilesIn } from '../../messages/message/file-references.js';
-import type { OutcomeRecord, Result } from '../../messages/state/facts.js';
+import { ownFilesIn } from '../../message-state/file-references.types.js';
+import type { OutcomeRecord, Result } from '../../message-state/facts.types.js';
 import { OutcomeRepository, RECORD_FOR_MS } from '../outcome/outcome.repository.js';
 import { putBack, recordOf, refusal, refusedByEndpoint } from '../outcome/outcome-record.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
@@ -71,7 +71,7 @@ export class MessageSender implements QueueKind<SendTask> {
   constructor(
     private readonly claims: ClaimRepository,
     private readonly outcomes: OutcomeRepository,
-    private readonly conversations: ConversationsRepository,
+    private readonly contacts: ContactsService,
     private readonly lanes: LaneRepository,
     private readonly connections: ConnectionsService,
     private readonly templates: TemplatesService,
@@ -348,7 +348,7 @@ export class MessageSender implements QueueKind<SendTask> {
   private adopt({ conversationId, recipient, recipientUserId }: ClaimedMessage, { waId, userId }: AcceptedOutcome) {
     const isKnown = (waId === null || waId === recipient) && (userId === null || userId === recipientUserId);
     if (conversationId === null || isKnown) return null;
-    return this.logErrors(this.conversations.adopt({ conversationId, waId, userId }));
+    return this.logErrors(this.contacts.adopt({ conversationId, waId, userId }));
   }
 
   /** @returns milliseconds until the message is due again; null where it is not queued. */

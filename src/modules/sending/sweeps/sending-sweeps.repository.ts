@@ -3,10 +3,10 @@ import { FIRST_ID } from '../../../common/ids.js';
 import { Database, hasRow } from '../../../infrastructure/database/database.js';
 import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
 import { SweepCursor } from '../../../infrastructure/queue/sweeps.js';
-import { BY_EXPIRY } from '../../messages/message/message-row.js';
-import { queueTakes } from '../../messages/message/message-state.js';
-import type { Fact, LockedMessage } from '../../messages/state/facts.js';
-import { FactsRepository } from '../../messages/state/facts.repository.js';
+import { BY_EXPIRY } from '../../message-state/message-row.types.js';
+import { queueTakes } from '../../message-state/message-state.types.js';
+import type { Fact, LockedMessage } from '../../message-state/facts.types.js';
+import { FactsService } from '../../message-state/facts.service.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
 
 /** Whose message a sweep has moved. */
@@ -25,7 +25,7 @@ export class SendingSweepsRepository {
 
   constructor(
     private readonly database: Database,
-    private readonly facts: FactsRepository,
+    private readonly facts: FactsService,
   ) {}
 
   /**

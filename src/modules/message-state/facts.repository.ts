@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../../infrastructure/config/config.js';
-import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
-import { Database, type Statements } from '../../../infrastructure/database/database.js';
-import type { Prepared } from '../../../infrastructure/database/prepared.js';
-import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
-import { correctCosts } from '../../billing/limit-corrections.types.js';
-import { recipientKey } from '../../conversations/conversations.repository.js';
-import { insertStatusEvents, shownPricing } from '../message/message-event-sql.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { camelColumns } from '../../infrastructure/database/camel-columns.js';
+import type { Statements } from '../../infrastructure/database/database.js';
+import type { Prepared } from '../../infrastructure/database/prepared.js';
+import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
+import { correctCosts } from '../billing/limit-corrections.types.js';
+import { recipientKey } from './recipient-key.types.js';
+import { insertStatusEvents, shownPricing } from './message-events.types.js';
 import type { AttemptFacts } from './attempt-facts.js';
-import type { Applied, Fact, LockedMessage, MessageState, Work } from './facts.js';
+import type { LockedMessage, MessageState, Work } from './facts.types.js';
 import { MessageCase } from './message-case.js';
 
 const MICROSECONDS = 1_000_000;
 const HOUR = 3_600 * MICROSECONDS;
 
 /** The messages that facts may be about: others are `not_found`, and are not locked. */
-type Among =
+export type Among =
   | {
       organizationId?: never;
       /** Not those that another transaction has locked: a later pass finds them. */ skipLocked?: boolean;
@@ -23,41 +23,13 @@ type Among =
   /** Those of one workspace: for ids that a caller gave. */
   | { organizationId: string; skipLocked?: never };
 
-/**
- * The one door to the rows of messages that were accepted: what is learned of them, and what is decided. Three statements: lock, read,
- * write. Between the last two `MessageCase` decides.
- *
- * Only the accept and the claim write the same rows otherwise; a pause, a resume and a join of lanes write `message_queue`.
- */
+/** The rows of messages as facts find and leave them: locked and read, decided upon by `MessageCase`, and written. */
 @Injectable()
 export class FactsRepository {
-  constructor(
-    private readonly database: Database,
-    private readonly config: Config,
-  ) {}
+  constructor(private readonly config: Config) {}
 
-  /** As `apply`, in a transaction of its own. */
-  applyNow(facts: readonly Fact[], options?: Among): Promise<Applied[]> {
-    return this.database.byIndex(() => this.apply(facts, this.database, options));
-  }
-
-  /** Applies facts in the caller's transaction, those of one message in their order. Returns what each led to, in the same order. */
-  async apply(facts: readonly Fact[], statements: Statements, among: Among = {}): Promise<Applied[]> {
-    if (facts.length === 0) return [];
-    const ids = [...new Set(facts.map(({ messageId }) => messageId))].sort();
-    const cases = await this.read(ids, statements, among);
-    const applied = facts.map((fact): Applied => {
-      const found = cases.get(fact.messageId);
-      if (found === undefined) return { result: 'not_found', moved: false, message: null };
-      const before = found.events.length;
-      const result = found.apply(fact);
-      return { result, moved: found.events.length > before, message: found.message };
-    });
-    await this.write([...cases.values()], statements);
-    return applied;
-  }
-
-  private async read(
+  /** Locks messages and reads them; what is locked or not found is left out. */
+  async read(
     ids: readonly string[],
     statements: Statements,
     { organizationId, skipLocked }: Among,
@@ -86,7 +58,8 @@ export class FactsRepository {
     );
   }
 
-  private async write(cases: readonly MessageCase[], statements: Statements): Promise<void> {
+  /** Writes what has changed of messages that `read` has locked. */
+  async write(cases: readonly MessageCase[], statements: Statements): Promise<void> {
     const changed = cases.filter(isChanged);
     if (changed.length === 0) return;
     const rows = {
@@ -273,12 +246,12 @@ with r as materialized (
     lease_until = ${timeOf('w."leaseUntil"')}, tries = w.tries, due_at = ${timeOf('w."dueAt"')}, not_before = ${timeOf('w."dueAt"')}
   from json_to_recordset($5) as w ${WORK_ROW} where q.message_id = w.id and ${IN_BOUNDS}
 ), queued_again as (
-  -- With a new seq: it goes behind what was queued for the recipient meanwhile.
+  -- With a new seq, in the order in which they were accepted: they go behind what was queued for their recipients meanwhile.
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
     due_at, not_before, attempt_number, tries, tag, expires_at)
   select m.connection_id, m.created_at, m.id, m.organization_id, m.conversation_id, ${recipientKey('m')},
     ${timeOf('w."queuedAt"')}, ${timeOf('w."dueAt"')}, ${timeOf('w."dueAt"')}, w."attemptNumber", w.tries, m.tag, ${timeOf('w."expiresAt"')}
-  from json_to_recordset($6) as w ${WORK_ROW} join message m on m.id = w.id
+  from json_to_recordset($6) as w ${WORK_ROW} join message m on m.id = w.id order by m.created_at, m.id
 ), shown as (
   update message_content c set body = b.body from json_to_recordset($8) as b (id uuid, body text)
   where c.message_id = b.id and c.body is distinct from b.body and ${isOfChanged('c')}

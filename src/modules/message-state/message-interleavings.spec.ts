@@ -1,28 +1,28 @@
-import { factsOf } from '../../../../test/support/facts.js';
+import { factsOf, cancelMessage } from '../../../test/support/facts.js';
 import fc from 'fast-check';
-import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
-import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
-import { LIMITED } from '../../../../test/support/limits.js';
-import { newMessage } from '../../../../test/support/new-message.js';
-import { FUZZ_SEED, runs } from '../../../../test/support/runs.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import { listenFor } from '../../../../test/support/webhook-events.js';
-import { statusReport } from '../../../../test/messages/platform-reports.js';
-import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { Tracing } from '../../../infrastructure/operations/tracing.js';
-import { joinLanes } from '../../conversations/contacts/join-lanes.js';
-import { ClaimRepository } from '../../sending/claim/claim.repository.js';
-import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
-import { putBack } from '../../sending/outcome/outcome-record.js';
-import type { OutcomeRecord } from '../../messages/state/facts.js';
-import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
-import { TagsRepository } from '../../tags/tags.repository.js';
-import { AcceptRepository } from '../accept/accept.repository.js';
-import { MessagesRepository } from '../messages.repository.js';
-import { applyStatusReports } from '../reports/status-reports.repository.js';
-import { ScheduleRepository } from '../schedule/schedule.repository.js';
-import { isInQueue, legalMoves, statesThatTake, type OutboundStatus } from './message-state.js';
+import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
+import { Factories, type ConnectionRow } from '../../../test/support/factories.js';
+import { LIMITED } from '../../../test/support/limits.js';
+import { newMessage } from '../../../test/support/new-message.js';
+import { FUZZ_SEED, runs } from '../../../test/support/runs.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { listenFor } from '../../../test/support/webhook-events.js';
+import { statusReport } from '../../../test/messages/platform-reports.js';
+import { newId } from '../../common/ids.js';
+import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
+import { Tracing } from '../../infrastructure/operations/tracing.js';
+import { joinLanes } from './join-lanes.service.js';
+import { ClaimRepository } from '../sending/claim/claim.repository.js';
+import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
+import { putBack } from '../sending/outcome/outcome-record.js';
+import type { OutcomeRecord } from './facts.types.js';
+import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
+import { TagsRepository } from '../tags/tags.repository.js';
+import { AcceptRepository } from '../messages/accept/accept.repository.js';
+import { MessagesRepository } from '../messages/messages.repository.js';
+import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
+import { ScheduleRepository } from '../messages/schedule/schedule.repository.js';
+import { isInQueue, legalMoves, statesThatTake, type OutboundStatus } from './message-state.types.js';
 
 const OWNER = newId();
 const LIMITS = { leaseMs: 3_600_000 };
@@ -127,7 +127,7 @@ class World {
       opened.database.transaction(() =>
         this.messages.retry(this.connection.organizationId, this.message(n), RETRYABLE, null),
       ),
-    cancel: (n: number) => this.schedule.cancel(this.connection.organizationId, this.message(n)),
+    cancel: (n: number) => cancelMessage(opened.database, this.connection.organizationId, this.message(n)),
     lease: async () => {
       await opened.database.execute(
         `update message_queue set lease_until = clock_timestamp() - interval '1 s'

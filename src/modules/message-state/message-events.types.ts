@@ -1,4 +1,4 @@
-import { insertWebhookEvents, isoTime } from '../../webhook/webhook.types.js';
+import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 
 /** SQL: what the platform charges for a message, as the API shows it, of a row of `message_state`. */
 export function shownPricing(alias: string): string {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { legalMoves, type OutboundStatus } from '../message/message-state.js';
-import type { StatusReport } from '../messages.types.js';
+import { legalMoves, type OutboundStatus } from './message-state.types.js';
+import type { StatusReport } from './message.types.js';
 import type { AttemptFacts } from './attempt-facts.js';
-import type { Fact, LockedMessage, MessageState, OutcomeRecord, Work } from './facts.js';
+import type { Fact, LockedMessage, MessageState, OutcomeRecord, Work } from './facts.types.js';
 import { MessageCase } from './message-case.js';
 
 const SECOND = 1_000_000;

@@ -1,22 +1,21 @@
-import { factsOf } from '../../../../test/support/facts.js';
+import { factsOf, cancelMessage } from '../../../test/support/facts.js';
 import fc from 'fast-check';
-import { runs } from '../../../../test/support/runs.js';
-import { attemptRows } from '../../../../test/messages/attempt-row.js';
-import { statusReport } from '../../../../test/messages/platform-reports.js';
-import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
-import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { statesThatTake } from './message-state.js';
-import { MessagesRepository } from '../messages.repository.js';
-import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
-import { putBack } from '../../sending/outcome/outcome-record.js';
-import type { OutcomeRecord } from '../../messages/state/facts.js';
-import { ScheduleRepository } from '../schedule/schedule.repository.js';
-import { type ClaimedMessage, ClaimRepository } from '../../sending/claim/claim.repository.js';
-import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
-import { applyStatusReports } from '../reports/status-reports.repository.js';
+import { runs } from '../../../test/support/runs.js';
+import { attemptRows } from '../../../test/messages/attempt-row.js';
+import { statusReport } from '../../../test/messages/platform-reports.js';
+import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
+import { Factories, type ConnectionRow } from '../../../test/support/factories.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { newId } from '../../common/ids.js';
+import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
+import { statesThatTake } from './message-state.types.js';
+import { MessagesRepository } from '../messages/messages.repository.js';
+import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
+import { putBack } from '../sending/outcome/outcome-record.js';
+import type { OutcomeRecord } from './facts.types.js';
+import { type ClaimedMessage, ClaimRepository } from '../sending/claim/claim.repository.js';
+import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
+import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
 
 const OWNER = newId();
 const LIMITS = { leaseMs: 3_600_000 };
@@ -29,7 +28,6 @@ let connection: ConnectionRow;
 let sends: ClaimRepository;
 let sweeps: SendingSweepsRepository;
 let messages: MessagesRepository;
-let schedule: ScheduleRepository;
 let outcomes: OutcomeRepository[];
 
 beforeAll(async () => {
@@ -38,7 +36,6 @@ beforeAll(async () => {
   sends = new ClaimRepository(opened.database);
   sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
   messages = new MessagesRepository(opened.database, factsOf(opened.database));
-  schedule = new ScheduleRepository(opened.database, factsOf(opened.database));
   // As two processes have them: their statements overlap.
   outcomes = [
     new OutcomeRepository(opened.database, factsOf(opened.database)),
@@ -143,7 +140,7 @@ it('a message is in one place, each attempt once, however claims, answers, sweep
               break;
             }
             case 'cancel':
-              await schedule.cancel(connection.organizationId, ids[now.which % ids.length] ?? '');
+              await cancelMessage(opened.database, connection.organizationId, ids[now.which % ids.length] ?? '');
               break;
             case 'answer': {
               const attempt = claimed[now.which % Math.max(1, claimed.length)];

@@ -1,7 +1,7 @@
-import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
-import type { InboundContext } from '../../../infrastructure/whatsapp/webhook-message.js';
-import { isInQueue, type MessageStatus } from './message-state.js';
-import type { Attempt, Message } from '../messages.types.js';
+import { camelColumns } from '../../infrastructure/database/camel-columns.js';
+import type { InboundContext } from '../../infrastructure/whatsapp/webhook-message.js';
+import { isInQueue, type MessageStatus } from './message-state.types.js';
+import type { Attempt, Message } from './message.types.js';
 
 /** A message as the driver returns it; its conversation is the surviving one. */
 export interface MessageRow extends Omit<Message, 'contact' | 'inboundContext'> {

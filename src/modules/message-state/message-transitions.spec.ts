@@ -1,13 +1,13 @@
-import { factsOf } from '../../../../test/support/facts.js';
-import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { attemptRow } from '../../../../test/messages/attempt-row.js';
-import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../../test/messages/platform-reports.js';
-import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
-import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
-import { runOutLease } from '../../../../test/support/run-out-lease.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
+import { factsOf, cancelMessage } from '../../../test/support/facts.js';
+import { newId } from '../../common/ids.js';
+import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
+import { attemptRow } from '../../../test/messages/attempt-row.js';
+import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../test/messages/platform-reports.js';
+import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
+import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
+import { runOutLease } from '../../../test/support/run-out-lease.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { MessagesMaintenanceRepository } from '../messages/maintenance/messages-maintenance.repository.js';
 import {
   STATE_EVENTS,
   nextStatus,
@@ -15,16 +15,16 @@ import {
   statesThatTake,
   type OutboundStatus,
   type StateEvent,
-} from './message-state.js';
-import { MessagesRepository } from '../messages.repository.js';
-import type { StatusReport } from '../messages.types.js';
-import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
-import { putBack } from '../../sending/outcome/outcome-record.js';
-import type { OutcomeRecord } from '../../messages/state/facts.js';
-import { ScheduleRepository } from '../schedule/schedule.repository.js';
-import { ClaimRepository } from '../../sending/claim/claim.repository.js';
-import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
-import { applyStatusReports } from '../reports/status-reports.repository.js';
+} from './message-state.types.js';
+import { MessagesRepository } from '../messages/messages.repository.js';
+import type { StatusReport } from './message.types.js';
+import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
+import { putBack } from '../sending/outcome/outcome-record.js';
+import type { OutcomeRecord } from './facts.types.js';
+import { ScheduleRepository } from '../messages/schedule/schedule.repository.js';
+import { ClaimRepository } from '../sending/claim/claim.repository.js';
+import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
+import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
 
 let opened: OpenTestDatabase;
 let factories: Factories;
@@ -77,8 +77,7 @@ const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
       userIds: [],
       conversationIds: [],
     }),
-  canceled: ({ id }) =>
-    new ScheduleRepository(opened.database, factsOf(opened.database)).cancel(connection.organizationId, id),
+  canceled: ({ id }) => cancelMessage(opened.database, connection.organizationId, id),
   release_refused: async ({ id }) => {
     await opened.database.execute(
       `update message_queue set due_at = null, held_until = queued_at, scheduled_for = queued_at

@@ -6,7 +6,7 @@ import {
   OUTBOUND_STATUSES,
   queueTakes,
   statesThatTake,
-} from './message-state.js';
+} from './message-state.types.js';
 
 const event = fc.constantFrom(...STATE_EVENTS);
 const status = fc.constantFrom(...OUTBOUND_STATUSES);

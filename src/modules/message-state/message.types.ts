@@ -6,7 +6,7 @@ import type {
 } from '../../infrastructure/whatsapp/webhook-message.js';
 import type { AppMessage, HistoryMessage } from '../../infrastructure/whatsapp/webhook-app.js';
 import type { StatusNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
-import type { MessageStatus } from './message/message-state.js';
+import type { MessageStatus } from './message-state.types.js';
 
 /** A message as the rest of Herald sees it; times are Dates, ids UUIDs. */
 export interface Message {
@@ -151,4 +151,9 @@ export interface LaneStatus {
   pauseReason: string | null;
   /** A worker drains it at this moment. */
   isDrained: boolean;
+}
+
+/** Sent in the WhatsApp Business app. */
+export function isOfApp({ direction, source }: Pick<Message, 'direction' | 'source'>): boolean {
+  return direction === 'outbound' && source !== 'api';
 }

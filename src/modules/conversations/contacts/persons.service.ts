@@ -1,6 +1,6 @@
 import type { Statements } from '../../../infrastructure/database/database.js';
 import { accountOf, spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
-import { isOnlyFormer, isUserId } from './recipient.js';
+import { isOnlyFormer, isUserId } from './recipient.types.js';
 
 /** Who is meant by a recipient. */
 export interface Person {

@@ -1,17 +1,14 @@
-import type { Statements } from '../../../infrastructure/database/database.js';
-
-const JOIN_ROUNDS = 5;
+import type { Statements } from '../../infrastructure/database/database.js';
 
 /**
  * What waits for a user id goes on in one order with what waits for the number, as soon as the two are one contact, and
- * what waits for a name that was replaced goes to the new one. A
- * message that was accepted meanwhile is only seen by a statement that begins after its commit, so we look until none is
- * left.
+ * what waits for a name that was replaced goes to the new one.
+ *
+ * What is being accepted behind one of the rows keeps its lock until its commit. So the second statement sees it.
  */
 export async function joinLanes(ids: readonly string[], statements: Statements): Promise<void> {
-  for (let round = 0; round < JOIN_ROUNDS; round++) {
-    if ((await statements.query(JOIN_LANES, [ids])).length === 0) return;
-  }
+  if (ids.length === 0 || (await statements.query(LOCK_LANES, [ids])).length === 0) return;
+  await statements.query(JOIN_LANES, [ids]);
 }
 
 // The conversations of $1, as `t`: `number` and `user_id` to write to, `lane` to wait under, `former` names, and the `ids` of
@@ -35,10 +32,8 @@ const isMoving = (w: string): string => `
     else m.recipient_user_id is not null end
   and (${w}.recipient <> t.lane or m.recipient_user_id is distinct from ${USER_ID_AFTER})`;
 
-// The triggers of message_queue pass on the turn of each row that leaves a lane, and give it its own in the other. What is held is
-// found by an index of its own.
-const JOIN_LANES = `
-with ${TARGETS}, found as materialized (
+// What is held is found by an index of its own.
+const WAITING = `${TARGETS}, found as materialized (
   select t.id as target_id, q.message_id from target t cross join lateral (
     select q.message_id from message_queue q
     where q.organization_id = t.organization_id and q.connection_id = t.connection_id
@@ -55,7 +50,13 @@ with ${TARGETS}, found as materialized (
   join message m on m.id = q.message_id
   where ${isMoving('q')}
   order by q.message_id for update of q
-), named as (
+)`;
+
+const LOCK_LANES = `with ${WAITING} select message_id from waiting`;
+
+// The triggers of message_queue pass on the turn of each row that leaves a lane, and give it its own in the other.
+const JOIN_LANES = `
+with ${WAITING}, named as (
   update message m set recipient = waiting.lane, recipient_user_id = waiting.user_id
   from waiting where m.id = waiting.message_id
 ), placed as materialized (
@@ -63,5 +64,4 @@ with ${TARGETS}, found as materialized (
 )
 update message_queue q set recipient = placed.lane,
   due_at = case when placed.is_first then greatest(q.not_before, clock_timestamp()) end
-from placed where q.message_id = placed.message_id
-returning q.message_id`;
+from placed where q.message_id = placed.message_id`;

@@ -1,8 +1,18 @@
-import { classifyPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
-import { nextStatus, type OutboundStatus, type StateEvent } from '../message/message-state.js';
-import type { StatusReport } from '../messages.types.js';
+import { classifyPlatformError } from '../../infrastructure/whatsapp/graph-error.js';
+import { nextStatus, type OutboundStatus, type StateEvent } from './message-state.types.js';
+import type { StatusReport } from './message.types.js';
 import { hasFailed, isAccepted, replacesAnswer, type Answer, type AttemptFacts } from './attempt-facts.js';
-import type { Fact, Failure, LockedMessage, MessageState, OutcomeRecord, Result, StatusEvent, Work } from './facts.js';
+import {
+  type Fact,
+  type Failure,
+  type LockedMessage,
+  type MessageState,
+  type OutcomeRecord,
+  type Result,
+  statusOf,
+  type StatusEvent,
+  type Work,
+} from './facts.types.js';
 
 /** What the column of an attempt's code takes. */
 const MAX_CODE = 2 ** 31 - 1;
@@ -64,8 +74,7 @@ export class MessageCase {
   }
 
   get status(): OutboundStatus {
-    if (this.work === null) return this.state.status;
-    return this.work.attemptId === null ? 'queued' : 'processing';
+    return statusOf(this);
   }
 
   apply(fact: Fact): Result {

@@ -1,4 +1,4 @@
-import { withHeaderFile } from './file-references.js';
+import { withHeaderFile } from './file-references.types.js';
 
 const FILE = '01936f6e-1b2c-7c3d-9e4f-5a6b7c8d9e0f';
 const header = (...parameters: unknown[]) => ({ type: 'header', parameters });

@@ -1,8 +1,8 @@
-import { commonErrors } from '../../../common/common.errors.js';
-import { isUuid } from '../../../common/ids.js';
-import { isObject } from '../../../common/json.js';
-import { violation } from '../../../common/shape.js';
-import { MEDIA_TYPES, type MediaType } from '../../media/media.types.js';
+import { commonErrors } from '../../common/common.errors.js';
+import { isUuid } from '../../common/ids.js';
+import { isObject } from '../../common/json.js';
+import { violation } from '../../common/shape.js';
+import { MEDIA_TYPES, type MediaType } from '../media/media.types.js';
 
 type Content = Readonly<Record<string, unknown>>;
 

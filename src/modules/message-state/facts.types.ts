@@ -1,6 +1,6 @@
-import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
-import type { OutboundStatus } from '../message/message-state.js';
-import type { StatusReport } from '../messages.types.js';
+import type { TraceContext } from '../../infrastructure/operations/tracing.js';
+import type { OutboundStatus } from './message-state.types.js';
+import type { StatusReport } from './message.types.js';
 import type { AttemptFacts } from './attempt-facts.js';
 
 /** What WhatsApp answered to the request of an attempt; what is absent is null. */
@@ -121,7 +121,7 @@ export interface Work {
   dueAt: number | null;
 }
 
-/** A message as `FactsRepository.apply` has locked and read it. */
+/** A message as `FactsService.apply` has locked and read it. */
 export interface LockedMessage {
   id: string;
   organizationId: string;
@@ -152,4 +152,10 @@ export interface StatusEvent {
   attempt: number;
   failure: Failure;
   sequence: number;
+}
+
+/** `processing`: it is in flight; the row of its state says `queued` until the outcome. */
+export function statusOf({ state, work }: Pick<LockedMessage, 'state' | 'work'>): OutboundStatus {
+  if (work === null) return state.status;
+  return work.attemptId === null ? 'queued' : 'processing';
 }

@@ -1,4 +1,4 @@
-import { changeFiles, ownFilesIn } from './file-references.js';
+import { changeFiles, ownFilesIn } from './file-references.types.js';
 
 const A = '01936f6e-aaaa-7c3d-9e4f-5a6b7c8d9e0f';
 const B = '01936f6e-bbbb-7c3d-9e4f-5a6b7c8d9e0f';

@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statements } from '../../infrastructure/database/database.js';
+import { type Among, FactsRepository } from './facts.repository.js';
+import type { Applied, Fact } from './facts.types.js';
+
+/**
+ * The one door to the rows of messages that were accepted: what is learned of them, and what is decided. Three statements: lock, read,
+ * write. Between the last two `MessageCase` decides.
+ *
+ * Only the accept and the claim write the same rows otherwise; a pause, a resume and a join of lanes write `message_queue`.
+ */
+@Injectable()
+export class FactsService {
+  constructor(
+    private readonly database: Database,
+    private readonly rows: FactsRepository,
+  ) {}
+
+  /** As `apply`, in a transaction of its own. */
+  applyNow(facts: readonly Fact[], options?: Among): Promise<Applied[]> {
+    return this.database.byIndex(() => this.apply(facts, this.database, options));
+  }
+
+  /** Applies facts in the caller's transaction, those of one message in their order. Returns what each led to, in the same order. */
+  async apply(facts: readonly Fact[], statements: Statements, among: Among = {}): Promise<Applied[]> {
+    if (facts.length === 0) return [];
+    const ids = [...new Set(facts.map(({ messageId }) => messageId))].sort();
+    const cases = await this.rows.read(ids, statements, among);
+    const applied = facts.map((fact): Applied => {
+      const found = cases.get(fact.messageId);
+      if (found === undefined) return { result: 'not_found', moved: false, message: null };
+      const before = found.events.length;
+      const result = found.apply(fact);
+      return { result, moved: found.events.length > before, message: found.message };
+    });
+    await this.rows.write([...cases.values()], statements);
+    return applied;
+  }
+}
