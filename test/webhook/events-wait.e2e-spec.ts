@@ -110,21 +110,34 @@ describe('two hundred waiting readers', () => {
           return { api: own.api.as(text), next };
         }),
       );
+      let stopping = false;
+      /** A reader that asks again at once, as each does: however slow the machine is, all of them wait at some moment. */
+      const follow = async (api: ApiClient, next: string): Promise<ApiResponse> => {
+        for (;;) {
+          const answer = await read(api, { after: next, wait: LONG });
+          if (stopping || answer.status !== 200) return answer;
+        }
+      };
       const answers = places.flatMap(({ api, next }) =>
-        Array.from({ length: MAX_OF_WORKSPACE }, () => read(api, { after: next, wait: LONG })),
+        Array.from({ length: MAX_OF_WORKSPACE }, () => follow(api, next)),
       );
       const all = workspaces.length * MAX_OF_WORKSPACE;
-      await waitFor(() => looks.mock.calls.some(([at]) => at.length === all), { what: 'all to wait' });
-      looks.mockClear();
-      pages.mockClear();
-      await waitFor(() => looks.mock.calls.length >= 3, { what: 'three looks' });
-      expect(looks.mock.calls.map(([at]) => at.length)).toEqual(looks.mock.calls.map(() => all));
-      expect(pages).not.toHaveBeenCalled();
+      await waitFor(
+        () => {
+          const waited = looks.mock.calls.map(([at]) => at.length);
+          if (pages.mock.calls.length === 0 && waited.every((count) => count === all)) return waited.length >= 3;
+          looks.mockClear();
+          pages.mockClear();
+          return false;
+        },
+        { what: 'three looks, each for all readers, and nothing else that is read' },
+      );
       // The share of the workspace is free for its other reads, and one more may not wait.
       const [{ api, next }] = places as [(typeof places)[number]];
       expect((await api.get('/messages')).status).toBe(200);
       const more = await read(api, { after: next, wait: LONG });
       expect({ status: more.status, ...more.body.error }).toMatchObject({ status: 429, scope: 'waiting_readers' });
+      stopping = true;
       const stopped = own.app.get(Drain).stop(own.app.getHttpServer(), 60_000);
       for (const answer of await Promise.all(answers)) {
         expect({ status: answer.status, data: answer.body.data }).toEqual({ status: 200, data: [] });
