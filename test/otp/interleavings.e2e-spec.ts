@@ -20,7 +20,7 @@ const OWNER = newId();
 const LIMIT = 6;
 const NUMBERS = ['+4915112340019', '+4915112340029', '+4915112340039'];
 
-const STEPS = ['send', 'claim', 'taken', 'refused', 'unclear', 'putBack', 'lease', 'sweep', 'expire', 'age'] as const;
+const STEPS = ['send', 'claim', 'taken', 'refused', 'unclear', 'release', 'lease', 'sweep', 'expire', 'age'] as const;
 const REPORTS = ['sent', 'delivered', 'read', 'failed'] as const;
 type Step =
   | { kind: (typeof STEPS)[number]; n: number }
@@ -131,8 +131,8 @@ class World {
         return this.answer(step.n, { kind: 'failed', error: 'invalid_content' });
       case 'unclear':
         return this.answer(step.n, { kind: 'unknown' });
-      case 'putBack':
-        return this.putBack(step.n);
+      case 'release':
+        return this.release(step.n);
       case 'lease':
         await this.change(`lease_until = clock_timestamp() - interval '1 second'`, `status = 'sending'`);
         await this.service(SendingRepository).expireLeases(100);
@@ -222,9 +222,9 @@ class World {
     });
   }
 
-  private async putBack(number: number): Promise<void> {
+  private async release(number: number): Promise<void> {
     const attemptId = this.claimed[number % this.claimed.length];
-    if (attemptId !== undefined) await this.service(SendingRepository).putBack(attemptId);
+    if (attemptId !== undefined) await this.service(SendingRepository).release(attemptId);
   }
 
   private async report(number: number, status: (typeof REPORTS)[number]): Promise<void> {

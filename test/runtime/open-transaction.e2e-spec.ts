@@ -151,7 +151,7 @@ const QUEUES: Record<string, Queue> = {
     settle: settleMessages,
     work: messageWork,
   },
-  'messages that were put off': {
+  'messages that were deferred': {
     table: 'message_queue',
     insert: queued('created_at'),
     finish: FINISH_MESSAGES,
@@ -293,7 +293,7 @@ const QUEUES: Record<string, Queue> = {
         'right guess': async () => challenges.consume(await refOf()),
         'a newer code': async () => challenges.supersede({ ...(await refOf()), id: newId() }),
         end: () => sending.end(claimed[1]?.id ?? ''),
-        'put back': () => sending.putBack(claimed[2]?.attemptId ?? ''),
+        released: () => sending.release(claimed[2]?.attemptId ?? ''),
         'due code': () => sending.dueForMs(),
         'lost leases': () => sending.expireLeases(1_000),
         'overdue codes': () => sending.endOverdue(1_000),
@@ -365,8 +365,8 @@ const QUEUES: Record<string, Queue> = {
         retry: async () => {
           for (const file of claimed.splice(0, 10)) await fetches.retry(file, 'later', 60_000, null);
         },
-        'put back': async () => {
-          for (const file of claimed.splice(0, 10)) await fetches.putBack(file, null);
+        released: async () => {
+          for (const file of claimed.splice(0, 10)) await fetches.release(file, null);
         },
         'due lanes': () => fetches.dueLanes(2_000, null),
         expiry: () => fetches.expire(1_000),

@@ -283,7 +283,7 @@ export class LaneClaims<T> {
     }
     for (const lost of new Set(turns)) {
       if (lost instanceof LostClaimError)
-        this.takeBack(
+        this.releaseLost(
           lost,
           chosen.filter((_, n) => turns[n] === lost),
         );
@@ -291,8 +291,8 @@ export class LaneClaims<T> {
   }
 
   /** The lanes go on meanwhile; the stop waits for it. */
-  private takeBack(lost: LostClaimError, chosen: readonly Waiting<T>[]): void {
-    const taking = this.options.kind.takeBack?.(
+  private releaseLost(lost: LostClaimError, chosen: readonly Waiting<T>[]): void {
+    const taking = this.options.kind.releaseLost?.(
       lost,
       chosen.map(({ lane }) => lane.key),
     );

@@ -50,9 +50,9 @@ class ListKind implements QueueKind<number> {
   stopped = false;
   /** The next claim fails with it. */
   lost: LostClaimError | null = null;
-  /** Until it resolves what was lost is not put back. */
+  /** Until it resolves what was lost is not released. */
   backGate: Promise<void> | null = null;
-  readonly takenBack: [LostClaimError, readonly string[]][] = [];
+  readonly releasedLost: [LostClaimError, readonly string[]][] = [];
 
   window?: (laneKey: string) => number;
 
@@ -92,9 +92,9 @@ class ListKind implements QueueKind<number> {
     return null;
   }
 
-  async takeBack(lost: LostClaimError, laneKeys: readonly string[]): Promise<void> {
+  async releaseLost(lost: LostClaimError, laneKeys: readonly string[]): Promise<void> {
     await this.backGate;
-    this.takenBack.push([lost, laneKeys]);
+    this.releasedLost.push([lost, laneKeys]);
   }
 
   stop(): void {
@@ -812,11 +812,11 @@ describe('a stop', () => {
     expect(await isFree(lane)).toBe(true);
   });
 
-  it('waits for what a lost claim took to be put back, also where it was lost after the stop began', async () => {
+  it('waits for what a lost claim took to be released, also where it was lost after the stop began', async () => {
     const kind = new ListKind();
     const { opened: mayAnswer, open: answer } = gate();
-    const { opened: mayPutBack, open: putBack } = gate();
-    [kind.claimGate, kind.backGate] = [mayAnswer, mayPutBack];
+    const { opened: mayRelease, open: release } = gate();
+    [kind.claimGate, kind.backGate] = [mayAnswer, mayRelease];
     const lost = new LostClaimError(['an attempt'], new Error('Connection terminated'));
     kind.lost = lost;
     const both = [newId(), newId()];
@@ -828,21 +828,21 @@ describe('a stop', () => {
     answer();
     await waitFor(() => errors.length === 1);
     expect(stopped).toBe(false);
-    putBack();
+    release();
     expect(await stopping).toBe(0);
-    expect(kind.takenBack).toEqual([[lost, both]]);
+    expect(kind.releasedLost).toEqual([[lost, both]]);
   });
 
-  it('ends in its time where what a lost claim took cannot be put back', async () => {
+  it('ends in its time where what a lost claim took cannot be released', async () => {
     const kind = new ListKind();
-    const { opened: mayPutBack, open: putBack } = gate();
-    kind.backGate = mayPutBack;
+    const { opened: mayRelease, open: release } = gate();
+    kind.backGate = mayRelease;
     kind.lost = new LostClaimError(['an attempt'], new Error('Connection terminated'));
     const { loop, errors } = loopFor(kind);
     loop.wake(newId());
     await waitFor(() => errors.length === 1);
     expect(await loop.stop(100)).toBe(0);
-    expect(kind.takenBack).toEqual([]);
-    putBack();
+    expect(kind.releasedLost).toEqual([]);
+    release();
   });
 });

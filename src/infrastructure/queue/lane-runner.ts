@@ -41,7 +41,7 @@ const FAILED_MS = 1_000;
 /** It was given back: another process shall take it. */
 const GIVEN_BACK_MS = 100;
 /** A stop waits for so much of its time for what lost claims took to be released: others stop after it. */
-const TAKE_BACK_SHARE = 0.3;
+const RELEASE_LOST_SHARE = 0.3;
 /** Times at which lanes are woken, those of one lane this far apart. What is more, or later, is left to the sweep. */
 const MAX_WAKES = 10_000;
 const WAKES_APART_MS = 50;
@@ -116,7 +116,7 @@ export class LaneRunner<T> {
     // What is still in flight needs no owner of its lane: another process may go on with the other recipients.
     await this.waitWhile(() => [...this.lanes.values()].some(({ run }) => run !== null), until);
     await this.waitWhile(() => this.claims.rowsInFlight > 0, until);
-    await this.waitWhile(() => this.claims.lostClaims > 0, now + timeoutMs * TAKE_BACK_SHARE);
+    await this.waitWhile(() => this.claims.lostClaims > 0, now + timeoutMs * RELEASE_LOST_SHARE);
     return this.claims.rowsInFlight;
   }
 

@@ -1,20 +1,20 @@
 import { jest } from '@jest/globals';
-import { LostClaimError, takeBack } from './lost-claims.js';
+import { LostClaimError, releaseLost } from './lost-claims.js';
 
 const lost = new LostClaimError(['an attempt'], new Error('Connection terminated'));
 
 describe('a lost claim', () => {
-  it('is taken back too where the database is away for longer than the lease', async () => {
-    const putBack = jest.fn(() => Promise.resolve());
+  it('is released too where the database is away for longer than the lease', async () => {
+    const release = jest.fn(() => Promise.resolve());
     const find = jest.fn<(ids: readonly string[]) => Promise<string[]>>();
     find.mockRejectedValueOnce(new Error('away')).mockResolvedValueOnce(['an attempt']);
-    expect(await takeBack(lost, { find, putBack, forMs: 0 })).toBe(1);
-    expect(putBack.mock.calls).toEqual([['an attempt']]);
+    expect(await releaseLost(lost, { find, release, forMs: 0 })).toBe(1);
+    expect(release.mock.calls).toEqual([['an attempt']]);
   });
 
   it('took nothing where it is not there once its lease has run out', async () => {
     const find = jest.fn(() => Promise.resolve<string[]>([]));
-    expect(await takeBack(lost, { find, putBack: () => Promise.reject(new Error('never')), forMs: 0 })).toBe(0);
+    expect(await releaseLost(lost, { find, release: () => Promise.reject(new Error('never')), forMs: 0 })).toBe(0);
     expect(find).toHaveBeenCalledTimes(1);
   });
 

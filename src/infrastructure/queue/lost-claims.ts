@@ -24,29 +24,32 @@ export class LostClaimError extends Error {
   }
 }
 
-interface TakingBack<A> {
+interface ReleasingLost<A> {
   /** Those of the attempts that exist. */
   find: (ids: readonly string[]) => Promise<A[]>;
-  putBack: (attempt: A) => Promise<unknown>;
+  release: (attempt: A) => Promise<unknown>;
   forMs: number;
 }
 
 /**
- * Puts back what a lost claim took, by the ids of its attempts: nothing of it was sent, because its rows are not known
+ * Releases what a lost claim took, by the ids of its attempts: nothing of it was sent, because its rows are not known
  * here. The statement may still be under way on the server, so it is looked for until its lease has run out; and where the
  * database is away then, until it is back. By that time the sweep may have given the attempts an unknown outcome, which this
  * resolves.
  *
- * @returns how many rows were put back.
+ * @returns how many rows were released.
  */
-export async function takeBack<A>({ ids }: LostClaimError, { find, putBack, forMs }: TakingBack<A>): Promise<number> {
+export async function releaseLost<A>(
+  { ids }: LostClaimError,
+  { find, release, forMs }: ReleasingLost<A>,
+): Promise<number> {
   const until = performance.now() + forMs;
   for (;;) {
     const isLast = performance.now() >= until;
     try {
       const claimed = await find(ids);
       // A claim is one statement: it took all of them or none.
-      await Promise.all(claimed.map((attempt) => putBack(attempt)));
+      await Promise.all(claimed.map((attempt) => release(attempt)));
       if (claimed.length > 0 || isLast) return claimed.length;
     } catch {
       // The database is still away.

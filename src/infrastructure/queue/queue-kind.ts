@@ -27,7 +27,7 @@ export interface QueueKind<T> {
    * Releases what a claim took that rejected with this error, or answered with it, for one of these lanes. Must not reject.
    * Absent: a claim of this kind is made again without harm.
    */
-  takeBack?(lost: LostClaimError, laneKeys: readonly string[]): Promise<void>;
+  releaseLost?(lost: LostClaimError, laneKeys: readonly string[]): Promise<void>;
   /** From now on claimed rows whose requests are not sent yet go back. */
   stop(): void;
 }

@@ -7,7 +7,7 @@ import { Readiness } from '../operations/readiness.js';
 import { BLOCKED_ADVICE, CLAIMS_BLOCKED } from './claims-blocked.js';
 
 /** Work that may already have been done, unknown to this database. */
-export interface Doubtful {
+export interface Uncertain {
   /** As the command line prints it. */
   readonly name: string;
   /** When the newest row that waits was queued, by the clock of whichever server; null where none waits. */
@@ -45,7 +45,7 @@ const LOCK = 7_204_118_302;
 @Injectable()
 export class Restoration {
   private readonly logger = new Logger('Restore');
-  private readonly doubtful: Doubtful[] = [];
+  private readonly uncertain: Uncertain[] = [];
   private readonly adoptions: (() => Promise<unknown>)[] = [];
 
   constructor(
@@ -68,8 +68,8 @@ export class Restoration {
   }
 
   /** Adds work that may have been done meanwhile; call it while the application starts. */
-  add(doubtful: Doubtful): void {
-    this.doubtful.push(doubtful);
+  add(uncertain: Uncertain): void {
+    this.uncertain.push(uncertain);
   }
 
   /** Adds what is to be put right, in the ambient transaction, when another database is confirmed; while the application starts. */
@@ -87,7 +87,7 @@ export class Restoration {
 
   /** What `mark` would do. Changes nothing. */
   async plan(before?: Date): Promise<RestorePlan> {
-    return this.each(before, (doubtful, until) => doubtful.count(until));
+    return this.each(before, (uncertain, until) => uncertain.count(until));
   }
 
   /**
@@ -97,7 +97,7 @@ export class Restoration {
    */
   async mark(before?: Date): Promise<RestorePlan> {
     return this.locked(async () => {
-      const plan = await this.each(before, (doubtful, until) => doubtful.mark(until));
+      const plan = await this.each(before, (uncertain, until) => uncertain.mark(until));
       await this.confirm();
       const details = { before: plan.before, marked: plan.counts };
       await this.audit.record({ action: 'database.restored', organizationId: null, details });
@@ -107,10 +107,10 @@ export class Restoration {
 
   private async each(
     before: Date | undefined,
-    work: (doubtful: Doubtful, before: Date) => Promise<number>,
+    work: (uncertain: Uncertain, before: Date) => Promise<number>,
   ): Promise<RestorePlan> {
     const plan: RestorePlan = { before: before ?? (await this.blocked())?.since ?? (await this.now()), counts: {} };
-    for (const doubtful of this.doubtful) plan.counts[doubtful.name] = await work(doubtful, plan.before);
+    for (const uncertain of this.uncertain) plan.counts[uncertain.name] = await work(uncertain, plan.before);
     return plan;
   }
 
@@ -176,7 +176,7 @@ export class Restoration {
   /** A time after all that is queued: the server before this one may have had a clock that was ahead. */
   private async newest(): Promise<Date> {
     const times = [(await this.now()).getTime()];
-    for (const each of this.doubtful) times.push(((await each.newest())?.getTime() ?? 0) + 1);
+    for (const each of this.uncertain) times.push(((await each.newest())?.getTime() ?? 0) + 1);
     return new Date(Math.max(...times));
   }
 

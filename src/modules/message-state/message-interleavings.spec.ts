@@ -14,7 +14,7 @@ import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { joinLanes } from './join-lanes.service.js';
 import { ClaimRepository } from '../sending/claim/claim.repository.js';
 import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
-import { putBack } from '../sending/outcome/outcome-record.js';
+import { released } from '../sending/outcome/outcome-record.js';
 import type { OutcomeRecord } from './facts.types.js';
 import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
 import { TagsRepository } from '../tags/tags.repository.js';
@@ -179,7 +179,7 @@ class World {
 
   private record({ id: attemptId, messageId: id, answer }: Attempt): OutcomeRecord {
     const metaMessageId = answer === 'accepted' ? `wamid.${attemptId}` : null;
-    return { ...putBack({ id, attemptId }), metaMessageId, ...OUTCOMES[answer] };
+    return { ...released({ id, attemptId }), metaMessageId, ...OUTCOMES[answer] };
   }
 }
 

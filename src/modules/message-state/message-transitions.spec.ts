@@ -19,7 +19,7 @@ import {
 import { MessagesRepository } from '../messages/messages.repository.js';
 import type { StatusReport } from './message.types.js';
 import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
-import { putBack } from '../sending/outcome/outcome-record.js';
+import { released } from '../sending/outcome/outcome-record.js';
 import type { OutcomeRecord } from './facts.types.js';
 import { ScheduleRepository } from '../messages/schedule/schedule.repository.js';
 import { ClaimRepository } from '../sending/claim/claim.repository.js';
@@ -68,7 +68,7 @@ const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
   retry_confirmed: retried('retry_confirmed'),
   restored: () => {
     const restore = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
-    return opened.database.transaction(() => restore.markDoubtful(new Date(Date.now() + 60_000)));
+    return opened.database.transaction(() => restore.markUncertain(new Date(Date.now() + 60_000)));
   },
   erased: ({ recipient }) =>
     new MessagesMaintenanceRepository(opened.database, factsOf(opened.database)).withdraw({
@@ -110,7 +110,7 @@ const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
 function answered(status: OutcomeRecord['status']) {
   return ({ id, attemptId, metaMessageId }: Made) =>
     new OutcomeRepository(opened.database, factsOf(opened.database)).record({
-      ...putBack({ id, attemptId }),
+      ...released({ id, attemptId }),
       status,
       metaMessageId: status === 'accepted' ? metaMessageId : null,
     });

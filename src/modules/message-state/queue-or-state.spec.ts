@@ -11,7 +11,7 @@ import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { statesThatTake } from './message-state.types.js';
 import { MessagesRepository } from '../messages/messages.repository.js';
 import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
-import { putBack } from '../sending/outcome/outcome-record.js';
+import { released } from '../sending/outcome/outcome-record.js';
 import type { OutcomeRecord } from './facts.types.js';
 import { type ClaimedMessage, ClaimRepository } from '../sending/claim/claim.repository.js';
 import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
@@ -53,7 +53,7 @@ const OUTCOMES = {
 
 function outcomeOf({ id, attemptId }: ClaimedMessage, kind: keyof typeof OUTCOMES): OutcomeRecord {
   return {
-    ...putBack({ id, attemptId }),
+    ...released({ id, attemptId }),
     metaMessageId: kind === 'accepted' ? `wamid.${attemptId}` : null,
     ...OUTCOMES[kind],
   };

@@ -47,12 +47,12 @@ export class OtpMaintenanceRepository {
   }
 
   /** Codes of a restored backup that may have been sent in the time which it does not know of; there are few. */
-  countDoubtful(before: Date): Promise<number> {
+  countUncertain(before: Date): Promise<number> {
     return this.database.count(`select count(*)::integer as count from otp_challenge where ${DOUBTFUL}`, [before]);
   }
 
   /** They stay reserved and are never sent again; a code that did arrive can still be verified. Returns how many. */
-  markDoubtful(before: Date): Promise<number> {
+  markUncertain(before: Date): Promise<number> {
     return this.database.execute(
       `update otp_challenge set status = 'outcome_unknown', code_ciphertext = null, lease_until = null where ${DOUBTFUL}`,
       [before],

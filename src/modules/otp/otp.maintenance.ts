@@ -46,8 +46,8 @@ export class OtpMaintenance implements OnModuleInit {
     this.restoration.add({
       name: 'codes',
       newest: () => repository.newestQueued(),
-      count: (before) => repository.countDoubtful(before),
-      mark: (before) => repository.markDoubtful(before),
+      count: (before) => repository.countUncertain(before),
+      mark: (before) => repository.markUncertain(before),
     });
     this.erasure.add({
       name: 'one-time codes',

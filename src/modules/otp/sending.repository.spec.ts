@@ -110,15 +110,15 @@ describe('claiming', () => {
     expect((await rows.claim(1)).map(({ id }) => id)).toEqual([other.id]);
   });
 
-  it('what is put back goes out under an attempt of its own, and the old one touches nothing', async () => {
+  it('what is released goes out under an attempt of its own, and the old one touches nothing', async () => {
     const made = await rows.make();
     const attemptId = (await rows.claim(1))[0]?.attemptId ?? '';
-    expect(await rows.sending.putBack(attemptId)).toBe(true);
+    expect(await rows.sending.release(attemptId)).toBe(true);
     const [again] = await rows.claim(1);
     expect(again?.id).toBe(made.id);
     expect(again?.attemptId).not.toBe(attemptId);
     // As a process does that never learned that its statement was committed.
-    expect(await rows.sending.putBack(attemptId)).toBe(false);
+    expect(await rows.sending.release(attemptId)).toBe(false);
     await rows.answer(attemptId, { kind: 'failed', error: 'platform_unavailable' });
     expect(await rows.statusOf(made)).toBe('sending');
     expect(await rows.counts()).toEqual(RESERVED);
@@ -239,7 +239,7 @@ describe('the end', () => {
     expect(await rows.sending.expireLeases(10)).toBe(1);
     expect([await rows.statusOf(late), await rows.statusOf(early)]).toEqual(['outcome_unknown', 'sending']);
     expect(await rows.claim(10)).toEqual([]);
-    expect(await rows.sending.putBack(late.attemptId)).toBe(false);
+    expect(await rows.sending.release(late.attemptId)).toBe(false);
     expect(await rows.counts()).toEqual({ reserved: 2, used: 0 });
   });
 });

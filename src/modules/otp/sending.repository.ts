@@ -81,7 +81,7 @@ export class SendingRepository {
    * Puts a code back that was definitely not written to the wire; false where its state has changed meanwhile. The next
    * attempt has an id of its own, so that late results of this one do not touch it: not even a repeat of this call.
    */
-  putBack(attemptId: string): Promise<boolean> {
+  release(attemptId: string): Promise<boolean> {
     return this.database.changes(
       `update otp_challenge set status = 'queued', lease_until = null, sending_at = null, attempt_id = $2
        where attempt_id = $1 and status = 'sending'`,

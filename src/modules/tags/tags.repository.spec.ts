@@ -22,7 +22,7 @@ import { MessagesRepository } from '../messages/messages.repository.js';
 import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
 import { CLAIM, claimParams, ClaimRepository, type ClaimedMessage } from '../sending/claim/claim.repository.js';
 import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
-import { putBack } from '../sending/outcome/outcome-record.js';
+import { released } from '../sending/outcome/outcome-record.js';
 import type { OutcomeRecord } from '../message-state/facts.types.js';
 import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
 import { type FailedPage, TagsRepository, WORK_ROWS } from './tags.repository.js';
@@ -84,11 +84,11 @@ async function claim(limit = 64): Promise<ClaimedMessage[]> {
 }
 
 const putOff = (claimed: ClaimedMessage, delayMs: number): OutcomeRecord => ({
-  ...putBack(claimed, delayMs),
+  ...released(claimed, delayMs),
   tries: 1,
 });
 const accepted = (claimed: ClaimedMessage): OutcomeRecord => ({
-  ...putBack(claimed),
+  ...released(claimed),
   status: 'accepted',
   metaMessageId: `wamid.${claimed.attemptId}`,
 });
@@ -316,7 +316,7 @@ describe('what comes back to a paused tag', () => {
     const to = testPhone();
     const id = await accept(to);
     const [claimed] = await claim();
-    await outcomes.record({ ...putBack(claimed as ClaimedMessage), status: 'failed' });
+    await outcomes.record({ ...released(claimed as ClaimedMessage), status: 'failed' });
     await act('pause');
     const messages = new MessagesRepository(opened.database, factsOf(opened.database));
     await messages.retry(connection.organizationId, id, ['failed'], 'hello');
@@ -415,7 +415,7 @@ describe('beside a pause', () => {
       'select attempt_id as "attemptId" from message_queue where message_id = $1 and due_at is null',
       [id],
     );
-    expect(await outcomes.record(putBack({ id, attemptId }))).toBe('recorded');
+    expect(await outcomes.record(released({ id, attemptId }))).toBe('recorded');
     await settle();
     expect(await dueRows()).toEqual([]);
     expect(await claim()).toEqual([]);

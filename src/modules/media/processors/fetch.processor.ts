@@ -130,7 +130,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
   /** Null where the file is stored, or was deleted meanwhile. */
   private async fetch(file: ClaimedFile, signal: AbortSignal): Promise<FetchFailure | null> {
     const connection = await this.usable(file.connectionId);
-    // It had no time to begin, and is put back in any case.
+    // It had no time to begin, and is released in any case.
     if (this.stopping) return { kind: 'wait', failure: 'Herald stopped.' };
     if (connection === null) return { kind: 'account', failure: 'The number is not connected.' };
     for (let addresses = 1; ; addresses++) {
@@ -230,12 +230,12 @@ export class MediaFetcher implements QueueKind<FetchTask> {
   /** @returns milliseconds until the file is due again; null where it is not, or at once. */
   private async settle(file: FetchTask, { kind, failure }: FetchFailure): Promise<number | null> {
     if (this.stopping) {
-      await this.fetches.putBack(file, null);
+      await this.fetches.release(file, null);
     } else if (kind === 'account') {
       // Before the file is due again.
       const { claimedAt } = file;
       await this.lanes.pause(fetchLaneOf(file.connectionId), failure.slice(0, 200), { claimedAt });
-      await this.fetches.putBack(file, failure);
+      await this.fetches.release(file, failure);
     } else if (kind === 'failed' || (kind === 'refused' && file.tries >= MAX_REFUSALS)) {
       await this.fetches.fail(file, failure);
     } else {

@@ -137,7 +137,7 @@ describe('a claim', () => {
     expect(await fetches.renew(lost)).toBe(false);
     await fetches.fail(lost, 'too late');
     await fetches.retry(lost, 'too late', 0, null);
-    await fetches.putBack(lost, 'too late');
+    await fetches.release(lost, 'too late');
     expect(await facts(id)).toMatchObject({ status: 'pending', tries: 2, failure: null, lease_owner: OWNER });
     expect(await fetches.renew(won)).toBe(true);
   });
@@ -182,7 +182,7 @@ describe('the outcome of a fetch', () => {
   it('puts a file back as it was', async () => {
     const connection = await newConnection();
     const id = await pending(connection);
-    await fetches.putBack(await claimed(connection), null);
+    await fetches.release(await claimed(connection), null);
     expect(await facts(id)).toMatchObject({ status: 'pending', tries: 0, failure: null, lease_owner: null });
     expect((await claimed(connection)).tries).toBe(1);
   });

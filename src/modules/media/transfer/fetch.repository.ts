@@ -97,7 +97,7 @@ export class FetchRepository {
   }
 
   /** Puts the file back as it was: nothing was tried. */
-  async putBack(file: ClaimedFile, failure: string | null): Promise<void> {
+  async release(file: ClaimedFile, failure: string | null): Promise<void> {
     await this.database.execute(
       `update media_object set tries = tries - 1, next_attempt_at = clock_timestamp(), lease_owner = null,
          lease_until = null, failure = coalesce($5, failure)

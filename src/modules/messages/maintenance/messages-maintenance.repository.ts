@@ -189,7 +189,7 @@ export class MessagesMaintenanceRepository {
   }
 
   /** Messages of a restored backup that may have been sent in the time which it does not know of; counted up to a million. */
-  countDoubtful(before: Date): Promise<number> {
+  countUncertain(before: Date): Promise<number> {
     return this.database.count(
       `select count(*)::integer as count from (
          select 1 from message_queue q where ${IS_DOUBTFUL} limit ${COUNT_LIMIT}) as counted`,
@@ -198,7 +198,7 @@ export class MessagesMaintenanceRepository {
   }
 
   /** Turns them into `outcome_unknown` and closes their attempts, in the ambient transaction; returns how many. */
-  async markDoubtful(before: Date): Promise<number> {
+  async markUncertain(before: Date): Promise<number> {
     let marked = 0;
     for (let after = FIRST_ID; ;) {
       const found = await this.database.query<{ id: string }>(DOUBTFUL, [before, after, RESTORE_BATCH]);

@@ -48,8 +48,8 @@ export class MessagesMaintenance implements OnModuleInit {
     this.restoration.add({
       name: 'messages',
       newest: () => this.repository.newestQueued(),
-      count: (before) => this.repository.countDoubtful(before),
-      mark: (before) => this.repository.markDoubtful(before),
+      count: (before) => this.repository.countUncertain(before),
+      mark: (before) => this.repository.markUncertain(before),
     });
   }
 

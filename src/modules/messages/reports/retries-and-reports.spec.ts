@@ -15,7 +15,7 @@ import { statesThatTake } from '../../message-state/message-state.types.js';
 import { MessagesRepository } from '../messages.repository.js';
 import type { Attempt, StatusReport } from '../../message-state/message.types.js';
 import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
-import { putBack } from '../../sending/outcome/outcome-record.js';
+import { released } from '../../sending/outcome/outcome-record.js';
 import type { OutcomeRecord } from '../../message-state/facts.types.js';
 import { ClaimRepository } from '../../sending/claim/claim.repository.js';
 import { applyStatusReports } from './status-reports.repository.js';
@@ -108,7 +108,7 @@ class Flow {
   async answer(kind: keyof typeof OUTCOMES, n = -1): Promise<boolean> {
     const { id, metaMessageId } = this.attempts.at(n) ?? { id: '', metaMessageId: '' };
     const recorded = await outcomes.record({
-      ...putBack({ id: this.messageId, attemptId: id }),
+      ...released({ id: this.messageId, attemptId: id }),
       metaMessageId: kind === 'accepted' ? metaMessageId : null,
       ...OUTCOMES[kind],
     });

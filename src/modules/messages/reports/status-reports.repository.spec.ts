@@ -211,7 +211,7 @@ describe('a report', () => {
     [
       'a restored database',
       () =>
-        new MessagesMaintenanceRepository(opened.database, factsOf(opened.database)).markDoubtful(
+        new MessagesMaintenanceRepository(opened.database, factsOf(opened.database)).markUncertain(
           new Date(Date.now() + 60_000),
         ),
     ],

@@ -356,8 +356,8 @@ describe('scheduled messages elsewhere', () => {
     const [past, future] = [await due(connection, { secondsAgo: 60 }), await due(connection, { secondsAgo: -3_600 })];
     const maintenance = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
     const before = new Date();
-    const counted = await maintenance.countDoubtful(before);
-    const marked = await opened.database.transaction(() => maintenance.markDoubtful(before));
+    const counted = await maintenance.countUncertain(before);
+    const marked = await opened.database.transaction(() => maintenance.markUncertain(before));
     expect(marked).toBe(counted);
     expect(await placesOf(past)).toEqual(['outcome_unknown ']);
     expect(await placesOf(future)).toEqual(['held']);

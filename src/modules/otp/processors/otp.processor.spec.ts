@@ -45,7 +45,7 @@ async function lose(how: 'cut' | 'lose_answer'): Promise<MadeCode> {
   };
   const [error] = await dispatcher.claim([claimRequest('otp', OWNER, 1)]);
   expect(error).toBeInstanceOf(LostClaimError);
-  void dispatcher.takeBack(error as LostClaimError);
+  void dispatcher.releaseLost(error as LostClaimError);
   return made;
 }
 

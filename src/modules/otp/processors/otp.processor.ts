@@ -8,7 +8,7 @@ import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { ClaimRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-grant.js';
 import { inBatches } from '../../../infrastructure/queue/sweeps.js';
-import { type LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
+import { type LostClaimError, releaseLost } from '../../../infrastructure/queue/lost-claims.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { oneLane } from '../../../infrastructure/queue/due-lanes.js';
@@ -71,7 +71,7 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
     });
   }
 
-  /** From now on claimed codes that are not on the wire yet go back. */
+  /** From now on claimed codes whose requests are not sent yet go back. */
   stop(): void {
     this.stopping = true;
   }
@@ -99,10 +99,10 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
     return { grant, items: items.map((code) => ({ ...code, notAfter })) };
   }
 
-  async takeBack(lost: LostClaimError): Promise<void> {
-    const count = await takeBack(lost, {
+  async releaseLost(lost: LostClaimError): Promise<void> {
+    const count = await releaseLost(lost, {
       find: (attemptIds) => this.sending.findAttempts(attemptIds),
-      putBack: (attemptId) => this.putBack(attemptId),
+      release: (attemptId) => this.release(attemptId),
       forMs: LEASE_MS,
     });
     this.counters.increment('claims_taken_back', count);
@@ -111,14 +111,14 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
   async work(task: CodeTask): Promise<null> {
     const outcome = await this.send(task);
     await this.persist(task, () =>
-      outcome === null ? this.putBack(task.attemptId) : this.record(task.attemptId, outcome),
+      outcome === null ? this.release(task.attemptId) : this.record(task.attemptId, outcome),
     );
     return null;
   }
 
   /** A code that was not written to the wire waits again; where its lease was over first, it was not sent all the same. */
-  private async putBack(attemptId: string): Promise<void> {
-    if (await this.sending.putBack(attemptId)) return;
+  private async release(attemptId: string): Promise<void> {
+    if (await this.sending.release(attemptId)) return;
     await this.record(attemptId, { kind: 'failed', error: 'platform_unavailable' });
   }
 

@@ -115,7 +115,7 @@ function attemptIdOf(claimId: string, n: number): string {
   return claimId.slice(0, 32) + n.toString(16).padStart(4, '0');
 }
 
-/** SQL: the recipient's first row. What is on the wire stands before what waits. */
+/** SQL: the recipient's first row. What is in flight stands before what waits. */
 const FIRST_OF_RECIPIENT = `
   select first.message_id from message_queue first
   where first.connection_id = q.connection_id and first.recipient = q.recipient and first.held_until is null
@@ -136,9 +136,9 @@ const MESSAGE_TO_SEND = `
   from claimed join message m on m.id = claimed.message_id
   left join message_content content on content.message_id = claimed.message_id`;
 
-// 1. `due_at` says whose turn it may be: a recipient's first row has one if it waits; those behind what waits or is on the wire
+// 1. `due_at` says whose turn it may be: a recipient's first row has one if it waits; those behind what waits or is in flight
 //    have none. The triggers of message_queue keep it (migrations/1770600000000-messages.ts); it may be too early, for a row that
-//    was inserted while the row before it was being deleted or put back.
+//    was inserted while the row before it was being deleted or released.
 // 2. The order, and one message at a time to a recipient, need two things: `FIRST_OF_RECIPIENT`, by which only its first row is claimed;
 //    and the grant, by which a lane has one claim at a time. Two claims at once could see two first rows, where a row with a lower seq
 //    is committed between them: that happens where a claim is lost, and its lane taken while the statement goes on elsewhere. Then two
@@ -165,7 +165,7 @@ with ${laneGrants()}, lane_with_slots as materialized (
   -- Why two claims A and B of one lane at once (rule 2) claim no message twice:
   -- B passes over the rows that A has locked. If A commits after B's snapshot and
   -- before B comes to a row of A's, B locks the row's new version, and these conditions are checked again. A's claim still
-  -- holds: B leaves the row out. A's claim was put back: B locks the row and does not claim it: its ctid is now
+  -- holds: B leaves the row out. A's claim was released: B locks the row and does not claim it: its ctid is now
   -- that of the new version, which the update below does not find, as B's snapshot has the old one.
   select due.row_ctid, overlay(lane_with_slots.claim_id::text placing
     lpad(to_hex(row_number() over (partition by lane_with_slots.key)), 4, '0') from 33)::uuid as attempt_id

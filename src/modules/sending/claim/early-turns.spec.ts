@@ -70,7 +70,7 @@ async function due(): Promise<string[]> {
 }
 
 describe('where a message is due too early', () => {
-  it('the one behind it has its turn, though it is removed beside the outcome of the message on the wire', async () => {
+  it('the one behind it has its turn, though it is removed beside the outcome of the message in flight', async () => {
     const [first, second, third] = await three();
     const { items } = await claimLane(new ClaimRepository(opened.database), claimRequest(connection.id, newId(), 9), {
       leaseMs: 3_600_000,

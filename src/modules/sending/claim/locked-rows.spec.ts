@@ -9,7 +9,7 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../../test/suppor
 import { newId } from '../../../common/ids.js';
 import { AcceptRepository, type NewMessage } from '../../messages/accept/accept.repository.js';
 import { OutcomeRepository } from '../outcome/outcome.repository.js';
-import { putBack } from '../outcome/outcome-record.js';
+import { released } from '../outcome/outcome-record.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 
@@ -74,7 +74,7 @@ it.each([
     const outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
     const made = await messages(status);
     await foreign.query(`select 1 from message_${table} where message_id = $1 for update`, [guiltyOf(made).id]);
-    const writes = made.map((attempt) => outcomes.record(putBack(attempt)));
+    const writes = made.map((attempt) => outcomes.record(released(attempt)));
     await releaseAfterOthers(writes);
     expect(await guiltyOf(writes)).toBe('recorded');
     expect(await statesOf(made)).toEqual(['queued']);

@@ -5,9 +5,9 @@ import { Factories, testPhone } from '../../../../test/support/factories.js';
 import { openProxiedDatabase, type ProxiedDatabase } from '../../../../test/support/proxied-database.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
+import { LostClaimError, releaseLost } from '../../../infrastructure/queue/lost-claims.js';
 import { OutcomeRepository } from '../outcome/outcome.repository.js';
-import { putBack } from '../outcome/outcome-record.js';
+import { released } from '../outcome/outcome-record.js';
 import { ClaimRepository } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
 
@@ -56,29 +56,29 @@ async function lose(how: 'cut' | 'lose_answer') {
   return { connectionId: connection.id, error, states };
 }
 
-const putBackFor = (connectionId: string, forMs: number) => ({
+const releaseFor = (connectionId: string, forMs: number) => ({
   find: (ids: readonly string[]) => sends.findAttempts([connectionId], ids),
-  putBack: (attempt: { id: string; attemptId: string }) => outcomes.record(putBack(attempt)),
+  release: (attempt: { id: string; attemptId: string }) => outcomes.record(released(attempt)),
   forMs,
 });
 
-it('a claim that was committed and whose answer was lost is taken back by the ids of its attempts', async () => {
+it('a claim that was committed and whose answer was lost is released by the ids of its attempts', async () => {
   const { connectionId, error, states } = await lose('lose_answer');
   expect(error).toBeInstanceOf(LostClaimError);
   expect(await states()).toEqual(Array.from({ length: 3 }, () => ['processing', 'started']));
   const lost = error as LostClaimError;
-  expect(await takeBack(lost, putBackFor(connectionId, FOR_MS))).toBe(3);
+  expect(await releaseLost(lost, releaseFor(connectionId, FOR_MS))).toBe(3);
   expect(await states()).toEqual(Array.from({ length: 3 }, () => ['queued', 'deferred']));
 });
 
 it('a claim that was never committed changes nothing', async () => {
   const { connectionId, error, states } = await lose('cut');
   expect(error).toBeInstanceOf(LostClaimError);
-  expect(await takeBack(error as LostClaimError, putBackFor(connectionId, 0))).toBe(0);
+  expect(await releaseLost(error as LostClaimError, releaseFor(connectionId, 0))).toBe(0);
   expect(await states()).toEqual(Array.from({ length: 3 }, () => ['queued']));
 });
 
-it('is taken back although its lease was over meanwhile, and although the database is away at first', async () => {
+it('is released although its lease was over meanwhile, and although the database is away at first', async () => {
   const { connectionId, error, states } = await lose('lose_answer');
   await database.direct.execute(
     `update message_queue set lease_until = now(), tries = 7 where lease_until is not null`,
@@ -87,7 +87,7 @@ it('is taken back although its lease was over meanwhile, and although the databa
   expect(await states()).toEqual(Array.from({ length: 3 }, () => ['outcome_unknown', 'unknown']));
   database.proxy.set({ kind: 'refuse' });
   database.proxy.cut();
-  const taking = takeBack(error as LostClaimError, putBackFor(connectionId, FOR_MS));
+  const taking = releaseLost(error as LostClaimError, releaseFor(connectionId, FOR_MS));
   database.proxy.heal();
   expect(await taking).toBe(3);
   expect(await states()).toEqual(Array.from({ length: 3 }, () => ['queued', 'deferred']));

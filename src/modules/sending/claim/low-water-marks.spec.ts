@@ -124,7 +124,7 @@ describe('a mark', () => {
     expect(await hasWork()).toBe(false);
   });
 
-  it('stays before what waits, however long, and behind what was put off', async () => {
+  it('stays before what waits, however long, and behind what was deferred', async () => {
     await factories.message({ connection, recipient: '111', nextAttemptAt: new Date(Date.now() + 3_600_000) });
     await insert(opened.database);
     await claim(0);
@@ -202,7 +202,7 @@ describe('a mark', () => {
                 break;
               case 'send':
                 for (const { id } of await claim()) {
-                  // What waits for an open INSERT stays on the wire.
+                  // What waits for an open INSERT stays in flight.
                   await opened.database.execute(DELETE_UNLOCKED, [id]);
                 }
                 break;

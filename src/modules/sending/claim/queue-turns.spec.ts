@@ -50,7 +50,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all(clients.map((client) => client.end()));
-  // Whatever happened: each recipient's first message is due or on the wire.
+  // Whatever happened: each recipient's first message is due or in flight.
   expect(await stranded()).toEqual([]);
   await opened.database.execute('delete from message_queue');
 });
@@ -139,7 +139,7 @@ const putOff = ({ id, attemptId }: ClaimedMessage, delayMs = 600_000): OutcomeRe
   tries: 1,
 });
 
-/** The attempt of a message that is on the wire. */
+/** The attempt of a message that is in flight. */
 const claimedAgain = async (id: string): Promise<ClaimedMessage> => {
   const row = await opened.database.row<{ attempt_id: string }>(
     'select attempt_id from message_queue where message_id = $1',
@@ -157,7 +157,7 @@ const cancelIn = (client: pg.Client, id: string): Promise<unknown> =>
   client.query('delete from message_queue where message_id = $1 and attempt_id is null', [id]);
 
 describe('a new message', () => {
-  it('is due alone, and waits behind what waits or is on the wire', async () => {
+  it('is due alone, and waits behind what waits or is in flight', async () => {
     const [first, second] = [await accept(), await accept()];
     expect(await rowsOf()).toEqual([isDue(first), waits(second)]);
     const claimed = await claimOne();
@@ -184,7 +184,7 @@ describe('a new message', () => {
     expect(await rowsOf()).toEqual([isDue(second)]);
   });
 
-  it('that is taken back holds up the outcome no longer', async () => {
+  it('that is released holds up the outcome no longer', async () => {
     await accept();
     const claimed = await claimOne();
     const other = await begin();
@@ -207,7 +207,7 @@ describe('a new message', () => {
     expect((await claim()).map(({ id }) => id)).toEqual([second]);
   });
 
-  it('is claimed after the outcome comes again where the one that it met was taken back', async () => {
+  it('is claimed after the outcome comes again where the one that it met was released', async () => {
     const first = await accept();
     const claimed = await claimOne();
     const other = await begin();
@@ -288,7 +288,7 @@ describe('a removal', () => {
     expect(await rowsOf()).toEqual([onWire(second)]);
   });
 
-  it('of two on the wire at once: the next one has its turn, though neither sees the other', async () => {
+  it('of two in flight at once: the next one has its turn, though neither sees the other', async () => {
     const ids = [await accept(), await accept(), await accept()];
     const [first] = [await claimOne()];
     const attemptId = newId();
@@ -327,7 +327,7 @@ describe('a removal', () => {
   });
 });
 
-describe('a message that is put off', () => {
+describe('a message that is deferred', () => {
   it('keeps its time, and those behind it wait', async () => {
     const [first, second] = [await accept(), await accept()];
     await outcomes.record(putOff(await claimOne()));
@@ -348,7 +348,7 @@ describe('a message that is put off', () => {
     expect(await rowsOf()).toEqual([isDue(first), waits(second)]);
   });
 
-  it('lets one with an earlier place go first that came while it was on the wire', async () => {
+  it('lets one with an earlier place go first that came while it was in flight', async () => {
     const first = await accept();
     const claimed = await claimOne();
     const earlier = await accept();
@@ -356,7 +356,7 @@ describe('a message that is put off', () => {
     await outcomes.record(putOff(claimed));
     expect(await rowsOf()).toEqual([isDue(earlier), isDue(first)]);
     expect((await claim()).map(({ id }) => id)).toEqual([earlier]);
-    // That one is put off as well, and sent.
+    // That one is deferred as well, and sent.
     await outcomes.record(putOff(await claimedAgain(earlier)));
     expect(await rowsOf()).toEqual([isDue(earlier), waits(first)]);
     await opened.database.execute('update message_queue set due_at = now() where message_id = $1', [earlier]);
@@ -419,7 +419,7 @@ describe('two names of one contact', () => {
     expect(left).toEqual([a.id, number, b.id]);
   });
 
-  it('become one order: what was put off keeps its time behind what came before it', async () => {
+  it('become one order: what was deferred keeps its time behind what came before it', async () => {
     await known();
     const number = await accept();
     const message = newMessage(connection, 'US.1', toUser);
@@ -461,7 +461,7 @@ describe('two names of one contact', () => {
     expect([await rowsOf('US.1'), await rowsOf()]).toEqual([[], [isDue(number), waits(b.id)]]);
   });
 
-  it('while one of their messages is on the wire: it stays so, and the next waits for it', async () => {
+  it('while one of their messages is in flight: it stays so, and the next waits for it', async () => {
     await known();
     const [a, b] = [newMessage(connection, 'US.1', toUser), newMessage(connection, 'US.1', toUser)];
     await accepts.accept(a);
@@ -517,7 +517,7 @@ describe('the repair', () => {
   });
 });
 
-/** Recipients with two messages on the wire. */
+/** Recipients with two messages in flight. */
 const TOGETHER = `
 select recipient from message_queue where attempt_id is not null group by connection_id, recipient having count(*) > 1`;
 

@@ -9,7 +9,7 @@ import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js
 import { MAX_AHEAD, type NewInQueue, type Waiting } from '../sending.types.js';
 import { QueueEstimates } from './queue-estimate.js';
 import { OutcomeRepository } from '../outcome/outcome.repository.js';
-import { putBack } from '../outcome/outcome-record.js';
+import { released } from '../outcome/outcome-record.js';
 import type { OutcomeRecord } from '../../message-state/facts.types.js';
 import { type ClaimedMessage, ClaimRepository } from '../claim/claim.repository.js';
 
@@ -78,7 +78,7 @@ async function claim(limit: number): Promise<ClaimedMessage[]> {
 }
 
 const accepted = (claimed: ClaimedMessage): OutcomeRecord => ({
-  ...putBack(claimed),
+  ...released(claimed),
   status: 'accepted',
   metaMessageId: `wamid.${claimed.attemptId}`,
   httpStatus: 200,
@@ -128,7 +128,7 @@ describe('the place in the queue', () => {
     expect(foretold).toEqual(rest.map((id) => left.indexOf(id)));
   });
 
-  it('is found by what is on the wire where another process walks', async () => {
+  it('is found by what is in flight where another process walks', async () => {
     const ids = await queue(crowd(60));
     const onWire = await claim(20);
     const rest = ids.filter((id) => !onWire.some((claimed) => claimed.id === id));
@@ -184,11 +184,11 @@ describe('the place in the queue', () => {
 });
 
 describe('the reason', () => {
-  it('earlier_message_to_recipient: behind one on the wire, and behind one that is put off', async () => {
+  it('earlier_message_to_recipient: behind one in flight, and behind one that is deferred', async () => {
     const [first = '', second = '', third = ''] = await queue(['1001', '1001', '1001']);
     const [claimed] = await claim(10);
     expect(await waitingOf(second)).toMatchObject({ reason: 'earlier_message_to_recipient', ahead: 1, until: null });
-    await outcomes.record({ ...putBack(claimed as ClaimedMessage), delayMs: 60_000, tries: 1 });
+    await outcomes.record({ ...released(claimed as ClaimedMessage), delayMs: 60_000, tries: 1 });
     const head = await waitingOf(first);
     const behind = await waitingOf(third);
     expect(head).toMatchObject({ reason: 'retry', ahead: 0 });
@@ -200,10 +200,10 @@ describe('the reason', () => {
     ['pair_limit', 131056],
     ['retry', 131057],
     ['retry', null],
-  ])('%s: put off with the code %s', async (reason, platformCode) => {
+  ])('%s: deferred with the code %s', async (reason, platformCode) => {
     const [id = ''] = await queue(['1001']);
     const [claimed] = await claim(1);
-    await outcomes.record({ ...putBack(claimed as ClaimedMessage), platformCode, delayMs: 60_000, tries: 1 });
+    await outcomes.record({ ...released(claimed as ClaimedMessage), platformCode, delayMs: 60_000, tries: 1 });
     const waiting = await waitingOf(id);
     expect(waiting).toMatchObject({ reason, estimatedSendAt: waiting.until });
     expect(waiting.until?.getTime()).toBeGreaterThan(Date.now());
@@ -224,10 +224,10 @@ describe('the reason', () => {
     expect(Number(putOff.until)).toBeGreaterThan(Number(waiting.until));
   });
 
-  it('tag_paused: put off before, and what waited behind it goes', async () => {
+  it('tag_paused: deferred before, and what waited behind it goes', async () => {
     const [id = '', behind = ''] = await queue(['1001', '1001']);
     const [claimed] = await claim(1);
-    await outcomes.record({ ...putBack(claimed as ClaimedMessage), delayMs: 60_000, tries: 1 });
+    await outcomes.record({ ...released(claimed as ClaimedMessage), delayMs: 60_000, tries: 1 });
     await opened.database.execute(
       `update message_queue set held_until = 'infinity', due_at = null where message_id = $1`,
       [id],
@@ -273,7 +273,7 @@ describe('the reason', () => {
     expect((await waitingOf(id)).estimatedSendAt).not.toBeNull();
   });
 
-  it('is none of another workspace, nor of what is on the wire', async () => {
+  it('is none of another workspace, nor of what is in flight', async () => {
     const [id = ''] = await queue(['1001']);
     const { organizationId } = connection;
     expect(await estimates.ofMessage({ id, organizationId: newId() })).toBeNull();

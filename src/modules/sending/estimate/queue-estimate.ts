@@ -68,7 +68,7 @@ interface LaneRow {
   /** Null behind another message to the recipient. */
   dueAt: Date | null;
   lastCode: number | null;
-  /** Messages to the same recipient that leave first, and when the first of them is due; on the wire it is null. */
+  /** Messages to the same recipient that leave first, and when the first of them is due; in flight it is null. */
   earlier: number;
   earlierDueAt: Date | null;
   others: number;
@@ -111,12 +111,12 @@ function reasonOf(row: LaneRow, { ahead, estimatedSendAt }: QueueEstimate): Pick
   return { reason: 'due', until: null };
 }
 
-/** Messages on the wire, of all numbers, behind which others of their recipients wait. */
+/** Messages in flight, of all numbers, behind which others of their recipients wait. */
 const MAX_ON_WIRE = 1_000;
 
 // Every part reads a bounded number of rows. Recipients take turns in the order in which their first messages became due,
 // so before the message leave of each recipient that is due earlier one more than stand before it to its own recipient,
-// and of each that is due later as many. What is on the wire, or put off, is behind all that is due now.
+// and of each that is due later as many. What is in flight, or deferred, is behind all that is due now.
 const estimateSql = (subject: string): string => `
 with subject as materialized (${subject}), lane_now as materialized (
   select c.id, c.status in ('connected', 'restricted') as can_send, c.throughput_per_second, l.next_slot_at,

@@ -1,7 +1,7 @@
 import { MAX_TRIES } from '../../../common/retry-schedule.js';
 import type { SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
-import { putBack, recordOf, refusal, refusedByEndpoint } from './outcome-record.js';
+import { released, recordOf, refusal, refusedByEndpoint } from './outcome-record.js';
 
 const claimed = (tries: number) => ({ id: 'message-1', attemptId: 'attempt-1', tries }) as ClaimedMessage;
 // Of a lost claim no more is known.
@@ -49,10 +49,10 @@ it('what is deferred waits longer with each try, and as long as the platform ask
   expect(recordOf(claimed(0), outcome('recipient_deferred', 60_000)).delayMs).toBe(60_000);
 });
 
-it('what is put back counts as no try, and what one endpoint refused neither', () => {
+it('what is released counts as no try, and what one endpoint refused neither', () => {
   const back = { ...IDS, status: 'queued', delayMs: 0, tries: 2 };
-  expect(putBack(claimed(2))).toEqual(back);
-  expect(putBack(IDS_OF_A_LOST_CLAIM, 500)).toEqual({ ...back, delayMs: 500, tries: 0 });
+  expect(released(claimed(2))).toEqual(back);
+  expect(released(IDS_OF_A_LOST_CLAIM, 500)).toEqual({ ...back, delayMs: 500, tries: 0 });
   expect(refusedByEndpoint(claimed(2), outcome('rejected'))).toEqual({ ...back, ...SAID });
 });
 

@@ -15,8 +15,8 @@ type AttemptOf = Pick<ClaimedMessage, 'id' | 'attemptId'> & Partial<Pick<Claimed
  * | accepted                     | accepted  | accepted                                         | accepted                   |
  * | rejected                     | refused   | failed                                           | rejected                   |
  * | unknown                      | unknown   | outcome_unknown                                  | unknown                    |
- * | deferred, recipient_deferred | "not now" | queued: put back. After `MAX_TRIES` tries failed | deferred; then rejected    |
- * | lane_paused, which is no try | "not now" | queued: put back                                 | deferred                   |
+ * | deferred, recipient_deferred | "not now" | queued: released. After `MAX_TRIES` tries failed | deferred; then rejected    |
+ * | lane_paused, which is no try | "not now" | queued: released                                 | deferred                   |
  */
 export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRecord {
   const { id: messageId, attemptId, tries: triesBefore } = task;
@@ -48,11 +48,11 @@ export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRec
 /** Of an attempt after which the message goes by the other endpoint at once: it does not count as a try. */
 export function refusedByEndpoint(task: ClaimedMessage, outcome: NotAcceptedOutcome): OutcomeRecord {
   const { httpStatus, platformCode, platformMessage, category, traceId } = outcome;
-  return { ...putBack(task), httpStatus, platformCode, platformMessage, category, traceId };
+  return { ...released(task), httpStatus, platformCode, platformMessage, category, traceId };
 }
 
 /** Claimed, but definitely not written: back to the queue, and the attempt does not count. */
-export function putBack({ id: messageId, attemptId, tries = 0 }: AttemptOf, delayMs = 0): OutcomeRecord {
+export function released({ id: messageId, attemptId, tries = 0 }: AttemptOf, delayMs = 0): OutcomeRecord {
   return { attemptId, messageId, status: 'queued', delayMs, tries };
 }
 

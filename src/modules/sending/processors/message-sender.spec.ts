@@ -85,7 +85,7 @@ function senderFor(
   return sender;
 }
 
-/** A template that is on the wire, and its number. */
+/** A template that is in flight, and its number. */
 async function claimedTemplate() {
   const factories = new Factories(opened.database);
   const connection = await factories.connection({ organizationId: (await factories.workspace()).id });

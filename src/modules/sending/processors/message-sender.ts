@@ -6,7 +6,7 @@ import { retry } from '../../../common/retry.js';
 import type { Claim, ClaimRequest, LanePace } from '../../../infrastructure/queue/lane-grant.js';
 import type { QueueKind } from '../../../infrastructure/queue/queue-kind.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { type LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
+import { type LostClaimError, releaseLost } from '../../../infrastructure/queue/lost-claims.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
@@ -31,7 +31,7 @@ import { FileExchange } from './file-exchange.js';
 import { ownFilesIn } from '../../message-state/file-references.types.js';
 import type { OutcomeRecord, Result } from '../../message-state/facts.types.js';
 import { OutcomeRepository, RECORD_FOR_MS } from '../outcome/outcome.repository.js';
-import { putBack, recordOf, refusal, refusedByEndpoint } from '../outcome/outcome-record.js';
+import { released, recordOf, refusal, refusedByEndpoint } from '../outcome/outcome-record.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
 
 /** Of a claim: when it was made (monotonic ms), and until when requests may still be written; its span, where it is recorded. */
@@ -84,7 +84,7 @@ export class MessageSender implements QueueKind<SendTask> {
     private readonly tracing: Tracing,
   ) {}
 
-  /** From now on claimed messages that are not on the wire yet go back to the queue. */
+  /** From now on claimed messages whose requests are not sent yet go back to the queue. */
   stop(): void {
     this.stopping = true;
   }
@@ -115,10 +115,10 @@ export class MessageSender implements QueueKind<SendTask> {
     return claims.map(({ grant, items }) => ({ grant, items: items.map((message) => ({ message, times })) }));
   }
 
-  async takeBack(lost: LostClaimError, connectionIds: readonly string[]): Promise<void> {
-    const count = await takeBack(lost, {
+  async releaseLost(lost: LostClaimError, connectionIds: readonly string[]): Promise<void> {
+    const count = await releaseLost(lost, {
       find: (attemptIds) => this.claims.findAttempts(connectionIds, attemptIds),
-      putBack: (attempt) => this.outcomes.record(putBack(attempt)),
+      release: (attempt) => this.outcomes.record(released(attempt)),
       forMs: this.config.limits.sendLeaseMs,
     });
     this.counters.increment('claims_taken_back', count);
@@ -145,9 +145,9 @@ export class MessageSender implements QueueKind<SendTask> {
   private async workOn(task: SendTask, span?: Span): Promise<number | null> {
     const { message } = task;
     const connection = this.stopping ? null : await this.connectionOf(message);
-    if (connection === null || !canSend(connection.status)) return this.record(message, putBack(message));
+    if (connection === null || !canSend(connection.status)) return this.record(message, released(message));
     const sent = await this.send(task, connection, span);
-    if (sent.kind === 'later') return this.putBackLater(message, sent);
+    if (sent.kind === 'later') return this.releaseFor(message, sent);
     const category = sent.kind === 'accepted' ? 'none' : sent.category;
     this.counters.increment(`send_${sent.kind}`);
     this.counters.incrementBy('send_outcomes', { outcome: sent.kind, category });
@@ -162,11 +162,11 @@ export class MessageSender implements QueueKind<SendTask> {
     return dueInMs;
   }
 
-  private async putBackLater(message: ClaimedMessage, { delayMs, refused, nextAttemptId }: Later) {
-    const record = refused === undefined ? putBack(message, delayMs) : refusedByEndpoint(message, refused);
+  private async releaseFor(message: ClaimedMessage, { delayMs, refused, nextAttemptId }: Later) {
+    const record = refused === undefined ? released(message, delayMs) : refusedByEndpoint(message, refused);
     const dueInMs = await this.record(message, record);
     // In this order: the first one waits for a statement that opens the next attempt. That may not exist.
-    if (nextAttemptId !== undefined) await this.store(message, putBack({ ...message, attemptId: nextAttemptId }));
+    if (nextAttemptId !== undefined) await this.store(message, released({ ...message, attemptId: nextAttemptId }));
     return dueInMs;
   }
 

@@ -120,7 +120,7 @@ export const EXPIRE_LEASES = found(queueTakes('lease_expired'), 'lease_until');
 const HAS_EXPIRED = `${BY_EXPIRY} and ${queueTakes('expired')} and not (${CLAIMS_BLOCKED})`;
 export const EXPIRE_QUEUED = { asc: found(HAS_EXPIRED, 'expires_at'), desc: found(HAS_EXPIRED, 'expires_at', 'desc') };
 
-// Each recipient's first row is due or on the wire: the triggers of message_queue see to it. Where one was disabled, a row
+// Each recipient's first row is due or in flight: the triggers of message_queue see to it. Where one was disabled, a row
 // would wait for ever.
 // $1, $2: behind which connection and recipient; $3 recipients that are looked at.
 export const REPAIR_TURNS = `

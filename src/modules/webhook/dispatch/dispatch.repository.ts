@@ -269,7 +269,7 @@ with ${laneGrants({ runsWhileBlocked: true })}, asked as materialized (
 )
 select ${GRANT_COLUMNS}, lane_grant.key as "laneKey", event_to_deliver.* from lane_grant full join event_to_deliver on false`;
 
-// By due_at, which is the end of a lease: only what was claimed, or put off, in the last moments is read.
+// By due_at, which is the end of a lease: only what was claimed, or deferred, in the last moments is read.
 const FIND_ATTEMPTS = `
 select q.attempt_id as "attemptId", q.event_id as "eventId", q.organization_id as "organizationId",
   q.endpoint_id as "endpointId", q.attempt_count as attempt, e.revision, v.type as "eventType"

@@ -33,7 +33,7 @@ async function endpointWithEvents(count: number): Promise<string> {
   return id;
 }
 
-it('a claim that was committed and whose answer was lost is put back: nothing of it was delivered', async () => {
+it('a claim that was committed and whose answer was lost is released: nothing of it was delivered', async () => {
   const lanes = new LaneRepository(database.direct);
   const counters = new Counters();
   const unused = {} as never;
@@ -56,7 +56,7 @@ it('a claim that was committed and whose answer was lost is put back: nothing of
   const lost: unknown = await claimed.catch((thrown: unknown) => thrown);
   expect(lost).toBeInstanceOf(LostClaimError);
   database.proxy.inspect = null;
-  await attempts.takeBack(lost as LostClaimError, lane);
+  await attempts.releaseLost(lost as LostClaimError, lane);
   expect(counters.snapshot().claims_taken_back).toBe(5);
   const rows = await database.direct.query(
     `select attempt_id, attempt_count, tries, due_at <= clock_timestamp() as is_due from webhook_queue

@@ -5,7 +5,7 @@ import { retry } from '../../../common/retry.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import type { ClaimRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-grant.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { type LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
+import { type LostClaimError, releaseLost } from '../../../infrastructure/queue/lost-claims.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
 import type { QueueKind } from '../../../infrastructure/queue/queue-kind.js';
@@ -83,11 +83,11 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
   }
 
   /** Without it these events would wait for their leases, and be logged as interrupted. */
-  async takeBack(lost: LostClaimError, laneKeys: readonly string[]): Promise<void> {
+  async releaseLost(lost: LostClaimError, laneKeys: readonly string[]): Promise<void> {
     const endpointIds = laneKeys.map(endpointOfLane);
-    const count = await takeBack(lost, {
+    const count = await releaseLost(lost, {
       find: ([claimId = '']) => this.dispatches.findAttempts(endpointIds, claimId),
-      putBack: (attempt) => this.dispatches.record(released(attempt)),
+      release: (attempt) => this.dispatches.record(released(attempt)),
       forMs: LEASE_MS,
     });
     this.counters.increment('claims_taken_back', count);
@@ -105,7 +105,7 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
   }
 
   /**
-   * Claimed events that are not on the wire yet go back to the queue. Deliveries in flight get a moment to end; then they
+   * Claimed events whose requests are not sent yet go back to the queue. Deliveries in flight get a moment to end; then they
    * are broken off, and made again by another process or after the start.
    */
   stop(): void {
@@ -313,7 +313,7 @@ export function retryDelayMs(tries: number, random: number, retryAfterMs: number
  *    disabled endpoint three days at the most.
  *
  * If the process dies in 2 to 4, the lease runs out and the event is due again, under the same id: receivers may see it
- * twice, never not at all. If the answer to a claim is lost, its events are put back at once: nothing of it was delivered.
+ * twice, never not at all. If the answer to a claim is lost, its events are released at once: nothing of it was delivered.
  */
 @Processor(WEBHOOK_QUEUE, QUEUE_WORKER_OPTIONS)
 export class WebhookProcessor extends QueueProcessor<ClaimedEvent> {
