@@ -18,6 +18,9 @@ export type Statements = Pick<Database, 'query' | 'execute'>;
  */
 export const BY_INDEX = 'set local enable_seqscan = off; set local enable_bitmapscan = off; set local jit = off';
 
+/** A process that is frozen in a claim keeps its locks no longer than its lanes. */
+const MAX_IDLE_MS = 5_000;
+
 /** Connections that only batches get, once all others are lent. Two batches of a kind are under way at once. */
 export const RESERVED_CONNECTIONS = 2;
 
@@ -139,8 +142,11 @@ export class Database implements OnApplicationShutdown {
    * @param withinMs time of each statement; default: that of the session.
    */
   byIndex<T>(work: () => Promise<T>, withinMs?: number): Promise<T> {
-    const settings = withinMs === undefined ? BY_INDEX : `${BY_INDEX}; set local statement_timeout = ${withinMs}`;
-    return this.transaction(work, settings);
+    const settings = `${BY_INDEX}; set local idle_in_transaction_session_timeout = ${MAX_IDLE_MS}`;
+    return this.transaction(
+      work,
+      withinMs === undefined ? settings : `${settings}; set local statement_timeout = ${withinMs}`,
+    );
   }
 
   /**

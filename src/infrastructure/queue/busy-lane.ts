@@ -12,10 +12,12 @@ export class BusyLane {
   warmUntil = -Infinity;
   /** Ends with the drain and the release of the lane. */
   run: Promise<void> | null = null;
+  /** In the database this process may be its owner: it is to be released. */
+  mayOwn = false;
   /** Monotonic ms from which this process gives it back where others have free slots. */
   giveBackAt = Infinity;
   private pace: LanePace | null = null;
-  /** Unused pace, in rows; null where another process owns the lane, or what a claim took of it is not known. */
+  /** Unused pace, in rows; null where it is not known. */
   private bucket: TokenBucket | null = null;
   private readonly signal = new Signal();
 
@@ -26,15 +28,14 @@ export class BusyLane {
   }
 
   wake(warmUntil: number): void {
-    this.warmUntil = warmUntil;
+    this.warmUntil = Math.max(this.warmUntil, warmUntil);
     this.isWoken = true;
     this.signal.notify();
   }
 
   /** Resolves at the next wake, at the latest after `timeoutMs`; at once where it is woken. */
-  woken(timeoutMs?: number): Promise<void> {
-    if (this.isWoken) return Promise.resolve();
-    return timeoutMs === undefined ? this.signal.next() : this.signal.wait(timeoutMs);
+  woken(timeoutMs: number): Promise<void> {
+    return this.isWoken ? Promise.resolve() : this.signal.wait(timeoutMs);
   }
 
   setPace(now: number, pace: LanePace): void {
@@ -54,7 +55,11 @@ export class BusyLane {
 
   /** What a claim reports. @param giveBackAt where it took the lane. */
   claimed(now: number, pace: LanePace, { grant, items }: Claim<unknown>, giveBackAt: number): void {
-    if (grant === null) return this.lost();
+    if (grant === null) {
+      this.paceIsUnknown();
+      this.mayOwn = false;
+      return;
+    }
     if (grant.paused) return;
     if (grant.unusedRows !== null) {
       this.bucket = new TokenBucket(limitsOf(pace), now, grant.unusedRows);
@@ -63,17 +68,21 @@ export class BusyLane {
     this.bucket?.take(now, items.length);
   }
 
-  /** Another process owns it, or what a claim took is not known. */
-  lost(): void {
+  /** A claim has failed: it may have taken the lane, and rows. */
+  paceIsUnknown(): void {
     this.bucket = null;
     this.giveBackAt = Infinity;
   }
 
-  /** What is to be written of it when it is released; null where there is nothing. */
-  released(now: number): { laneKey: string; pace: LanePace; unusedRows: number } | null {
-    const { key: laneKey, pace, bucket } = this;
-    this.lost();
-    return pace === null || bucket === null ? null : { laneKey, pace, unusedRows: bucket.level(now) };
+  /** What is to be written of it when it is released; null where this process does not own it. */
+  toRelease(now: number): { laneKey: string; pace: LanePace; unusedRows: number } | null {
+    const { key: laneKey, pace, bucket, mayOwn } = this;
+    return pace === null || !mayOwn ? null : { laneKey, pace, unusedRows: bucket?.level(now) ?? 0 };
+  }
+
+  released(): void {
+    this.paceIsUnknown();
+    this.mayOwn = false;
   }
 }
 

@@ -12,7 +12,7 @@ const BATCH = 20_000;
  * step off the times that are waited for: else what was due a moment ago would be due again only after as long.
  *
  * The row `clock` of `heartbeat` keeps the latest time that was seen; the leader of the sweeps writes it every other
- * second. Holds of lanes and their paces need none of this: see `laneHold`.
+ * second. Owners of lanes and their paces need none of this: see `laneGrants`.
  */
 @Injectable()
 export class ClockSteps implements OnModuleInit {

@@ -20,6 +20,8 @@ export interface LaneClaimsOptions<T> {
   /** A process without free slots gives back lanes that it has owned for this long, not all at the same time. */
   giveBackAfterMs: () => number;
   clock: Clock;
+  /** The lane has due rows again. */
+  wake(laneKey: string): void;
   onError(message: string, error: unknown): void;
 }
 
@@ -51,7 +53,9 @@ const GIVE_BACK_EVERY_MS = 100;
  */
 export class LaneClaims<T> {
   private waiting: Waiting<T>[] = [];
+  /** Lanes that are claimed alone, and those of them that wait. */
   private readonly alone = new Map<string, 'suspect' | 'slow'>();
+  private aloneWaiting: Waiting<T>[] = [];
   private readonly aloneUnderWay = new Set<'suspect' | 'slow'>();
   private slowInARow = 0;
   private isSharing = false;
@@ -103,7 +107,8 @@ export class LaneClaims<T> {
   next(lane: BusyLane, pace: LanePace): Promise<Turn<T>> {
     if (this.isStopped) return Promise.resolve('stopped');
     return new Promise((resolve) => {
-      this.waiting.push({ lane, pace, resolve });
+      const waiting = this.alone.has(lane.key) ? this.aloneWaiting : this.waiting;
+      waiting.push({ lane, pace, resolve });
       this.plan();
     });
   }
@@ -116,7 +121,7 @@ export class LaneClaims<T> {
   stop(): void {
     this.isStopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
-    for (const { resolve } of this.waiting.splice(0)) resolve('stopped');
+    for (const { resolve } of [...this.waiting.splice(0), ...this.aloneWaiting.splice(0)]) resolve('stopped');
   }
 
   /** How many more rows of this lane may be worked on; the slots of the process are not considered. */
@@ -129,7 +134,7 @@ export class LaneClaims<T> {
     if (this.isStopped) return;
     this.claimAlone();
     const { claimEveryMs, fullEveryMs, clock, hasOthers } = this.options;
-    if (this.isSharing || this.waiting.every(({ lane }) => this.alone.has(lane.key))) return;
+    if (this.isSharing || this.waiting.length === 0) return;
     // A row that ends plans again. Meanwhile lanes may be given back.
     if (this.isFull && !hasOthers()) return;
     const at = this.isFull
@@ -164,15 +169,20 @@ export class LaneClaims<T> {
     if (!this.isSaturated || !hasOthers() || now - this.gaveBackAt < GIVE_BACK_EVERY_MS) return;
     this.gaveBackAt = now;
     const found = this.waiting.find(({ lane }) => lane.giveBackAt <= now);
-    if (found !== undefined) this.take([found])[0]?.resolve('give_back');
+    if (found === undefined) return;
+    this.take([found]);
+    found.resolve('give_back');
   }
 
-  /** Lanes without rows in flight and busy ones by turns, those first that have waited longest: neither waits for all of the others. */
+  /**
+   * By turns lanes that were woken, that are polled, and that have rows in flight, of each those first that have waited longest: none waits
+   * for all of the others.
+   */
   private chooseShared(): Waiting<T>[] {
-    const shared = this.waiting.filter(({ lane }) => !this.alone.has(lane.key));
-    const quiet = shared.filter(({ lane }) => lane.inFlight === 0);
-    const busy = shared.filter(({ lane }) => lane.inFlight > 0);
-    const byTurns = shared.flatMap((_, n) => [quiet[n], busy[n]]).filter((each) => each !== undefined);
+    const busy = this.waiting.filter(({ lane }) => lane.inFlight > 0);
+    const woken = this.waiting.filter(({ lane }) => lane.inFlight === 0 && lane.isWoken);
+    const polled = this.waiting.filter(({ lane }) => lane.inFlight === 0 && !lane.isWoken);
+    const byTurns = this.waiting.flatMap((_, n) => [woken[n], busy[n], polled[n]]).filter((each) => each !== undefined);
     return this.take(byTurns.slice(0, Math.max(0, Math.min(MAX_LANES_PER_CLAIM, this.freeSlots))));
   }
 
@@ -184,13 +194,13 @@ export class LaneClaims<T> {
 
   /** One suspect and one slow lane at a time, so that all of them take two connections. */
   private claimAlone(): void {
-    if (this.alone.size === 0) return;
     for (const which of ['suspect', 'slow'] as const) {
       if (this.aloneUnderWay.has(which) || this.isFull) continue;
-      const found = this.waiting.find(({ lane }) => this.alone.get(lane.key) === which);
+      const found = this.aloneWaiting.find(({ lane }) => this.alone.get(lane.key) === which);
       if (found === undefined) continue;
+      this.aloneWaiting = this.aloneWaiting.filter((each) => each !== found);
       this.aloneUnderWay.add(which);
-      void this.claim(this.take([found]), which === 'suspect' ? SLOW_MS : undefined).finally(() => {
+      void this.claim([found], which === 'suspect' ? SLOW_MS : undefined).finally(() => {
         this.aloneUnderWay.delete(which);
         this.plan();
       });
@@ -202,13 +212,16 @@ export class LaneClaims<T> {
     const requests = this.requestsFor(chosen);
     const reserved = requests.reduce((sum, { limit }) => sum + limit, 0);
     this.reserved += reserved;
-    for (const { lane } of chosen) lane.isWoken = false;
+    for (const { lane } of chosen) {
+      lane.isWoken = false;
+      lane.mayOwn = true;
+    }
     const startedAt = clock.monotonic();
     const claimed = await this.ask(requests, withinMs).catch(errorOf);
     this.reserved -= reserved;
     if (claimed instanceof Error && chosen.length > 1 && isOutOfTime(claimed)) {
       for (const { lane } of chosen) this.alone.set(lane.key, 'suspect');
-      this.waiting.unshift(...chosen);
+      this.aloneWaiting.push(...chosen);
       if (this.isStopped) this.stop();
       return;
     }
@@ -240,7 +253,7 @@ export class LaneClaims<T> {
     const now = this.options.clock.monotonic();
     if (turn === undefined || turn instanceof Error) {
       // What is out of time has done nothing. After another error the claim may have been committed.
-      if (!isOutOfTime(turn)) lane.lost();
+      if (!isOutOfTime(turn)) lane.paceIsUnknown();
       resolve(turn ?? new Error('a claim without an answer'));
       return;
     }
@@ -263,6 +276,7 @@ export class LaneClaims<T> {
         if (++this.slowInARow < MAX_SLOW_IN_A_ROW) continue;
         this.alone.clear();
         this.slowInARow = 0;
+        this.waiting.push(...this.aloneWaiting.splice(0));
       }
     }
   }
@@ -298,7 +312,10 @@ export class LaneClaims<T> {
     );
     if (taking === undefined) return;
     this.releasing++;
-    void taking.finally(() => this.releasing--);
+    void taking.finally(() => {
+      this.releasing--;
+      for (const { lane } of chosen) this.options.wake(lane.key);
+    });
   }
 }
 

@@ -155,11 +155,12 @@ describe('a lane whose row another transaction may have locked', () => {
     ];
     expect((await client.query(sql, params)).rowCount).toBe(1);
     // The owner died while its claim is under way.
-    await set(key, `owner = '${newId()}'`);
+    const dead = newId();
+    await set(key, `owner = '${dead}'`);
     expect(await grant(request(key, own))).toBeNull();
-    expect((await ownerOf(key)).owner).toBe(own);
+    expect((await ownerOf(key)).owner).toBe(dead);
     await client.query('commit');
-    // Its pace is not known: the claim that took it did not say.
+    // What the dead one used is not known.
     expect(await grant(request(key, own))).toMatchObject({ slots: 0, unusedRows: 0 });
   });
 });

@@ -83,11 +83,11 @@ const ONE_CLAIM = 720_411;
  * | none                                                   | as many of `limit` as `next_slot_at` gives     | taken   |
  * | a process that works no more                           | none yet: what it used is not known            | taken   |
  * | this process, which does not know: a claim was lost    | none yet                                       | taken   |
- * | another process; or the lane has no row, or is taken   | no grant                                       | no      |
+ * | another process; or the lane has no row, or is locked  | no grant                                       | no      |
  * | any of the first four, but the lane is paused          | 0                                              | no      |
  *
  * A grant also needs the lane's advisory lock, which lasts as long as the claim: so a claim that outlasts the life of its process
- * does not run beside that of the next owner. Owner and lock keep the pace and the order to one recipient (rule 2 of the claim of messages).
+ * does not run beside that of the next owner, and a lane is not taken while it runs. Owner and lock keep the pace and the order to one recipient (rule 2 of the claim of messages).
  * That no row is sent twice does not rest on them, but on the row's own attempt and lease.
  *
  * The relation `lane_grant` has one row (key, slots, paused, paused_ms, unused_rows, low_at) for each grant. A claim takes at most
@@ -116,23 +116,28 @@ blocked as materialized (
   where l.owner = $2::uuid and a.knows_pace
 ), free as materialized (
   -- One row that another transaction has locked does not stop the claim of the others.
-  -- next_slot_at: since when pace is unused. Ahead of now it comes from a clock that was set back.
+  -- Unused rows are those of the time since next_slot_at, at most the burst. Ahead of now it comes from a clock that was set back.
   select l.key, a.row_limit, a.rate, clock_timestamp() as now, l.low_at, ${pause}, case when l.owner is null
     then a.rate * greatest(0, extract(epoch from clock_timestamp() - greatest(
       l.next_slot_at, clock_timestamp() - make_interval(secs => a.burst_rows / a.rate)))::float8) else 0 end as unused_rows
   from lane_asked a join lane l on l.key = a.key
   where l.owner is null or (l.owner = $2::uuid and not a.knows_pace) or (l.owner <> $2::uuid and not ${isOwned('l')})
   order by l.key for update of l skip locked
+), alone as materialized (
+  select key from (select key from own union all select key from free) as found
+  where pg_try_advisory_xact_lock(${ONE_CLAIM}, hashtext(key))
 ), taken as (
   update lane l set owner = $2::uuid, next_slot_at = f.now - make_interval(secs => (f.unused_rows - f.slots) / f.rate)
-  from (select *, least(row_limit, floor(unused_rows)::integer) as slots from free) as f
+  from (select *, least(row_limit, floor(unused_rows)::integer) as slots from free join alone using (key)) as f
   where l.key = f.key and not f.paused
-  returning l.key, f.slots, f.unused_rows, f.low_at, false as paused, null::float8 as paused_ms
+  returning l.key, f.slots, f.unused_rows, f.low_at
 ), lane_grant as materialized (
   select key, case when paused then 0 else slots end as slots, unused_rows, low_at, paused, paused_ms
-  from (select * from own union all select * from taken union all
-    select key, 0, null::float8, low_at, true, paused_ms from free where paused) as found
-  where pg_try_advisory_xact_lock(${ONE_CLAIM}, hashtext(key))
+  from own join alone using (key)
+  union all
+  select key, slots, unused_rows, low_at, false, null from taken
+  union all
+  select key, 0, null, low_at, true, paused_ms from free join alone using (key) where paused
 )`;
 }
 

@@ -32,6 +32,10 @@ const DEFAULTS = {
 /** A lane that brought rows is polled after the first of these, then after twice as long for each empty claim, up to the second. */
 const MIN_POLL_MS = 50;
 const MAX_POLL_MS = 250;
+/** Of a lane that is kept for its rows in flight only. */
+const BUSY_POLL_MS = 1_000;
+/** A lane whose slots are all used looks again after so long, as its window may have grown. */
+const SLOT_MS = 1_000;
 /** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
 const MIN_PACE_MS = 25;
 /** No wake makes this process claim it earlier: another process owns it, or it is paused. */
@@ -62,13 +66,13 @@ export class LaneRunner<T> {
   /** By lane and time. */
   private readonly wakes = new Map<string, NodeJS.Timeout>();
   private released: ReleasedLane[] = [];
-  private releasing: Promise<void> | null = null;
+  private releasing: Promise<boolean> | null = null;
   private stopping = false;
 
   constructor(given: LaneRunnerOptions<T>) {
     this.options = { ...DEFAULTS, ...given };
     this.clock = this.options.clock;
-    this.claims = new LaneClaims(this.options);
+    this.claims = new LaneClaims({ ...this.options, wake: (laneKey) => this.wake(laneKey) });
   }
 
   get isStopping(): boolean {
@@ -84,20 +88,18 @@ export class LaneRunner<T> {
     return this.claims.isSaturated;
   }
 
-  /** The lane may have due rows. Never waits. */
+  /** This process has made due rows of the lane. Never waits. */
   wake(laneKey: string): void {
-    void this.wakeAndDrain(laneKey);
+    void this.start(laneKey, this.clock.monotonic() + this.options.warmMs);
   }
 
-  /** Resolves with the end of the drain that this wake starts; at once where the lane is drained here already. Does not reject. */
-  async wakeAndDrain(laneKey: string): Promise<void> {
-    if (this.stopping) return;
-    const lane = this.lanes.get(laneKey) ?? new BusyLane(laneKey);
-    this.lanes.set(laneKey, lane);
-    lane.wake(this.clock.monotonic() + this.options.warmMs);
-    if (lane.run !== null) return;
-    lane.run = this.run(lane);
-    await lane.run;
+  /**
+   * Another process says that the lane has due rows. Its owner hears it too, or polls: a drain that finds none, or has no grant, ends.
+   *
+   * @returns the end of the drain that this wake starts; resolved where the lane is drained here already. Does not reject.
+   */
+  wokenByOther(laneKey: string): Promise<void> {
+    return this.start(laneKey, -Infinity);
   }
 
   /**
@@ -127,11 +129,24 @@ export class LaneRunner<T> {
     }
   }
 
-  /** A wake between the last claim of a drain and its release starts another drain: the lane stays here until both have ended. */
+  private async start(laneKey: string, warmUntil: number): Promise<void> {
+    if (this.stopping) return;
+    const lane = this.lanes.get(laneKey) ?? new BusyLane(laneKey);
+    this.lanes.set(laneKey, lane);
+    lane.wake(warmUntil);
+    if (lane.run !== null) return;
+    lane.run = this.run(lane);
+    await lane.run;
+  }
+
+  /**
+   * A wake between the last claim of a drain and its release starts another drain: the lane stays here until both have ended. So does a
+   * lane whose release fails: the sweep leaves it to its owner.
+   */
   private async run(lane: BusyLane): Promise<void> {
     do {
       const givesBack = (await this.drain(lane)) === 'give_back';
-      await this.release(lane);
+      while (!(await this.release(lane)) && !lane.isWoken && !this.stopping) await this.pause(FAILED_MS);
       if (givesBack) await this.passOn(lane);
     } while (lane.isWoken && !this.stopping);
     lane.run = null;
@@ -139,7 +154,17 @@ export class LaneRunner<T> {
     this.progress.notify();
   }
 
-  /** Works on one lane until it has been quiet for a while, another process has it, or it is to be given back. */
+  /**
+   * Works on one lane until it has been quiet for a while, another process has it, or it is to be given back. Its waits:
+   *
+   * | It waits                                  | until                                  | then, without a wake            |
+   * | ----------------------------------------- | -------------------------------------- | ------------------------------- |
+   * | for a slot of the lane (`mayClaim`)       | a row of it ends                       |                                 |
+   * | for its pace (`mayClaim`)                 | that gives a row                       | claims                          |
+   * | for a slot of the process (`claims.next`) | it is chosen, or given back            |                                 |
+   * | without a grant, paused, after a failure  | 250 ms or 1 s, whatever wakes it       | ends, unless it is warm         |
+   * | for rows (`wokenOrPolled`)                | a wake or the next poll                | ends where it is not warm, and no row is in flight |
+   */
   private async drain(lane: BusyLane): Promise<'give_back' | undefined> {
     let pollMs = MIN_POLL_MS;
     while (!this.stopping) {
@@ -153,14 +178,14 @@ export class LaneRunner<T> {
         continue;
       }
       const { grant, items } = turn;
-      for (const item of items) this.start(lane, item);
+      for (const item of items) this.work(lane, item);
       if (grant === null) {
         this.options.lanes.missed(lane.key);
         if (!(await this.rest(lane, DENIED_MS))) return;
       } else if (grant.paused) {
         if (grant.pausedMs !== null) this.wakeIn(lane.key, grant.pausedMs);
         lane.warmUntil = -Infinity;
-        if (!(await this.rest(lane, DENIED_MS)) && !(await this.wokenByRows(lane))) return;
+        if (!(await this.rest(lane, DENIED_MS)) && !(await this.wokenOrPolled(lane, MAX_POLL_MS))) return;
       } else if (!hasMore(turn) && grant.slots > 0) {
         if (items.length > 0) lane.warmUntil = this.clock.monotonic() + this.options.warmMs;
         pollMs = items.length > 0 || lane.isWoken ? MIN_POLL_MS : Math.min(2 * pollMs, MAX_POLL_MS);
@@ -180,7 +205,7 @@ export class LaneRunner<T> {
     while (!this.stopping) {
       if (this.claims.capacityOf(lane) <= 0) {
         lane.isWoken = false;
-        await lane.woken();
+        await lane.woken(SLOT_MS);
         continue;
       }
       let pace: LanePace | null;
@@ -195,33 +220,31 @@ export class LaneRunner<T> {
       lane.setPace(this.clock.monotonic(), pace);
       const waitMs = lane.msUntilPace(this.clock.monotonic());
       if (waitMs <= 0) return pace;
-      await this.stopped.wait(Math.max(waitMs, MIN_PACE_MS));
+      await this.pause(Math.max(waitMs, MIN_PACE_MS));
     }
     return null;
   }
 
   /** No wake shortens it. @returns whether the lane is to be claimed again. */
   private async rest(lane: BusyLane, ms: number): Promise<boolean> {
-    if (this.stopping) return false;
-    await this.stopped.wait(ms);
+    await this.pause(ms);
     return lane.isWoken || lane.warmUntil > this.clock.monotonic();
   }
 
+  /** A lane whose rows are in flight is kept, and polled: their order may need it. @returns whether the lane is to be claimed again. */
   private async wokenOrPolled(lane: BusyLane, pollMs: number): Promise<boolean> {
-    if (lane.isWoken) return true;
-    if (lane.warmUntil <= this.clock.monotonic()) return this.wokenByRows(lane);
-    await lane.woken(pollMs);
+    const isWarm = lane.warmUntil > this.clock.monotonic();
+    if (!isWarm && lane.inFlight === 0) return lane.isWoken;
+    await lane.woken(isWarm ? pollMs : BUSY_POLL_MS);
     return true;
   }
 
-  /** A lane whose rows are in flight is kept: the end of each wakes it. */
-  private async wokenByRows(lane: BusyLane): Promise<boolean> {
-    if (lane.inFlight === 0) return lane.isWoken;
-    await lane.woken();
-    return true;
+  /** Ends early where this process stops. */
+  private pause(ms: number): Promise<void> {
+    return this.stopping ? Promise.resolve() : this.stopped.wait(ms);
   }
 
-  private start(lane: BusyLane, item: T): void {
+  private work(lane: BusyLane, item: T): void {
     const rowDone = (dueInMs: number | null): void => {
       lane.inFlight--;
       this.claims.rowEnded();
@@ -253,23 +276,28 @@ export class LaneRunner<T> {
     this.wakes.set(key, setTimeout(wake, tick * WAKES_APART_MS - this.clock.monotonic()));
   }
 
-  /** Lanes that end at the same time share the statement. Where it fails, they have this owner until another takes them. */
-  private release(lane: BusyLane): Promise<void> {
-    const released = lane.released(this.clock.monotonic());
-    if (released === null) return Promise.resolve();
+  /** Lanes that end at the same time share the statement. @returns false where it has failed. */
+  private async release(lane: BusyLane): Promise<boolean> {
+    const released = lane.toRelease(this.clock.monotonic());
+    if (released === null) return true;
     this.released.push(released);
     this.releasing ??= new Promise((resolve) => setImmediate(resolve)).then(() => {
       this.releasing = null;
       const { lanes, owner } = this.options;
-      return lanes.release(owner, this.released.splice(0)).catch(() => undefined);
+      return lanes.release(owner, this.released.splice(0)).then(
+        () => true,
+        () => false,
+      );
     });
-    return this.releasing;
+    const isReleased = await this.releasing;
+    if (isReleased) lane.released();
+    return isReleased;
   }
 
   /** Tells the other processes of a lane that was given back, and gives one of them the time to take it. */
   private async passOn(lane: BusyLane): Promise<void> {
     this.options.announce(lane.key);
-    await this.stopped.wait(GIVEN_BACK_MS);
+    await this.pause(GIVEN_BACK_MS);
     lane.isWoken = true;
   }
 }

@@ -94,7 +94,7 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
         this.logger.error(message, error instanceof Error ? error.stack : undefined);
       },
     });
-    if (this.isWorker) wakes.on(kind.name, (laneKey) => this.runner.wake(laneKey));
+    if (this.isWorker) wakes.on(kind.name, (laneKey) => void this.runner.wokenByOther(laneKey));
     sweeps.add(dueSweep(`${kind.name}_due`, database, this, dueLanes, waitsFor));
     const { moveMarks } = dueLanes;
     if (moveMarks === undefined) return;
@@ -126,7 +126,7 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
 
   /** The job lasts as long as the drain that it starts; it ends at once where the lane is drained here already. */
   process({ data }: Job<DrainJob>): Promise<void> {
-    return this.runner.wakeAndDrain(data.laneKey);
+    return this.runner.wokenByOther(data.laneKey);
   }
 
   /** Claims no more, and lets the work in flight end before the connections that record its outcomes are closed. */

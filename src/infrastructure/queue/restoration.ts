@@ -40,7 +40,7 @@ const LOCK = 7_204_118_302;
  * lacks commits: rows that are `queued` there may have been sent since. Each of these changes the database's identity, and so
  * does a planned move. The rule is the same for all: claims are blocked until an operator decides.
  *
- * Claims compare the identity themselves (`laneHold`). This class reports that they are blocked, and unblocks them.
+ * Claims compare the identity themselves (`laneGrants`). This class reports that they are blocked, and unblocks them.
  */
 @Injectable()
 export class Restoration {
