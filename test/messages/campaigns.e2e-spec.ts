@@ -2,7 +2,6 @@ import type { Pool } from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { seedConversations, seedFailed } from '../support/rig/seed-messages.js';
-import type { SeededConnection } from '../support/rig/workspace.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
@@ -284,7 +283,7 @@ describe('retry', () => {
     const { organizationId, connection } = workspace;
     const { database } = test;
     const pool = { query: (sql: string, params: unknown[]) => database.execute(sql, params) };
-    await seedConversations(pool as unknown as Pool, { ...connection, organizationId } as SeededConnection, 2);
+    await seedConversations(pool as unknown as Pool, { ...connection, organizationId }, 2);
     await seedFailed(pool, { ...connection, organizationId }, { count: 8, recipients: 2, tag: 'sale' });
     await database.execute('update organization set messages_per_day = 5 where id = $1', [organizationId]);
     await numberRests();

@@ -62,7 +62,10 @@ export class FactsRepository {
   async write(cases: readonly MessageCase[], statements: Statements): Promise<void> {
     const changed = cases.filter(isChanged);
     if (changed.length === 0) return;
-    const rows = {
+    // In their order.
+    const ids = changed.map(({ message }) => message.id);
+    const inQueue = changed.filter(({ message }) => message.work !== null).map(({ message }) => message.id);
+    const rows: Rows = {
       states: changed.map((each) => ({ id: each.message.id, isReported: each.isReported, ...each.state })),
       newAttempts: changed.flatMap(({ newAttempts, message }) =>
         [...newAttempts].map((row) => attemptRow(row, message)),
@@ -81,26 +84,35 @@ export class FactsRepository {
         events.map(({ failure, ...event }) => ({ id: message.id, ...event, ...failure })),
       ),
       bodies: changed.flatMap(({ message, body }) => (body === undefined ? [] : [{ id: message.id, body }])),
+      reported: changed.filter(({ isReported }) => isReported),
     };
-    // In their order.
-    const ids = changed.map(({ message }) => message.id);
-    const inQueue = changed.filter(({ message }) => message.work !== null).map(({ message }) => message.id);
-    await statements.query(WRITE, [
-      JSON.stringify(rows.states),
-      JSON.stringify(rows.newAttempts),
-      JSON.stringify(rows.changedAttempts),
-      rows.left,
-      JSON.stringify(rows.waits),
-      JSON.stringify(rows.queued),
-      JSON.stringify(rows.events),
-      JSON.stringify(rows.bodies),
-      inQueue[0] ?? null,
-      inQueue.at(-1) ?? null,
-      ids,
-      ids[0],
-      ids.at(-1),
-    ]);
+    const write = [WRITE_OUTCOMES, WRITE_REPORTS].find(({ parts }) => fits(rows, parts)) ?? WRITE;
+    await statements.query(
+      write.statement,
+      write.params.map((param) => {
+        if (param === 'ids') return ids;
+        if (param === 'left') return rows.left;
+        if (param in BOUNDS) return BOUNDS[param as keyof typeof BOUNDS](ids, inQueue);
+        return JSON.stringify(rows[param as keyof Rows]);
+      }),
+    );
   }
+}
+
+/** What `WRITE` has beside the states. */
+type Part = 'newAttempts' | 'changedAttempts' | 'left' | 'waits' | 'queued' | 'bodies' | 'reported' | 'events';
+type Rows = Record<'states' | Part, readonly unknown[]>;
+type Param = keyof Rows | 'ids' | keyof typeof BOUNDS;
+
+const BOUNDS = {
+  first: (ids: readonly string[]) => ids[0],
+  last: (ids: readonly string[]) => ids.at(-1),
+  firstInQueue: (_: readonly string[], inQueue: readonly string[]) => inQueue[0],
+  lastInQueue: (_: readonly string[], inQueue: readonly string[]) => inQueue.at(-1),
+};
+
+function fits(rows: Rows, parts: readonly Part[]): boolean {
+  return PARTS.every((part) => rows[part].length === 0 || parts.includes(part));
 }
 
 function isChanged({ message, state, work, newAttempts, changedAttempts, body }: MessageCase): boolean {
@@ -209,60 +221,87 @@ const ATTEMPT_ROW = `("messageId" uuid, "organizationId" uuid, id uuid, ${typed(
 const WORK_ROW = `(id uuid, "queuedAt" float8, "expiresAt" float8, tries integer, "attemptNumber" integer, "attemptId" uuid,
   "claimedAt" float8, "leaseUntil" float8, "dueAt" float8)`;
 
+type ParamOf = (param: Param) => string;
+
 // Bounds, and not the ids alone: by them the planner takes the primary key where its statistics know nothing of the queue.
-const IN_BOUNDS = 'q.message_id between $9::uuid and $10::uuid';
+const inBounds = ($: ParamOf): string =>
+  `q.message_id between ${$('firstInQueue')}::uuid and ${$('lastInQueue')}::uuid`;
 
 // Likewise of the other tables: a plan that was made while they were empty, with a join that reads all their rows, is kept as they grow.
-const isOfChanged = (alias: string): string =>
-  `${alias}.message_id = any($11::uuid[]) and ${alias}.message_id between $12::uuid and $13::uuid`;
+const isOfChanged = (alias: string, $: ParamOf): string =>
+  `${alias}.message_id = any(${$('ids')}::uuid[]) and ${alias}.message_id between ${$('first')}::uuid and ${$('last')}::uuid`;
 
-// All rows are locked, so each part may be a part of one statement. $1 states, $2 new and $3 changed attempts; of the queue $4 what leaves
-// it, $5 what stays, $6 what enters; $7 events; $8 what lists show; $9 and $10 the first and the last id of $4 and $5; $11 all ids, $12 the
-// first and $13 the last.
-export const WRITE: Prepared = {
-  name: 'message_write',
-  text: `
+const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
+  newAttempts: ($) => `attempts_made as (
+  insert into message_attempt (message_id, organization_id, id, ${ATTEMPT_TIMES}, ${ATTEMPT_VALUES})
+  select a."messageId", a."organizationId", a.id, ${times('a', ATTEMPT_TIMES)}, ${quoted('a', ATTEMPT_VALUES)}
+  from json_to_recordset(${$('newAttempts')}) as a ${ATTEMPT_ROW}
+)`,
+  changedAttempts: ($) => `attempts_changed as (
+  update message_attempt t set ${setTimes('a', ATTEMPT_TIMES)}, ${setValues('a', ATTEMPT_VALUES)}
+  from json_to_recordset(${$('changedAttempts')}) as a ${ATTEMPT_ROW}
+  where t.message_id = a."messageId" and t.id = a.id and ${isOfChanged('t', $)}
+)`,
+  left: ($) => `left_queue as (
+  delete from message_queue q where q.message_id = any(${$('left')}::uuid[]) and ${inBounds($)}
+)`,
+  waits: ($) => `stays as (
+  update message_queue q set attempt_id = w."attemptId", attempt_number = w."attemptNumber", claimed_at = ${timeOf('w."claimedAt"')},
+    lease_until = ${timeOf('w."leaseUntil"')}, tries = w.tries, due_at = ${timeOf('w."dueAt"')}, not_before = ${timeOf('w."dueAt"')}
+  from json_to_recordset(${$('waits')}) as w ${WORK_ROW} where q.message_id = w.id and ${inBounds($)}
+)`,
+  // With a new seq, in the order in which they were accepted: they go behind what was queued for their recipients meanwhile.
+  queued: ($) => `queued_again as (
+  insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
+    due_at, not_before, attempt_number, tries, tag, expires_at)
+  select m.connection_id, m.created_at, m.id, m.organization_id, m.conversation_id, ${recipientKey('m')},
+    ${timeOf('w."queuedAt"')}, ${timeOf('w."dueAt"')}, ${timeOf('w."dueAt"')}, w."attemptNumber", w.tries, m.tag, ${timeOf('w."expiresAt"')}
+  from json_to_recordset(${$('queued')}) as w ${WORK_ROW} join message m on m.id = w.id order by m.created_at, m.id
+)`,
+  bodies: ($) => `shown as (
+  update message_content c set body = b.body from json_to_recordset(${$('bodies')}) as b (id uuid, body text)
+  where c.message_id = b.id and c.body is distinct from b.body and ${isOfChanged('c', $)}
+)`,
+  reported: () => `reported as (
+  select id, status, billable, "pricingCategory" as pricing_category, "pricingType" as pricing_type from r where "isReported"
+), ${correctCosts('reported')}`,
+  events: ($) => `move as (
+  select w.message_id, w.organization_id, w.connection_id, e."to" as status, e."from" as previous_status,
+    ${timeOf('e.at')} as occurred_at, e.attempt, e.category as failure_category, e.code as error_code,
+    e.message as error_message, e.sequence, w.pricing
+  from json_to_recordset(${$('events')}) as e (id uuid, "from" text, "to" text, at float8, attempt integer, category text, code text,
+    message text, sequence integer) join state_changed w on w.message_id = e.id
+), ${insertStatusEvents('move')}`,
+};
+const PARTS = Object.keys(PART_OF) as Part[];
+
+/** A statement that writes states and these parts, and what its parameters are. All rows are locked, so each part may be a part of one statement. */
+function writeOf(
+  name: string,
+  parts: readonly Part[],
+): { statement: Prepared; parts: readonly Part[]; params: Param[] } {
+  const params: Param[] = [];
+  const $: ParamOf = (param) => {
+    if (!params.includes(param)) params.push(param);
+    return `$${params.indexOf(param) + 1}`;
+  };
+  const text = `
 with r as materialized (
-  select * from json_to_recordset($1) as r (id uuid, "isReported" boolean, status text, "eventCount" integer,
+  select * from json_to_recordset(${$('states')}) as r (id uuid, "isReported" boolean, status text, "eventCount" integer,
     ${typed(STATE_TIMES, 'float8')}, ${typed(STATE_TEXTS, 'text')}, "attemptId" uuid, "attemptNumber" integer,
     "attemptCount" integer, tries integer, retried boolean, billable boolean)
 ), state_changed as (
   update message_state s set status = r.status, ${setTimes('r', STATE_TIMES)}, ${setValues('r', STATE_TEXTS)},
     ${setValues('r', 'event_count, attempt_id, attempt_number, attempt_count, tries, retried, billable')}
-  from r where s.message_id = r.id and ${isOfChanged('s')}
+  from r where s.message_id = r.id and ${isOfChanged('s', $)}
   returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
-), attempts_made as (
-  insert into message_attempt (message_id, organization_id, id, ${ATTEMPT_TIMES}, ${ATTEMPT_VALUES})
-  select a."messageId", a."organizationId", a.id, ${times('a', ATTEMPT_TIMES)}, ${quoted('a', ATTEMPT_VALUES)}
-  from json_to_recordset($2) as a ${ATTEMPT_ROW}
-), attempts_changed as (
-  update message_attempt t set ${setTimes('a', ATTEMPT_TIMES)}, ${setValues('a', ATTEMPT_VALUES)}
-  from json_to_recordset($3) as a ${ATTEMPT_ROW}
-  where t.message_id = a."messageId" and t.id = a.id and ${isOfChanged('t')}
-), left_queue as (
-  delete from message_queue q where q.message_id = any($4::uuid[]) and ${IN_BOUNDS}
-), stays as (
-  update message_queue q set attempt_id = w."attemptId", attempt_number = w."attemptNumber", claimed_at = ${timeOf('w."claimedAt"')},
-    lease_until = ${timeOf('w."leaseUntil"')}, tries = w.tries, due_at = ${timeOf('w."dueAt"')}, not_before = ${timeOf('w."dueAt"')}
-  from json_to_recordset($5) as w ${WORK_ROW} where q.message_id = w.id and ${IN_BOUNDS}
-), queued_again as (
-  -- With a new seq, in the order in which they were accepted: they go behind what was queued for their recipients meanwhile.
-  insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
-    due_at, not_before, attempt_number, tries, tag, expires_at)
-  select m.connection_id, m.created_at, m.id, m.organization_id, m.conversation_id, ${recipientKey('m')},
-    ${timeOf('w."queuedAt"')}, ${timeOf('w."dueAt"')}, ${timeOf('w."dueAt"')}, w."attemptNumber", w.tries, m.tag, ${timeOf('w."expiresAt"')}
-  from json_to_recordset($6) as w ${WORK_ROW} join message m on m.id = w.id order by m.created_at, m.id
-), shown as (
-  update message_content c set body = b.body from json_to_recordset($8) as b (id uuid, body text)
-  where c.message_id = b.id and c.body is distinct from b.body and ${isOfChanged('c')}
-), move as (
-  select w.message_id, w.organization_id, w.connection_id, e."to" as status, e."from" as previous_status,
-    ${timeOf('e.at')} as occurred_at, e.attempt, e.category as failure_category, e.code as error_code,
-    e.message as error_message, e.sequence, w.pricing
-  from json_to_recordset($7) as e (id uuid, "from" text, "to" text, at float8, attempt integer, category text, code text,
-    message text, sequence integer) join state_changed w on w.message_id = e.id
-), reported as (
-  select id, status, billable, "pricingCategory" as pricing_category, "pricingType" as pricing_type from r where "isReported"
-), ${correctCosts('reported')}, ${insertStatusEvents('move')}
-select 1`,
-};
+), ${parts.map((part) => PART_OF[part]($)).join(', ')}
+select 1`;
+  return { statement: { name, text }, parts, params };
+}
+
+const WRITE = writeOf('message_write', PARTS);
+// A part costs as much as its tables and indexes have to be opened, whether it has rows or not. Nearly all that is written is one of
+// these two.
+const WRITE_OUTCOMES = writeOf('message_write_outcomes', ['newAttempts', 'left', 'events']);
+const WRITE_REPORTS = writeOf('message_write_reports', ['reported', 'events']);
