@@ -1164,8 +1164,6 @@ export interface webhooks {
         /**
          * A number changed
          * @description Sent where anything changes of what GET /connections shows of it: status, quality, limits, name.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_connection_updated"];
         delete?: never;
@@ -1186,8 +1184,6 @@ export interface webhooks {
         /**
          * A person opted out, or in again
          * @description Sent where an opt-out begins or ends: by what the person chose in WhatsApp, by a message that WhatsApp refused for it, by a keyword, and by PUT and DELETE /opt-outs.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_contact_opt_out_updated"];
         delete?: never;
@@ -1208,8 +1204,6 @@ export interface webhooks {
         /**
          * A conversation has another owner
          * @description Sent on each change of who may send ordinary messages: control was passed, taken or released, or a message shows it. The first message of a contact to you makes none; `message.received` says `owner`.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_conversation_control_updated"];
         delete?: never;
@@ -1230,8 +1224,6 @@ export interface webhooks {
         /**
          * A customer's file will not come
          * @description Sent once Herald has given up fetching it; until then it tries for seven days.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_media_failed"];
         delete?: never;
@@ -1252,8 +1244,6 @@ export interface webhooks {
         /**
          * A customer's file can be downloaded
          * @description Sent for each file that came with a message, once Herald has fetched it from WhatsApp.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_media_ready"];
         delete?: never;
@@ -1274,8 +1264,6 @@ export interface webhooks {
         /**
          * A customer wrote
          * @description Sent for each inbound message, once it stands in the journal.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_message_received"];
         delete?: never;
@@ -1296,8 +1284,6 @@ export interface webhooks {
         /**
          * The business wrote in the WhatsApp Business app
          * @description Sent for each message that the business sends in the app, or on a device linked to it, from a number that is in the app and here. No `message.status.updated` follows for it; GET /messages/{id} has its status.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_message_sent_elsewhere"];
         delete?: never;
@@ -1318,8 +1304,6 @@ export interface webhooks {
         /**
          * A customer wrote to another app
          * @description Sent instead of `message.received` where another app owns the conversation and WhatsApp shows its messages to you as an observer. An answer of yours would fail.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_message_standby_received"];
         delete?: never;
@@ -1340,8 +1324,6 @@ export interface webhooks {
         /**
          * A sent message came to another state
          * @description Sent for accepted, sent, delivered, read, failed and outcome_unknown.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_message_status_updated"];
         delete?: never;
@@ -1362,8 +1344,6 @@ export interface webhooks {
         /**
          * A template came to another category, or will
          * @description Sent for each language of a template when the platform announces another category, some 24 hours ahead, and when the category has changed. It decides what a message costs, and whether a person may have opted out of it.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_template_category_updated"];
         delete?: never;
@@ -1384,8 +1364,6 @@ export interface webhooks {
         /**
          * A template came to another status
          * @description Sent for each language of a template whose status becomes another one: by the review of the platform, by a change of yours, or because it is new or deleted. Herald reports what it learns from notifications at once, and what it learns from its hourly look at the list then.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_template_status_updated"];
         delete?: never;
@@ -1406,8 +1384,6 @@ export interface webhooks {
         /**
          * A test
          * @description Sent by POST /webhook/test, whatever kinds the webhook has chosen.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_webhook_test"];
         delete?: never;
@@ -1428,8 +1404,6 @@ export interface webhooks {
         /**
          * A limit of the workspace is nearly, or wholly, reached
          * @description Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429, or 402 where it is about money.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_workspace_limit_reached"];
         delete?: never;
@@ -6110,6 +6084,27 @@ export interface components {
         };
     };
     responses: {
+        /** @description Anything else, redirects too: the event comes again by the schedule. */
+        EventRefused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description Send no more: the webhook is disabled at once. */
+        EventsUnwanted: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description Taken. Answer within ten seconds; do the work afterwards. */
+        EventTaken: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
         Refused400_INVALID_REQUEST: {
             headers: {
@@ -6947,7 +6942,7 @@ export interface components {
          */
         "webhook-id": string;
         /**
-         * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+         * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
          */
         "webhook-signature": string;
@@ -10671,7 +10666,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -10690,27 +10685,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_contact_opt_out_updated: {
@@ -10723,7 +10700,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -10742,27 +10719,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_conversation_control_updated: {
@@ -10775,7 +10734,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -10794,27 +10753,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_media_failed: {
@@ -10827,7 +10768,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -10846,27 +10787,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_media_ready: {
@@ -10879,7 +10802,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -10898,27 +10821,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_message_received: {
@@ -10931,7 +10836,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -10950,27 +10855,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_message_sent_elsewhere: {
@@ -10983,7 +10870,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -11002,27 +10889,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_message_standby_received: {
@@ -11035,7 +10904,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -11054,27 +10923,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_message_status_updated: {
@@ -11087,7 +10938,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -11106,27 +10957,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_template_category_updated: {
@@ -11139,7 +10972,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -11158,27 +10991,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_template_status_updated: {
@@ -11191,7 +11006,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -11210,27 +11025,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_webhook_test: {
@@ -11243,7 +11040,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -11262,27 +11059,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_workspace_limit_reached: {
@@ -11295,7 +11074,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -11314,27 +11093,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
 }

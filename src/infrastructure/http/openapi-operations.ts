@@ -206,7 +206,8 @@ export function shareRefusals(document: OpenAPIObject): void {
     }
   }
   const responses = Object.fromEntries([...shared].map(([name, text]) => [name, JSON.parse(text) as object]));
-  document.components = { ...document.components, responses } as OpenAPIObject['components'];
+  const { components } = document;
+  document.components = { ...components, responses: { ...components?.responses, ...responses } } as OpenAPIObject['components'];
 }
 
 function nameOf({ operationId }: Operation, status: string, { content }: Answer): string {

@@ -1,4 +1,4 @@
-import { documentedWebhooks, namedParameter, namedSchema } from '../../../infrastructure/http/api-description.js';
+import { documentedWebhooks, namedParameter, namedResponse, namedSchema } from '../../../infrastructure/http/api-description.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
 import { always, type Described, is, nullable, object, type Schema, text, time, uuid } from './described.js';
 import {
@@ -172,15 +172,18 @@ const HEADERS = [
   ['webhook-timestamp', 'When this attempt was made, in seconds since 1970.', '1795248001'],
   [
     'webhook-signature',
-    '`v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.',
+    '`v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.',
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   ],
 ].map(([name = '', description, example]) =>
   namedParameter({ name, in: 'header', required: true, description, schema: text, example }),
 );
 
-const VERIFY =
-  'Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.';
+const ANSWERS = {
+  '2XX': namedResponse('EventTaken', 'Taken. Answer within ten seconds; do the work afterwards.'),
+  '410': namedResponse('EventsUnwanted', 'Send no more: the webhook is disabled at once.'),
+  default: namedResponse('EventRefused', 'Anything else, redirects too: the event comes again by the schedule.'),
+};
 
 const TEST_MARK = {
   const: true,
@@ -223,7 +226,7 @@ for (const type of EVENT_TYPES) {
       operationId: `on_${type.replaceAll('.', '_')}`,
       tags: ['Webhook'],
       summary,
-      description: `${description}\n\n${VERIFY}`,
+      description,
       security: [],
       parameters: HEADERS,
       requestBody: {
@@ -237,11 +240,7 @@ for (const type of EVENT_TYPES) {
           },
         },
       },
-      responses: {
-        '2XX': { description: 'Taken. Answer within ten seconds; do the work afterwards.' },
-        '410': { description: 'Send no more: the webhook is disabled at once.' },
-        default: { description: 'Anything else, redirects too: the event comes again by the schedule.' },
-      },
+      responses: ANSWERS,
     },
   };
 }
