@@ -5614,6 +5614,8 @@ export interface components {
             };
             /** @description Estimated; null: the operator has set no price for some of the messages. */
             cost: components["schemas"]["CostResponse"] | null;
+            /** @description The same of those with a price; null: there are no prices. */
+            cost_of_priced: components["schemas"]["CostResponse"] | null;
             /**
              * @description Delivered or read.
              * @example 1151
@@ -5663,6 +5665,13 @@ export interface components {
              * @example 1200
              */
             submitted: number;
+            /**
+             * @description Billable messages without a price, by category.
+             * @example {}
+             */
+            unpriced: {
+                [key: string]: number;
+            };
         };
         UsageResponse: {
             /**
@@ -5704,6 +5713,8 @@ export interface components {
             connection?: string | null;
             /** @description Estimated; null: the operator has set no price for some of the messages. */
             cost: components["schemas"]["CostResponse"] | null;
+            /** @description The same of those with a price; null: there are no prices. */
+            cost_of_priced: components["schemas"]["CostResponse"] | null;
             /**
              * @description With `group_by=country`; null: unknown.
              * @example DE
@@ -5779,6 +5790,13 @@ export interface components {
              * @example template
              */
             type?: string | null;
+            /**
+             * @description Billable messages without a price, by category.
+             * @example {}
+             */
+            unpriced: {
+                [key: string]: number;
+            };
         };
         VerifyOtpRequest: {
             /**
@@ -9801,7 +9819,7 @@ export interface operations {
     usage_messages: {
         parameters: {
             query?: {
-                /** @description Only what WhatsApp charged, or left free, under this category, such as `marketing`. */
+                /** @description Only what WhatsApp charged, or left free, under this category; `marketing` has `marketing_lite` too. */
                 category?: string;
                 /** @description Only of this number: an id from GET /connections. */
                 connection?: string;
@@ -9869,6 +9887,11 @@ export interface operations {
                      *             "currency": "EUR",
                      *             "amount": "12.4410"
                      *           },
+                     *           "cost_of_priced": {
+                     *             "currency": "EUR",
+                     *             "amount": "12.4410"
+                     *           },
+                     *           "unpriced": {},
                      *           "start": "2026-11-21T00:00:00.000+01:00",
                      *           "connection": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
                      *           "type": "template",
@@ -9903,7 +9926,12 @@ export interface operations {
                      *         "cost": {
                      *           "currency": "EUR",
                      *           "amount": "12.4410"
-                     *         }
+                     *         },
+                     *         "cost_of_priced": {
+                     *           "currency": "EUR",
+                     *           "amount": "12.4410"
+                     *         },
+                     *         "unpriced": {}
                      *       },
                      *       "as_of": "2026-11-21T00:00:00.000Z"
                      *     }

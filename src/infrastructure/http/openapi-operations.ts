@@ -207,7 +207,10 @@ export function shareRefusals(document: OpenAPIObject): void {
   }
   const responses = Object.fromEntries([...shared].map(([name, text]) => [name, JSON.parse(text) as object]));
   const { components } = document;
-  document.components = { ...components, responses: { ...components?.responses, ...responses } } as OpenAPIObject['components'];
+  document.components = {
+    ...components,
+    responses: { ...components?.responses, ...responses },
+  } as OpenAPIObject['components'];
 }
 
 function nameOf({ operationId }: Operation, status: string, { content }: Answer): string {

@@ -1,4 +1,9 @@
-import { documentedWebhooks, namedParameter, namedResponse, namedSchema } from '../../../infrastructure/http/api-description.js';
+import {
+  documentedWebhooks,
+  namedParameter,
+  namedResponse,
+  namedSchema,
+} from '../../../infrastructure/http/api-description.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
 import { always, type Described, is, nullable, object, type Schema, text, time, uuid } from './described.js';
 import {
