@@ -5498,6 +5498,11 @@ export interface components {
         };
         TimelineEntryResponse: {
             /**
+             * @description With `by: caller`: the id of its key, which stands in the key before the secret.
+             * @example y4zZjPLnlOBt
+             */
+            api_key_id?: string;
+            /**
              * Format: date-time
              * @description Of what WhatsApp reports in whole seconds.
              * @example 2026-11-21T08:00:01.204Z
@@ -5505,6 +5510,12 @@ export interface components {
             at: string;
             /** @example 1 */
             attempt?: number;
+            /**
+             * @description Of a retry, a cancel, a release or an erasure: who decided it. `tag`: an action of its tag.
+             * @example caller
+             * @enum {string}
+             */
+            by?: "caller" | "tag" | "schedule" | "operator";
             /**
              * @description Deliveries of the webhook event of this move, as GET /webhook/deliveries lists them; absent where no event of it is kept.
              * @example [
@@ -9096,6 +9107,8 @@ export interface operations {
                      *           "status": "failed",
                      *           "attempt": 1,
                      *           "source": "whatsapp",
+                     *           "by": "caller",
+                     *           "api_key_id": "y4zZjPLnlOBt",
                      *           "summary": "Attempt 1 failed: The recipient cannot be reached: the number is not on WhatsApp, you are blocked, or the app is too old. Use another channel. (code 131026)",
                      *           "platform_code": 131026,
                      *           "delivery_ids": [

@@ -166,7 +166,7 @@ export class MessagesService {
 
     const queued = await this.inTurn(sender, async () => {
       if (key !== null && !(await this.messages.insertRetry(organizationId, key, id))) return null;
-      const moved = await this.messages.retry(organizationId, id, from, body);
+      const moved = await this.messages.retry(organizationId, id, from, body, sender.apiKeyId);
       if (!moved) throw notRetryable((await this.messages.findById(organizationId, id))?.status ?? message.status);
       if (sender.limited) {
         const recipient = message.recipientUserId ?? message.recipient ?? '';
@@ -191,9 +191,12 @@ export class MessagesService {
    * @throws MESSAGE_NOT_FOUND (404), MESSAGE_NOT_CANCELABLE (409), SERVICE_UNAVAILABLE (503) where claims are blocked: what
    * waits may have been sent.
    */
-  async cancel(organizationId: string, id: string): Promise<Message> {
+  async cancel(
+    { organizationId, apiKeyId }: { organizationId: string; apiKeyId: string },
+    id: string,
+  ): Promise<Message> {
     for (let round = 0; round < CANCEL_ROUNDS; round++) {
-      const isCanceled = await this.schedule.cancel(organizationId, id);
+      const isCanceled = await this.schedule.cancel(organizationId, id, apiKeyId);
       const message = await this.messages.findById(organizationId, id);
       if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
       if (isCanceled) {

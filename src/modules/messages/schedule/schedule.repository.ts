@@ -100,8 +100,8 @@ export class ScheduleRepository {
    * Fails a message that waits, in one statement: a claim either has it, then nothing is changed, or never gets it. While
    * claims are blocked only what is not due yet was surely not sent. False where it does not wait (any more).
    */
-  async cancel(organizationId: string, messageId: string): Promise<boolean> {
-    const [applied] = await this.facts.applyNow([{ kind: 'canceled', messageId }], { organizationId });
+  async cancel(organizationId: string, messageId: string, apiKeyId?: string): Promise<boolean> {
+    const [applied] = await this.facts.applyNow([{ kind: 'canceled', messageId, apiKeyId }], { organizationId });
     return applied?.moved === true;
   }
 }

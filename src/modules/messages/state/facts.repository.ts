@@ -7,6 +7,7 @@ import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js'
 import { correctCosts } from '../../billing/limit-corrections.types.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
 import { insertStatusEvents, shownPricing } from '../message/message-event-sql.js';
+import { actOf, INSERT_ACTS } from './acts.js';
 import type { AttemptFacts } from './attempt-facts.js';
 import type { Applied, Fact, LockedMessage, MessageState, Work } from './facts.js';
 import { MessageCase } from './message-case.js';
@@ -46,14 +47,18 @@ export class FactsRepository {
     if (facts.length === 0) return [];
     const ids = [...new Set(facts.map(({ messageId }) => messageId))].sort();
     const cases = await this.read(ids, statements, among);
+    const acts: object[] = [];
     const applied = facts.map((fact): Applied => {
       const found = cases.get(fact.messageId);
       if (found === undefined) return { result: 'not_found', moved: false, message: null };
       const before = found.events.length;
       const result = found.apply(fact);
+      const act = result === 'recorded' ? actOf(fact, found) : null;
+      if (act !== null) acts.push(act);
       return { result, moved: found.events.length > before, message: found.message };
     });
     await this.write([...cases.values()], statements);
+    if (acts.length > 0) await statements.query(INSERT_ACTS, [JSON.stringify(acts)]);
     return applied;
   }
 
