@@ -345,7 +345,7 @@ create table message_act (
   failure_category text,
   error_code text,
   constraint message_act_pkey PRIMARY KEY (message_id, at, act),
-  constraint message_act_act_check CHECK ((act = ANY (ARRAY['retried', 'canceled'])))
+  constraint message_act_act_check CHECK ((act = ANY (ARRAY['retried', 'canceled', 'deleted', 'warned'])))
 );
 
 create table message_attempt (

@@ -335,12 +335,13 @@ create table message_retry (
 );
 
 -- What somebody did with a message: retries and cancels. api_key_id: whose request it was; null: an action of its tag. The rest is what a
--- retry ended: when the message had joined the queue, and its failure.
+-- retry ended: when the message had joined the queue, and its failure. And what WhatsApp told of it: that its recipient deleted it, or a
+-- warning, with error_code.
 create table message_act (
   message_id uuid not null,
   organization_id uuid not null,
   at timestamptz not null,
-  act text not null check (act in ('retried', 'canceled')),
+  act text not null check (act in ('retried', 'canceled', 'deleted', 'warned')),
   api_key_id text,
   queued_at timestamptz,
   failed_at timestamptz,

@@ -1152,6 +1152,46 @@ export interface paths {
     };
 }
 export interface webhooks {
+    "call.ended": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A call ended
+         * @description Sent for calls that were answered, and for those of the business.
+         */
+        post: operations["on_call_ended"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "call.missed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer called, and nobody answered
+         * @description Sent when a call of a customer ends that nobody took.
+         */
+        post: operations["on_call_missed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "connection.updated": {
         parameters: {
             query?: never;
@@ -1332,6 +1372,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "payment.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A payment came to another state
+         * @description Sent for payments of orders that a message of yours has.
+         */
+        post: operations["on_payment_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "platform.error": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * WhatsApp reported trouble that belongs to no message
+         * @description Sent as it comes; WhatsApp may repeat it.
+         */
+        post: operations["on_platform_error"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "template.category.updated": {
         parameters: {
             query?: never;
@@ -1475,6 +1555,98 @@ export interface components {
         };
         /** BatchMessage */
         BatchMessage: components["schemas"]["SendMessage"] & components["schemas"]["BatchKey"];
+        /** CallEndedEvent */
+        CallEndedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description For `after` of GET /events. */
+            cursor: string;
+            data: {
+                call: {
+                    /** @enum {string} */
+                    direction: "inbound" | "outbound";
+                    duration_seconds: number | null;
+                    id: string | null;
+                    /**
+                     * Format: date-time
+                     * @description Null: nobody took it.
+                     */
+                    started_at: string | null;
+                    status: string | null;
+                };
+                /** Format: uuid */
+                connection_id: string;
+                contact: {
+                    phone: string | null;
+                    user_id: string | null;
+                };
+                /** Format: date-time */
+                occurred_at: string;
+                /**
+                 * @description Only where POST /webhook/test made it: an example.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "call.ended";
+        };
+        /** CallMissedEvent */
+        CallMissedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description For `after` of GET /events. */
+            cursor: string;
+            data: {
+                call: {
+                    /** @enum {string} */
+                    direction: "inbound" | "outbound";
+                    duration_seconds: number | null;
+                    id: string | null;
+                    /**
+                     * Format: date-time
+                     * @description Null: nobody took it.
+                     */
+                    started_at: string | null;
+                    status: string | null;
+                };
+                /** Format: uuid */
+                connection_id: string;
+                contact: {
+                    phone: string | null;
+                    user_id: string | null;
+                };
+                /** Format: date-time */
+                occurred_at: string;
+                /**
+                 * @description Only where POST /webhook/test made it: an example.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "call.missed";
+        };
         CanceledMessage: {
             /**
              * Format: uuid
@@ -1623,10 +1795,14 @@ export interface components {
              *       "media.failed",
              *       "connection.updated",
              *       "contact.opt_out.updated",
-             *       "workspace.limit.reached"
+             *       "workspace.limit.reached",
+             *       "payment.updated",
+             *       "call.missed",
+             *       "call.ended",
+             *       "platform.error"
              *     ]
              */
-            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
+            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
             /**
              * @description Headers to send with every delivery beside ours, such as a key of your gateway: names `X-...` or `Authorization`, values
              *     of visible ASCII, 4,096 characters in all. Stored encrypted and never shown again. Left out: those that the webhook
@@ -1728,7 +1904,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 /** @description As GET /connections shows it. */
@@ -1785,7 +1961,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -1800,7 +1976,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 /**
@@ -1843,7 +2019,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -1921,7 +2097,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 /** Format: uuid */
@@ -1962,7 +2138,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -2177,7 +2353,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -2269,7 +2445,7 @@ export interface components {
              *       }
              *     }
              */
-            event: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["WebhookTestEvent"]) | null;
+            event: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["WebhookTestEvent"]) | null;
             /**
              * Format: uuid
              * @description The same for all attempts of an event; also the header `webhook-id`.
@@ -2280,7 +2456,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -2402,7 +2578,7 @@ export interface components {
              *       }
              *     ]
              */
-            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["WebhookTestEvent"])[];
+            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["WebhookTestEvent"])[];
             /**
              * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`.
              * @example true
@@ -2417,7 +2593,7 @@ export interface components {
              * @description Types that were left out because the key lacks the scope `messages:read`, or `media:read` for files.
              * @example []
              */
-            omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "contact.opt_out.updated" | "media.ready" | "media.failed")[];
+            omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "contact.opt_out.updated" | "media.ready" | "media.failed" | "payment.updated" | "call.missed" | "call.ended")[];
         };
         /**
          * EveryMessage
@@ -2577,7 +2753,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 media: {
@@ -2612,7 +2788,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -2661,7 +2837,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 media: {
@@ -2694,7 +2870,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -2975,7 +3151,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 contact: {
@@ -3069,7 +3245,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -3289,7 +3465,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 contact: {
@@ -3361,7 +3537,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -3376,7 +3552,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 contact: {
@@ -3470,7 +3646,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -3485,7 +3661,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 /** @description Number of the send attempt. */
@@ -3544,7 +3720,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -3686,6 +3862,84 @@ export interface components {
              * @example null
              */
             verified_at: string | null;
+        };
+        /** PaymentUpdatedEvent */
+        PaymentUpdatedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description For `after` of GET /events. */
+            cursor: string;
+            data: {
+                /** Format: uuid */
+                connection_id: string;
+                contact: {
+                    phone: string | null;
+                    user_id: string | null;
+                };
+                /**
+                 * Format: uuid
+                 * @description The message with the order; null: not known.
+                 */
+                message_id: string | null;
+                /** Format: date-time */
+                occurred_at: string;
+                /** @description As WhatsApp sends it. */
+                payment: {
+                    [key: string]: unknown;
+                };
+                /** @description `new`, `pending`, `captured`, `canceled`, `failed`, or a later word. */
+                status: string;
+                /**
+                 * @description Only where POST /webhook/test made it: an example.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "payment.updated";
+        };
+        /** PlatformErrorEvent */
+        PlatformErrorEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description For `after` of GET /events. */
+            cursor: string;
+            data: {
+                code: number | null;
+                /** Format: uuid */
+                connection_id: string;
+                details: string | null;
+                /** Format: date-time */
+                occurred_at: string;
+                /**
+                 * @description Only where POST /webhook/test made it: an example.
+                 * @constant
+                 */
+                test?: true;
+                title: string | null;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "platform.error";
         };
         PreviewButtonResponse: {
             /**
@@ -3881,7 +4135,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
             /**
              * @description `held`: the webhook is paused or disabled, and the event waits for it, three days at the most.
              * @example queued
@@ -5153,7 +5407,7 @@ export interface components {
              *       "message.received"
              *     ]
              */
-            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test")[];
+            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test")[];
             /**
              * Format: date-time
              * @description Up to this time, and not at it. Left out: now.
@@ -5243,7 +5497,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 /** @description What it is going to be; null where nothing is announced. */
@@ -5279,7 +5533,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -5412,7 +5666,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 /** @enum {string} */
@@ -5444,7 +5698,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -5494,7 +5748,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+            type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
         };
         TimelineEntryResponse: {
             /**
@@ -5527,7 +5781,7 @@ export interface components {
              * @example attempt_rejected
              * @enum {string}
              */
-            event: "queued" | "retried" | "released" | "attempt_started" | "attempt_accepted" | "attempt_rejected" | "attempt_deferred" | "attempt_unknown" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "expired" | "canceled" | "erased" | "restored" | "received";
+            event: "queued" | "retried" | "released" | "attempt_started" | "attempt_accepted" | "attempt_rejected" | "attempt_deferred" | "attempt_unknown" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "expired" | "canceled" | "erased" | "restored" | "received" | "deleted" | "warned";
             /** @example 131026 */
             platform_code?: number;
             /**
@@ -5903,10 +6157,14 @@ export interface components {
              *       "media.failed",
              *       "connection.updated",
              *       "contact.opt_out.updated",
-             *       "workspace.limit.reached"
+             *       "workspace.limit.reached",
+             *       "payment.updated",
+             *       "call.missed",
+             *       "call.ended",
+             *       "platform.error"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -5981,10 +6239,14 @@ export interface components {
              *       "media.failed",
              *       "connection.updated",
              *       "contact.opt_out.updated",
-             *       "workspace.limit.reached"
+             *       "workspace.limit.reached",
+             *       "payment.updated",
+             *       "call.missed",
+             *       "call.ended",
+             *       "platform.error"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -6034,14 +6296,14 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 note: string;
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -6059,7 +6321,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 /** @description Of `spend_per_month`, which is estimated. */
@@ -6094,7 +6356,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -10064,7 +10326,11 @@ export interface operations {
                      *           "media.failed",
                      *           "connection.updated",
                      *           "contact.opt_out.updated",
-                     *           "workspace.limit.reached"
+                     *           "workspace.limit.reached",
+                     *           "payment.updated",
+                     *           "call.missed",
+                     *           "call.ended",
+                     *           "platform.error"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -10133,7 +10399,11 @@ export interface operations {
                  *         "media.failed",
                  *         "connection.updated",
                  *         "contact.opt_out.updated",
-                 *         "workspace.limit.reached"
+                 *         "workspace.limit.reached",
+                 *         "payment.updated",
+                 *         "call.missed",
+                 *         "call.ended",
+                 *         "platform.error"
                  *       ],
                  *       "connection_ids": [
                  *         "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -10175,7 +10445,11 @@ export interface operations {
                      *           "media.failed",
                      *           "connection.updated",
                      *           "contact.opt_out.updated",
-                     *           "workspace.limit.reached"
+                     *           "workspace.limit.reached",
+                     *           "payment.updated",
+                     *           "call.missed",
+                     *           "call.ended",
+                     *           "platform.error"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -10263,7 +10537,7 @@ export interface operations {
                 /** @description Only attempts of this event: the `webhook-id` that your receiver got. */
                 event_id?: string;
                 /** @description Only attempts for this kind of event. */
-                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only attempts that ended so. */
@@ -10596,7 +10870,11 @@ export interface operations {
                      *           "media.failed",
                      *           "connection.updated",
                      *           "contact.opt_out.updated",
-                     *           "workspace.limit.reached"
+                     *           "workspace.limit.reached",
+                     *           "payment.updated",
+                     *           "call.missed",
+                     *           "call.ended",
+                     *           "platform.error"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -10695,6 +10973,74 @@ export interface operations {
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
             503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    on_call_ended: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallEndedEvent"];
+            };
+        };
+        responses: {
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
+        };
+    };
+    on_call_missed: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallMissedEvent"];
+            };
+        };
+        responses: {
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_connection_updated: {
@@ -10995,6 +11341,74 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["MessageStatusUpdatedEvent"];
+            };
+        };
+        responses: {
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
+        };
+    };
+    on_payment_updated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PaymentUpdatedEvent"];
+            };
+        };
+        responses: {
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
+        };
+    };
+    on_platform_error: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlatformErrorEvent"];
             };
         };
         responses: {

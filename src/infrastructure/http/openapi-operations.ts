@@ -174,16 +174,16 @@ function errorAnswer(status: string, errors: DocumentedError[], isLimited: boole
 }
 
 /**
- * An example of each code's answer, by its code: operations refer to them.
+ * An example of each code's answer, by its code: operations refer to them. When it comes, the answer's own description says.
  *
  * @throws Error naming a code whose table has fields beside code and message, but no sample of them.
  */
 function errorExamples(codes: ReadonlySet<string>): Record<string, object> {
   const errors = declaredErrors().filter(({ code }) => codes.has(code));
-  const examples = errors.map(({ code, message, when, extra }) => {
+  const examples = errors.map(({ code, message, extra }) => {
     if (extra === null) throw new Error(`the error table of ${code} needs a sample, for its example`);
     const error = { code, message, request_id: EXAMPLE_ID, ...extra, doc_url: docUrl(EXAMPLE_URL, code) };
-    return [code, { summary: code, description: when, value: { error } }] as const;
+    return [code, { value: { error } }] as const;
   });
   return Object.fromEntries(examples);
 }

@@ -29,6 +29,8 @@ export const TIMELINE_EVENTS = [
   'erased',
   'restored',
   'received',
+  'deleted',
+  'warned',
 ] as const;
 
 /** One move of a message, or one thing that happened to it. */

@@ -19,6 +19,7 @@ import {
 } from './app-messages.repository.js';
 import type { AppMessageReport, CallReport, HandoverReport, InboundReport, StatusReport } from '../messages.types.js';
 import { FactsRepository } from '../state/facts.repository.js';
+import { type NewsReport, PlatformNewsRepository } from './platform-news.repository.js';
 import { applyStatusReports, type AppliedReport } from './status-reports.repository.js';
 
 /** What one notification says of messages. */
@@ -68,6 +69,7 @@ export class MessageReportsService {
     private readonly recipients: RecipientsService,
     private readonly facts: FactsRepository,
     private readonly erased: ErasedNames,
+    private readonly news: PlatformNewsRepository,
   ) {}
 
   /**
@@ -209,6 +211,17 @@ export class MessageReportsService {
     this.files.wakeFetch(fetchFor);
     this.conversations.remember(adoptions);
     if (replacements.length > 0) this.recipients.replaced(replacements);
+  }
+
+  /** Records what changes nothing. Nothing is told of erased people, until they write again. */
+  async tell(news: readonly NewsReport[]): Promise<void> {
+    const people = await this.erased.find(
+      news.map((each) => ({ ...each, names: 'from' in each ? [each.from, each.userId] : [] })),
+    );
+    const told = news.filter((_each, index) => people[index]?.isBack ?? true);
+    if (told.length === 0) return;
+    await this.news.record(told);
+    this.webhook.wake(new Set(told.map(({ organizationId }) => organizationId)));
   }
 
   private noteStatus(result: NotificationEffect, report: StatusReport, applied: AppliedReport | null): void {

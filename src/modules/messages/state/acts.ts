@@ -3,7 +3,8 @@ import type { Fact } from './facts.js';
 import type { MessageCase } from './message-case.js';
 
 /** A row of `message_act`. Times are microseconds since the epoch. */
-type ActRow = Pick<MessageAct, 'act' | 'apiKeyId' | 'failureCategory' | 'errorCode'> & {
+type ActRow = Pick<MessageAct, 'apiKeyId' | 'failureCategory' | 'errorCode'> & {
+  act: 'retried' | 'canceled';
   messageId: string;
   organizationId: string;
   at: number | null;

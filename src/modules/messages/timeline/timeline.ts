@@ -100,6 +100,7 @@ function actMoves(act: MessageAct, history: MessageHistory): TimelineEntry[] {
   const { at, apiKeyId } = act;
   const by = apiKeyId === null ? ({ by: 'tag' } as const) : ({ by: 'caller', api_key_id: apiKeyId } as const);
   const of = apiKeyId === null ? `/tags/${encodeURIComponent(history.message.tag ?? '')}` : '/messages/{id}';
+  if (act.act === 'deleted' || act.act === 'warned') return [notedMove(act)];
   const entry = { at, source: 'api', ...by } as const;
   if (act.act === 'canceled') {
     const summary = `You canceled it with POST ${of}/cancel, before it was sent.`;
@@ -111,6 +112,16 @@ function actMoves(act: MessageAct, history: MessageHistory): TimelineEntry[] {
     ...endedMoves(act, history.message),
     { ...entry, event: 'retried', status: 'queued', summary },
   ];
+}
+
+function notedMove({ at, act, errorCode }: MessageAct): TimelineEntry {
+  const code = codeOf(errorCode);
+  if (act === 'deleted') {
+    return { at, event: 'deleted', source: 'whatsapp', summary: 'WhatsApp reported that it was deleted.' };
+  }
+  const meaning = code === null ? '' : ` ${meaningOfFailure(null, code).summary} (code ${code})`;
+  const warned = { at, event: 'warned', source: 'whatsapp', summary: `WhatsApp warned of it.${meaning}` } as const;
+  return code === null ? warned : { ...warned, platform_code: code };
 }
 
 /** The failure that a retry has ended: of a message that waited too long, or that was never begun. */

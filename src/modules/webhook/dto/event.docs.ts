@@ -20,6 +20,7 @@ import {
   TIME,
 } from './event-data.docs.js';
 import { LIMIT } from './limit.docs.js';
+import { callOf, PAYMENT, PLATFORM_ERROR } from './news.docs.js';
 import { EXAMPLE_EVENT_ID } from './webhook.dto.js';
 
 /** Behind an event. */
@@ -159,6 +160,30 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
     as: 'eighty_percent',
     further: { reached: { ...LIMIT.example, percent: 100, used: 1_000, remaining: 0 } },
   },
+  'payment.updated': {
+    summary: 'A payment came to another state',
+    description: 'Sent for payments of orders that a message of yours has.',
+    data: PAYMENT,
+    as: 'captured',
+  },
+  'call.missed': {
+    summary: 'A customer called, and nobody answered',
+    description: 'Sent when a call of a customer ends that nobody took.',
+    data: callOf('failed', null),
+    as: 'missed',
+  },
+  'call.ended': {
+    summary: 'A call ended',
+    description: 'Sent for calls that were answered, and for those of the business.',
+    data: callOf('completed', 120),
+    as: 'answered',
+  },
+  'platform.error': {
+    summary: 'WhatsApp reported trouble that belongs to no message',
+    description: 'Sent as it comes; WhatsApp may repeat it.',
+    data: PLATFORM_ERROR,
+    as: 'limited',
+  },
   [TEST_EVENT]: {
     summary: 'A test',
     description: 'Sent by POST /webhook/test, whatever kinds the webhook has chosen.',
@@ -199,11 +224,11 @@ function envelopeOf(type: EventType) {
   const { schema, example } = EVENTS[type].data;
   const marked = { ...schema, properties: { ...(schema.properties as Schema), test: TEST_MARK } };
   return object({
-    id: is(uuid, EXAMPLE_EVENT_ID, 'The same for all attempts: a receiver that knows it has handled the event.'),
+    id: is(uuid, EXAMPLE_EVENT_ID, 'The same for all attempts.'),
     type: always(type),
     created_at: is(time, TIME, 'When the reported change happened.'),
     organization_id: is(uuid, ORGANIZATION_ID),
-    cursor: is(text, EXAMPLE_CURSOR, 'Its place among all events: `after` of GET /events reads on behind it.'),
+    cursor: is(text, EXAMPLE_CURSOR, 'For `after` of GET /events.'),
     data: is(type === TEST_EVENT ? schema : marked, example),
   });
 }
