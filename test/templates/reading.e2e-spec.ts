@@ -46,6 +46,7 @@ describe('GET /connections/{id}/templates', () => {
           parameter_format: 'POSITIONAL',
           message_send_ttl_seconds: null,
           components: [{ type: 'BODY', text: 'Hello {{1}}.', example: { body_text: [['Ana']] } }],
+          header_media: null,
           variables: [{ component: 'body', name: '1', button_index: null, card_index: null, example: 'Ana' }],
           created_at: expect.stringMatching(/Z$/),
           updated_at: expect.stringMatching(/Z$/),

@@ -2674,6 +2674,13 @@ export interface components {
          * @example unknown
          */
         FailureCategory: string;
+        HeaderMediaResponse: {
+            /**
+             * @example image
+             * @enum {string}
+             */
+            type: "image" | "video" | "document";
+        };
         InboundContextResponse: {
             forwarded?: boolean;
             frequently_forwarded?: boolean;
@@ -5605,6 +5612,11 @@ export interface components {
              */
             created_at: string;
             /**
+             * @description What kind of file a message puts into the header, as `media_object_id`; null: none.
+             * @example null
+             */
+            header_media: components["schemas"]["HeaderMediaResponse"] | null;
+            /**
              * Format: uuid
              * @example 01936f70-11aa-7b2c-9c3d-4e5f60718293
              */
@@ -7518,6 +7530,7 @@ export interface operations {
                      *               }
                      *             }
                      *           ],
+                     *           "header_media": null,
                      *           "variables": [
                      *             {
                      *               "component": "body",
@@ -7608,6 +7621,7 @@ export interface operations {
                      *             }
                      *           }
                      *         ],
+                     *         "header_media": null,
                      *         "variables": [
                      *           {
                      *             "component": "body",
@@ -7701,6 +7715,7 @@ export interface operations {
                      *                 }
                      *               }
                      *             ],
+                     *             "header_media": null,
                      *             "variables": [
                      *               {
                      *                 "component": "body",
@@ -7842,6 +7857,7 @@ export interface operations {
                      *             }
                      *           }
                      *         ],
+                     *         "header_media": null,
                      *         "variables": [
                      *           {
                      *             "component": "body",
