@@ -298,8 +298,8 @@ describe('POST /connections/{id}/templates/preview', () => {
     expect(body.data).toMatchObject({ body: 'Hello Ana, 4711 is on its way.', buttons: [{ url: 'https://x.co/t-9' }] });
     const both = await workspace.api.post(`${workspace.path}/preview`, { ...asked, parameters: { body: ['Ana'] } });
     expect([both.status, both.body.error.code, both.body.error.details?.[0]?.field]).toEqual([
-      422,
-      'VALIDATION_FAILED',
+      400,
+      'INVALID_REQUEST',
       'parameters',
     ]);
   });

@@ -949,9 +949,9 @@ export interface paths {
          * Set the webhook
          * @description A workspace has one webhook. The first call creates it, and only its answer contains the signing `secret`,
          *     which Herald makes where the call brings none; later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again
-         *     after any call with `active: true`, and what waited for it goes out.
+         *     after any call that does not pause it, and what waited for it goes out.
          *
-         *     `connection_ids` and `headers` that are left out stay as they are; empty ones choose all numbers, and no headers.
+         *     What is left out stays as it is; empty `connection_ids` choose all numbers, empty `headers` none.
          *     Headers do not follow the webhook to another scheme, host or port: give them again with such an address.
          *
          *     Deliveries follow Standard Webhooks (standardwebhooks.com): verify each with one of its libraries, from the raw
@@ -1767,8 +1767,7 @@ export interface components {
         };
         ConfigureWebhookRequest: {
             /**
-             * @description With `false` events wait, three days at the most, and go out once it is `true` again. It does not stay `false` when left
-             *     out. Default: true.
+             * @description With `false` events wait, three days at the most, and go out once it is `true` again. Left out: as it is; `true` for a new webhook.
              * @example true
              */
             active?: boolean;
@@ -6635,6 +6634,19 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description - [`API_VERSION_NOT_SUPPORTED`](/docs/errors#API_VERSION_NOT_SUPPORTED): The version segment of the path is not one that Herald serves. */
+        Refused404_API_VERSION_NOT_SUPPORTED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
         Refused404_CONNECTION_NOT_FOUND: {
             headers: {
@@ -6731,6 +6743,19 @@ export interface components {
         };
         /** @description - [`TAG_NOT_FOUND`](/docs/errors#TAG_NOT_FOUND): No message of this key's workspace was accepted with the tag. */
         Refused404_TAG_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`WEBHOOK_CONNECTION_NOT_FOUND`](/docs/errors#WEBHOOK_CONNECTION_NOT_FOUND): `connection_ids` of PUT /webhook has ids that are no number of the workspace; `details` names each. */
+        Refused404_WEBHOOK_CONNECTION_NOT_FOUND: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7046,19 +7071,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`WEBHOOK_CONNECTION_NOT_FOUND`](/docs/errors#WEBHOOK_CONNECTION_NOT_FOUND): `connection_ids` of PUT /webhook has ids that are no number of the workspace; `details` names each. */
-        Refused422_WEBHOOK_CONNECTION_NOT_FOUND: {
-            headers: {
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description - [`WEBHOOK_REPLAY_TOO_LARGE`](/docs/errors#WEBHOOK_REPLAY_TOO_LARGE): POST /webhook/replay found more events than one replay may have, `limit`, or a million attempts to deliver them. */
         Refused422_WEBHOOK_REPLAY_TOO_LARGE: {
             headers: {
@@ -7078,24 +7090,6 @@ export interface components {
          *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
         Refused429_messages_send: {
-            headers: {
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /**
-         * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
-         *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
-         */
-        Refused429_messages_sendBatch: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7332,6 +7326,7 @@ export interface operations {
             400: components["responses"]["Refused400_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_API_VERSION_NOT_SUPPORTED"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -9472,7 +9467,7 @@ export interface operations {
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
             422: components["responses"]["Refused422_BATCH_REFUSED_VALIDATION_FAILED"];
-            429: components["responses"]["Refused429_messages_sendBatch"];
+            429: components["responses"]["Refused429_messages_send"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
             502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
@@ -10504,9 +10499,9 @@ export interface operations {
             400: components["responses"]["Refused400_webhook_put"];
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_CONNECTION_NOT_FOUND"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
-            422: components["responses"]["Refused422_WEBHOOK_CONNECTION_NOT_FOUND"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -11577,6 +11572,7 @@ export type ErrorCode =
   | 'API_KEY_INVALID'
   | 'API_KEY_MISSING'
   | 'API_KEY_REVOKED'
+  | 'API_VERSION_NOT_SUPPORTED'
   | 'BACKLOG_LIMIT_REACHED'
   | 'BATCH_REFUSED'
   | 'CONNECTION_NOT_FOUND'

@@ -194,14 +194,17 @@ const NAMED_BY_CODES = 2;
 /** Puts each answer that is an error once among the components, for most are those of many operations. */
 export function shareRefusals(document: OpenAPIObject): void {
   const shared = new Map<string, string>();
+  const names = new Map<string, string>();
   for (const { operation } of operationsOf(document)) {
     for (const [status, answer] of Object.entries(operation.responses)) {
       if (!(Number(status) >= 400)) continue;
-      const name = nameOf(operation, status, answer);
       const text = JSON.stringify(answer);
+      // Under the name of the first where several operations answer alike.
+      const name = names.get(text) ?? nameOf(operation, status, answer);
       // Answers that only look alike, such as those of a route without a key.
       if ((shared.get(name) ?? text) !== text) continue;
       shared.set(name, text);
+      names.set(text, name);
       operation.responses[status] = { $ref: `#/components/responses/${name}` } as unknown as Answer;
     }
   }
