@@ -333,6 +333,20 @@ CREATE INDEX message_journal_sender ON message (organization_id, sender, connect
 CREATE INDEX message_journal_source ON message (organization_id, source, created_at DESC, id DESC) WHERE (source IS NOT NULL);
 CREATE INDEX message_journal_tag ON message (organization_id, tag, created_at DESC, id DESC) WHERE (tag IS NOT NULL);
 
+create table message_act (
+  message_id uuid not null,
+  organization_id uuid not null,
+  at timestamptz not null,
+  act text not null,
+  api_key_id text,
+  queued_at timestamptz,
+  failed_at timestamptz,
+  failure_category text,
+  error_code text,
+  constraint message_act_pkey PRIMARY KEY (message_id, at, act),
+  constraint message_act_act_check CHECK ((act = ANY (ARRAY['retried', 'canceled', 'deleted', 'warned'])))
+);
+
 create table message_attempt (
   message_id uuid not null,
   id uuid not null,

@@ -334,6 +334,22 @@ create table message_retry (
   primary key (organization_id, idempotency_key)
 );
 
+-- What somebody did with a message: retries and cancels. api_key_id: whose request it was; null: an action of its tag. The rest is what a
+-- retry ended: when the message had joined the queue, and its failure. And what WhatsApp told of it: that its recipient deleted it, or a
+-- warning, with error_code.
+create table message_act (
+  message_id uuid not null,
+  organization_id uuid not null,
+  at timestamptz not null,
+  act text not null check (act in ('retried', 'canceled', 'deleted', 'warned')),
+  api_key_id text,
+  queued_at timestamptz,
+  failed_at timestamptz,
+  failure_category text,
+  error_code text,
+  primary key (message_id, at, act)
+);
+
 -- Received messages that were marked as read. Not a column of message, whose rows seldom change.
 create table message_read (
   message_id uuid primary key,
@@ -392,6 +408,7 @@ const DOWN = `
 drop view message_attempt_view;
 drop view message_view;
 drop table message_read;
+drop table message_act;
 drop table message_retry;
 drop table message_attempt;
 drop table message_state;

@@ -129,7 +129,8 @@ function Counted({ usage, starts, range, since }: CountedProps) {
   const rows = useMemo(() => new Map(usage.data.map((row) => [Date.parse(row.start), row])), [usage.data]);
   const slotsOf = (values: (row: Figures | undefined) => number[]): Slot[] =>
     starts.map((start) => ({ ...namesOf(start, range), values: values(rows.get(start)) }));
-  const cost = totals.cost;
+  const { cost, unpriced } = totals;
+  const priced = cost ?? totals.cost_of_priced;
   const listOf = (filter: string): string => `/messages?${new URLSearchParams({ q: `${filter} since:${since}` })}`;
   return (
     <>
@@ -147,8 +148,8 @@ function Counted({ usage, starts, range, since }: CountedProps) {
         <Tile name="Received" value={totals.received} hint="written by customers" href={listOf('direction:in')} />
         <Tile
           name="Cost, estimated"
-          value={cost === null ? '–' : money(cost)}
-          hint={cost === null ? 'no prices are set' : 'by the operator’s prices'}
+          value={priced === null ? '–' : money(priced)}
+          hint={priced === null ? 'no prices are set' : costHint(unpriced)}
         />
       </dl>
       <p className="hint">
@@ -186,6 +187,7 @@ function Counted({ usage, starts, range, since }: CountedProps) {
               <Counts counts={totals.free} empty="" />
             </>
           )}
+          {Object.keys(unpriced).length > 0 && <p className="hint">Without a price: {namesOfCounts(unpriced)}.</p>}
           {cost !== null && <p className="hint">{money(cost)}, estimated; Meta’s invoice is what counts.</p>}
         </Card>
       </div>
@@ -205,6 +207,14 @@ function namesOf(start: number, range: Range): { label: string; title: string } 
   };
 }
 
+const namesOfCounts = (counts: Record<string, number>): string =>
+  byCount(counts)
+    .map(([name, count]) => `${count.toLocaleString()} ${name.replaceAll('_', ' ')}`)
+    .join(', ');
+const costHint = (unpriced: Record<string, number>): string =>
+  Object.keys(unpriced).length === 0
+    ? 'by the operator’s prices'
+    : `without ${namesOfCounts(unpriced)}: they have no price`;
 const share = (part: number, whole: number): string => (whole === 0 ? '–' : `${Math.round((part / whole) * 100)} %`);
 const counted = (count: number): string => `${count.toLocaleString()} message${count === 1 ? '' : 's'}`;
 const money = ({ amount, currency }: Schemas['CostResponse']): string =>

@@ -5,7 +5,7 @@ import { Bubble, type BubbleButton, type BubbleContent, bubbleOf } from './bubbl
 import { useEvents } from './live.ts';
 import { useConnections } from './messages.tsx';
 import { withReactions } from './reactions.ts';
-import { Reviewer } from './reviewer.tsx';
+import { type Control, Reviewer } from './reviewer.tsx';
 import { useCan } from './session.ts';
 import { chooseCustomer, CUSTOMERS, useCustomer } from './simulated.ts';
 import { clockTime, Icon, Problem, Ticks } from './ui.tsx';
@@ -113,6 +113,7 @@ export function PhoneDock({ onClose }: { onClose: () => void }) {
             </select>
           </label>
         )}
+        {!isReviewing && <NextMessage customer={customer} control={control} />}
         {connections !== undefined && connections.length > 1 && (
           <label>
             <span className="hidden">Chat with</span>
@@ -289,6 +290,51 @@ function Chat({ rows: found, connectionId, read, isTyping, write }: ChatProps) {
       })}
       {isTyping && <p className="hint">typing …</p>}
     </div>
+  );
+}
+
+/** Codes of WhatsApp that the next message to the customer may fail with. */
+const FAILURES: readonly (readonly [code: number, what: string])[] = [
+  [131026, 'not on WhatsApp'],
+  [131049, 'too much marketing'],
+  [130472, 'in an experiment'],
+  [131047, 'window closed'],
+  [131030, 'number not allowed'],
+  [131031, 'account locked'],
+  [131045, 'wrong certificate'],
+  [131057, 'maintenance'],
+  [133004, 'WhatsApp unavailable'],
+];
+
+interface Failure {
+  code: number;
+  to: string | null;
+}
+
+function NextMessage({ customer, control }: { customer: string; control: Control }) {
+  const { data = [], refetch } = useQuery({
+    queryKey: ['simulator', 'failures'],
+    queryFn: async () => (await control<{ data: Failure[] }>('failures')).data,
+    refetchInterval: LOOK_MS,
+  });
+  const code = data.find(({ to }) => to === digits(customer))?.code ?? 0;
+  const choose = async (chosen: number): Promise<void> => {
+    const asked = chosen === 0 ? { code: 1, times: 0 } : { code: chosen, times: 1 };
+    await control('failures', { to: customer, ...asked });
+    await refetch();
+  };
+  return (
+    <label>
+      <span className="hidden">The next message</span>
+      <select value={code} onChange={(event) => void choose(Number(event.target.value))}>
+        <option value={0}>next message: as usual</option>
+        {FAILURES.map(([value, what]) => (
+          <option key={value} value={value}>
+            next message: {value}, {what}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

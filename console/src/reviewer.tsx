@@ -11,7 +11,7 @@ interface SimulatedTemplate {
   status: string;
 }
 
-type Control = <T>(path: string, body?: object) => Promise<T>;
+export type Control = <T>(path: string, body?: object) => Promise<T>;
 
 const LOOK_MS = 2_000;
 /** What Meta's reviewer may decide, by the words of the platform. */

@@ -25,6 +25,10 @@ const EVENTS: Readonly<Record<WebhookEvent, true>> = {
   'connection.updated': true,
   'contact.opt_out.updated': true,
   'workspace.limit.reached': true,
+  'payment.updated': true,
+  'call.missed': true,
+  'call.ended': true,
+  'platform.error': true,
 };
 export const EVENT_KINDS = Object.keys(EVENTS) as WebhookEvent[];
 

@@ -1,3 +1,21 @@
+const words = (text) => new Set(text.trim().split(/\s+/));
+
+/** PostgreSQL 18, `pg_get_keywords()` with catcode R or T: none of them can name a table. */
+export const RESERVED_IN_SQL = words(`
+  all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column
+  concurrently constraint create cross current_catalog current_date current_role current_schema current_time
+  current_timestamp current_user default deferrable desc distinct do else end except false fetch for foreign freeze from
+  full grant group having ilike in initially inner intersect into is isnull join lateral leading left like limit
+  localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references
+  returning right select session_user similar some symmetric system_user table tablesample then to trailing true union
+  unique user using variadic verbose when where window with`);
+
+/** None of them can name a variable of a module. */
+const RESERVED_IN_JAVASCRIPT = words(`
+  arguments await break case catch class const continue debugger default delete do else enum eval export extends false
+  finally for function if implements import in instanceof interface let new null package private protected public return
+  static super switch this throw true try typeof undefined var void while with yield`);
+
 /** Every form of a resource's name that the templates use, from its word in the API: `quick-replies`. */
 export function namesOf(given) {
   const files = given
@@ -9,6 +27,10 @@ export function namesOf(given) {
     throw new Error(`${given} is no name of a resource: give letters and hyphens, such as labels or quick-replies`);
   }
   const file = singularOf(files);
+  const table = file.replaceAll('-', '_');
+  const plural = files.replaceAll('-', '_');
+  refuseReserved(files, 'PostgreSQL', RESERVED_IN_SQL, [table, plural]);
+  refuseReserved(files, 'JavaScript', RESERVED_IN_JAVASCRIPT, [camel(file), camel(files)]);
   return {
     files,
     file,
@@ -16,12 +38,18 @@ export function namesOf(given) {
     One: pascal(file),
     many: camel(files),
     one: camel(file),
-    table: file.replaceAll('-', '_'),
+    table,
     CODE: file.replaceAll('-', '_').toUpperCase(),
     words: file.replaceAll('-', ' '),
     wordsMany: files.replaceAll('-', ' '),
     Title: title(files.replaceAll('-', ' ')),
   };
+}
+
+function refuseReserved(files, language, reserved, names) {
+  const word = names.find((name) => reserved.has(name));
+  if (word === undefined) return;
+  throw new Error(`${files} needs the name ${word}, a reserved word of ${language}: say more, such as shop-${files}`);
 }
 
 function singularOf(word) {

@@ -9,7 +9,7 @@ const SUFFIX = '.template';
 
 /** `npx nest g resource labels`: everything that a resource of the API needs, from the route to the test. */
 export function main(options) {
-  return async (tree) => {
+  return async (tree, context) => {
     const names = namesOf(options.name);
     if (tree.exists(`src/modules/${names.files}/${names.files}.module.ts`)) {
       throw new Error(`src/modules/${names.files} is there already`);
@@ -25,6 +25,9 @@ export function main(options) {
     await makeKnown(tree, names);
     await addClientMethods(tree, names);
     await nameInTests(tree, names);
+    context.logger.info(
+      'Next: npm run generate, which writes the API description, the client and docs/schema.sql anew.',
+    );
   };
 }
 
@@ -89,7 +92,7 @@ async function nameInTests(tree, { files, many, words, Title }) {
   const swagger = 'test/browser/swagger-ui.e2e-spec.ts';
   await insert(tree, swagger, "  'keys_get',", `  '${many}_list',\n  '${many}_create',\n`);
   const unmade = ['get', 'update', 'delete'].map((name) => `'${many}_${name}', `);
-  await insert(tree, swagger, "'conversations_control'];", unmade.join(''));
+  await insert(tree, swagger, "'conversations_control'", unmade.join(''));
   const titles = ['Read', 'Change', 'Delete'].map((verb) => `'${verb} a ${words}', `);
   await insert(tree, 'test/client/served.e2e-spec.ts', "'Queue a message: Text to a contact", titles.join(''));
 }

@@ -7,6 +7,8 @@ import { DEMO_RECEIVERS_FILE } from '../modules/webhook/webhook.types.js';
 /** Content of `DATA_DIR/demo.json`: the demo workspace, for new users and tests. */
 export interface DemoFile {
   base_url: string;
+  /** With `/api/v1`. */
+  api_url: string;
   docs_url: string;
   /** The only place where the plain key is kept. */
   api_key: string;

@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type DemoFile, type DemoRecipient, readDemoFile, writeDemoFiles } from './demo-file.js';
 import { type Services, servicesOf } from './services.js';
 import type { Connection } from '../modules/connections/connections.types.js';
+import { API_PREFIX } from '../infrastructure/http/api-version.js';
 import { SCOPES, isOtpScope } from '../infrastructure/http/scopes.js';
 import type { Workspace } from '../modules/workspaces/workspaces.service.js';
 import { DEMO_NUMBERS, DEMO_OTP_NUMBER, DEMO_OTP_TEMPLATE } from '../../simulator/src/demo-numbers.js';
@@ -220,6 +221,7 @@ export async function makeDemo(
   if (simulatorUrl !== null) await quietly(app, () => openDemoWindows(app, simulatorUrl, first));
   const demo: DemoFile = {
     base_url: baseUrl,
+    api_url: `${baseUrl}${API_PREFIX}`,
     docs_url: `${baseUrl}/docs`,
     api_key: apiKey,
     otp_sandbox_key: await maker.key('otp_sandbox_key', organizationId, sandbox),

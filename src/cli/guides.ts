@@ -320,6 +320,14 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     notes: 'The answer is what the simulator posted as a notification. docs/simulator.md has every kind of message.',
     failure: 'no simulator answers, or it does not know the number',
   },
+  'simulate failure': {
+    examples: [
+      ['herald simulate failure 131049 --to +4915112345678', 'the next message to this number fails'],
+      ['herald simulate failure 131031 --times 3 --answer', 'WhatsApp refuses the next three at once'],
+    ],
+    notes: 'The number is that of the demo, unless --number says otherwise.',
+    failure: 'no simulator answers',
+  },
   'simulate echo': {
     examples: [
       'herald simulate echo --text "Your table is ready."',

@@ -227,6 +227,17 @@ describe('herald, as a new user calls it beside the running demo', () => {
     }
   }, 180_000);
 
+  it('simulate failure lets the next message to a number fail with that code', async () => {
+    const asked = await runHerald(['simulate', 'failure', '131049', '--to', '+15550007777', '--json'], env);
+    expect([asked.code, JSON.parse(asked.stdout)]).toEqual([
+      0,
+      expect.objectContaining({ code: 131049, to: '15550007777', times: 1, as: 'status' }),
+    ]);
+    await runHerald(['simulate', 'inbound', '--from', '+15550007777', '--text', 'Hi'], env);
+    const failed = await runHerald(['message', 'send', '--to', '+15550007777', '--text', 'Hi', '--watch'], env);
+    expect(failed.stdout).toContain('failed');
+  }, 180_000);
+
   it('simulate inbound opens the window of a number that never wrote', async () => {
     const from = '+4915112345678';
     const { code } = await runHerald(['simulate', 'inbound', '--from', from, '--text', 'Is it ready?'], env);

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { newId } from '../../src/common/ids.js';
+import { EXAMPLE_MEDIA_ID } from '../../src/common/example-ids.js';
+import { approvedTemplate } from '../messages/platform-templates.js';
+import { storedFile } from '../messages/stored-files.js';
 import { sendingWorkspace, type SendingWorkspace } from '../messages/fixture.js';
 import { arbitraryOf, withCardsAlike, type Schema } from '../support/schema-arbitrary.js';
 import { FUZZ_SEED, runs } from '../support/runs.js';
@@ -34,6 +37,14 @@ beforeAll(async () => {
   to = await workspace.contact();
   await test.database.execute('update conversation set user_id = $2 where phone = $1', [to, USER_ID]);
   earlier = await workspace.sendText(to);
+  const body = { type: 'BODY', text: 'Here it is.' };
+  for (const [name, format] of [
+    ['new_menu', 'IMAGE'],
+    ['invoice', 'DOCUMENT'],
+  ] as const) {
+    const header = { type: 'HEADER', format, example: { header_handle: ['4::aW1hZ2UvcG5n:ARZ'] } };
+    await approvedTemplate(test, workspace, { name, components: [header, body] });
+  }
 });
 
 afterAll(() => test.stop());
@@ -144,7 +155,11 @@ const ownFields = (name: string): unknown => ((schemaOf(name).allOf as Schema[])
 
 describe('the examples', () => {
   it.each(Object.keys(content.examples))('%s is taken', async (name) => {
-    const response = await post(placed(content.examples[name]?.value ?? {}));
+    const value = content.examples[name]?.value ?? {};
+    const type = ({ template_image: 'image', template_document: 'document' } as const)[name];
+    const file = type === undefined ? EXAMPLE_MEDIA_ID : await storedFile(test, workspace, type);
+    const body = JSON.parse(JSON.stringify(value).replaceAll(EXAMPLE_MEDIA_ID, file)) as Body;
+    const response = await post({ ...placed(body), ...(type === 'image' && { media_object_id: file }) });
     expect([response.status, response.body.error]).toEqual([202, undefined]);
   });
 

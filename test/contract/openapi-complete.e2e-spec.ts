@@ -80,7 +80,7 @@ function withoutReferences(answers: Record<string, Answer>): Record<string, Answ
 
 /** The specification's endpoints: method, path, scope, statuses that it lists beside 401, 403 and the good one. */
 const SPECIFIED = `
-GET /connections connections:read 400 404? 429
+GET /connections connections:read 400 404 429
 POST /messages messages:write 202 400 402 409 422 429
 GET /messages messages:read 200 400 404 429
 GET /messages/{id} messages:read 200 404
@@ -99,7 +99,7 @@ GET /media/{id} media:read 200 400 404 429
 GET /media/{id}/url media:read 200 400 404 409 429
 DELETE /media/{id} media:write 204 400 404 429
 GET /webhook webhooks:read 200 400 404 429
-PUT /webhook webhooks:write 200 400 429
+PUT /webhook webhooks:write 200 400 404 429
 DELETE /webhook webhooks:write 204 400 404 429
 POST /webhook/test webhooks:write 202 400 404 429
 POST /webhook/rotate-secret webhooks:write 200 400 404 429

@@ -142,7 +142,8 @@ describe('GET /platform/whatsapp/webhook', () => {
     ['nothing at all', {}],
     ['no challenge', { 'hub.mode': 'subscribe', 'hub.verify_token': 'the-verify-token' }],
   ])('refuses %s with 403', async (_name, query) => {
-    expect((await handshake(query)).status).toBe(403);
+    const { status, headers } = await handshake(query);
+    expect([status, headers.get('content-type')]).toEqual([403, expect.stringMatching(/^application\/json/)]);
   });
 
   it('refuses a token that is given twice', async () => {

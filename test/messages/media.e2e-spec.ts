@@ -230,6 +230,7 @@ describe('422', () => {
 
 describe('the header of a template', () => {
   const header = (id: string) => ({ type: 'header', parameters: [{ type: 'image', image: { id } }] });
+  const on = (fields: object) => ({ type: 'header', parameters: [{ type: 'image', ...fields }] });
 
   beforeAll(async () => {
     await approvedTemplate(test, workspace, {
@@ -245,6 +246,13 @@ describe('the header of a template', () => {
     ['media_object_id', (file) => templateBody('with_image', undefined, { media_object_id: file })],
     ['its own parameter', (file) => templateBody('with_image', [header(file)])],
     ['both alike', (file) => templateBody('with_image', [header(file)], { media_object_id: file.toUpperCase() })],
+    ['media_object_id on its parameter', (file) => templateBody('with_image', [on({ media_object_id: file })])],
+    ['media_object_id in its image', (file) => templateBody('with_image', [on({ image: { media_object_id: file } })])],
+    [
+      'media_object_id in two places alike',
+      (file) =>
+        templateBody('with_image', [on({ media_object_id: file, image: { id: file } })], { media_object_id: file }),
+    ],
   ])('shows a file of ours, by %s', async (_name, bodyOf) => {
     const to = testPhone();
     const file = await storedFile(test, workspace, 'image');
@@ -283,6 +291,18 @@ describe('the header of a template', () => {
       'VALIDATION_FAILED',
       [expect.objectContaining({ field: 'media_object_id', rule: 'equal' })],
     ]);
+  });
+
+  it('is named by the template', async () => {
+    const { body } = await workspace.api.get(`/connections/${workspace.connection.id}/templates/with_image`);
+    const [version] = (body.data as { versions: Record<string, unknown>[] }).versions;
+    expect(version?.header_media).toEqual({ type: 'image' });
+    await approvedTemplate(test, workspace, {
+      name: 'no_media',
+      components: [{ type: 'BODY', text: 'Look at this.' }],
+    });
+    const other = await workspace.api.get(`/connections/${workspace.connection.id}/templates/no_media`);
+    expect((other.body.data as { versions: Record<string, unknown>[] }).versions[0]?.header_media).toBeNull();
   });
 
   it('with a file of another type is refused', async () => {

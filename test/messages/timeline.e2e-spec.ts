@@ -206,6 +206,47 @@ describe('the timeline of a sent message', () => {
     });
   });
 
+  it('keeps who retried and who canceled it: a caller, with the key, or its tag', async () => {
+    const tag = `moves-${newId()}`;
+    const { api } = workspace;
+    const send_at = new Date(Date.now() + 3_600_000).toISOString();
+    const { body } = await workspace.send(await workspace.contact('0002'), { body: { send_at, tag } });
+    const { id } = body.data as { id: string };
+    expect((await api.post(`/messages/${id}/cancel`)).status).toBe(200);
+    const byTag = async (action: string, request?: object): Promise<void> => {
+      expect((await api.post(`/tags/${tag}/${action}`, request)).status).toBe(202);
+    };
+    await byTag('retry', { category: 'canceled' });
+    await waitFor(async () => (await workspace.message(id)).failure_category === 'recipient_unreachable', {
+      what: 'the failure',
+    });
+    test.simulator.applyFaults({ statuses: 'hold' });
+    expect((await api.post(`/messages/${id}/retry`)).status).toBe(202);
+    await workspace.reaches(id, 'accepted');
+    const { data } = await told(id);
+    const [key] = await test.database.query<{ id: string }>('select id from api_key where organization_id = $1', [
+      workspace.organizationId,
+    ]);
+    expect(data.filter(({ by }) => by !== undefined).map((entry) => [entry.event, entry.by, entry.api_key_id])).toEqual(
+      [
+        ['canceled', 'caller', key?.id],
+        ['retried', 'tag', undefined],
+        ['retried', 'caller', key?.id],
+      ],
+    );
+    expect(data.filter(({ event }) => event === 'attempt_started')).toHaveLength(2);
+
+    const waiting = await workspace.send(await workspace.contact(), { body: { send_at, tag } });
+    const { id: second } = waiting.body.data as { id: string };
+    await byTag('cancel');
+    await workspace.reaches(second, 'failed');
+    expect((await told(second)).data.at(-1)).toMatchObject({
+      event: 'canceled',
+      by: 'tag',
+      summary: `You canceled it with POST /tags/${tag}/cancel, before it was sent.`,
+    });
+  });
+
   it('of one that was scheduled and sent', async () => {
     const sendAt = new Date(Date.now() + 3_600_000).toISOString();
     const { body } = await workspace.send(await workspace.contact(), { body: { send_at: sendAt } });
@@ -244,8 +285,9 @@ describe('the timeline of a sent message', () => {
     expect((await workspace.api.post(`/messages/${id}/retry`)).status).toBe(202);
     await workspace.reaches(id, 'read');
     const moves = movesOf(await told(id)).filter(([name]) => name !== 'failed');
-    expect(moves.slice(0, 3)).toEqual([
+    expect(moves.slice(0, 4)).toEqual([
       ['queued', 'queued', undefined, 'api'],
+      ['expired', 'failed', undefined, 'herald'],
       ['retried', 'queued', undefined, 'api'],
       ['attempt_started', 'processing', 1, 'herald'],
     ]);

@@ -58,7 +58,7 @@ const texts = cases('text', [
   ['legacy of 4096 characters', { body: long(4096) }, []],
   ['legacy of 4097', { body: long(4097) }, ['body:length']],
   ['legacy empty', { body: '' }, ['body:length']],
-  ['legacy without a body', {}, ['body:required']],
+  ['neither a type nor a body', {}, ['type:required']],
   ['legacy with a text object', { body: 'x', text: { body: 'x' } }, ['text:unknown_field']],
   ['text with a legacy body', { ...textBody, body: 'x' }, ['body:unknown_field']],
 ]);

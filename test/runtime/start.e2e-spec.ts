@@ -47,7 +47,11 @@ describe('npm start without any setting', () => {
 
   it('writes demo.json for its owner only', () => {
     expect(statSync(join(dataDir.path, 'demo.json')).mode & 0o777).toBe(0o600);
-    expect(first).toMatchObject({ base_url: herald.ready.base_url, api_key: expect.stringMatching(/^hrld_live_/) });
+    expect(first).toMatchObject({
+      base_url: herald.ready.base_url,
+      api_url: `${herald.ready.base_url}/api/v1`,
+      api_key: expect.stringMatching(/^hrld_live_/),
+    });
     expect(first.recipients).toHaveLength(13);
   });
 

@@ -46,6 +46,7 @@ describe('GET /connections/{id}/templates', () => {
           parameter_format: 'POSITIONAL',
           message_send_ttl_seconds: null,
           components: [{ type: 'BODY', text: 'Hello {{1}}.', example: { body_text: [['Ana']] } }],
+          header_media: null,
           variables: [{ component: 'body', name: '1', button_index: null, card_index: null, example: 'Ana' }],
           created_at: expect.stringMatching(/Z$/),
           updated_at: expect.stringMatching(/Z$/),
@@ -297,8 +298,8 @@ describe('POST /connections/{id}/templates/preview', () => {
     expect(body.data).toMatchObject({ body: 'Hello Ana, 4711 is on its way.', buttons: [{ url: 'https://x.co/t-9' }] });
     const both = await workspace.api.post(`${workspace.path}/preview`, { ...asked, parameters: { body: ['Ana'] } });
     expect([both.status, both.body.error.code, both.body.error.details?.[0]?.field]).toEqual([
-      422,
-      'VALIDATION_FAILED',
+      400,
+      'INVALID_REQUEST',
       'parameters',
     ]);
   });

@@ -44,7 +44,7 @@ it('herald rates: sets and shows prices, and a limit of spending needs them', as
   expect(await herald('rates', 'show')).toContain('There are no prices');
   await expect(limitOf('250')).rejects.toThrow('there are no prices');
 
-  expect(await json('rates', 'set', '--file', file(...PRICES))).toEqual({ prices: 1 });
+  expect(await json('rates', 'set', '--file', file(...PRICES))).toEqual({ prices: 1, unpriced: [] });
   expect(await json('rates', 'show')).toMatchObject([
     { countries: ['DE'], category: 'utility', price: '0.045600', currency: 'EUR', validFrom: '2026-01-01' },
   ]);
@@ -108,13 +108,47 @@ it('herald usage: a month by number, country and category, as a table, JSON and 
   );
   const csv = (await herald('usage', '--month', MONTH, '--csv')).trim().split('\n');
   expect(csv[0]).toBe(
-    'month,workspace_id,workspace,number,country,category,submitted,accepted,sent,delivered,read,failed,outcome_unknown,received,billable,free,estimated_cost,currency',
+    'month,workspace_id,workspace,number,country,category,submitted,accepted,sent,delivered,read,failed,outcome_unknown,received,billable,free,estimated_cost,currency,unpriced',
   );
   const name = `"'=Acme, ""Ltd"""`;
   expect(csv.slice(1).toSorted()).toEqual([
-    `${MONTH},${organizationId},${name},${connection.phoneNumber},CA,,1,1,1,1,1,0,0,0,0,0,0.00,EUR`,
-    `${MONTH},${organizationId},${name},${connection.phoneNumber},DE,utility,2,2,2,2,2,0,0,0,2,0,0.0912,EUR`,
+    `${MONTH},${organizationId},${name},${connection.phoneNumber},CA,,1,1,1,1,1,0,0,0,0,0,0.00,EUR,0`,
+    `${MONTH},${organizationId},${name},${connection.phoneNumber},DE,utility,2,2,2,2,2,0,0,0,2,0,0.0912,EUR,0`,
   ]);
   expect(await herald('usage', '--month', MONTH, '--workspace', organizationId)).toContain('0.0912 EUR');
   expect(await herald('usage', '--workspace', other.organizationId)).toContain('Nothing was counted');
+});
+
+it('herald rates set and herald usage name what has no price', async () => {
+  const { connection, organizationId } = await sendingWorkspace(test);
+  for (const [recipient, category] of [
+    ['5511987654321', 'marketing_lite'],
+    ['5511987654322', 'marketing_lite'],
+    ['919812345678', 'marketing'],
+    ['491701234567', 'utility'],
+  ] as const) {
+    const { id } = await insertMessage(test.database, { connection, status: 'read', recipient });
+    await test.database.query(
+      'update message_state set billable = true, pricing_category = $2, pricing_type = $3 where message_id = $1',
+      [id, category, 'regular'],
+    );
+  }
+  await countUsage(test);
+
+  const path = file(...PRICES, 'IN,marketing,1,0.01,EUR,2026-01-01');
+  expect(await json('rates', 'set', '--file', path)).toMatchObject({
+    prices: 2,
+    unpriced: [{ category: 'marketing_lite', countries: ['BR'], messages: 2 }],
+  });
+  expect(await herald('rates', 'set', '--file', path)).toContain(
+    'Without a price since the month before: marketing_lite in BR (2 messages).',
+  );
+  const ofMonth = ['usage', '--month', MONTH, '--workspace', organizationId];
+  expect(await herald(...ofMonth)).toContain('Without a price: marketing_lite (2 messages).');
+  expect((await herald(...ofMonth, '--csv')).split('\n').find((line) => line.includes(',BR,'))).toMatch(
+    /,BR,marketing_lite,2,.*,2,0,,,2$/,
+  );
+
+  await herald('rates', 'set', '--file', file(...PRICES, '*,marketing,1,0.01,EUR,2026-01-01'));
+  expect(await herald(...ofMonth)).not.toContain('Without a price');
 });

@@ -29,7 +29,13 @@ interface Row extends Figures {
   country?: string | null;
   billable: Record<string, number>;
   failures: Record<string, number>;
-  cost: { currency: string; amount: string } | null;
+  cost: Cost | null;
+  cost_of_priced: Cost | null;
+  unpriced: Record<string, number>;
+}
+interface Cost {
+  currency: string;
+  amount: string;
 }
 
 let test: TestApp;
@@ -334,6 +340,56 @@ describe('GET /usage', () => {
     expect((await usage(api, range)).totals.cost).toEqual({ currency: 'EUR', amount: '0.15' });
     await test.app.get(UsageService).setRates(`${header}\nFR,utility,1,0.055,EUR,2026-01-01\n`);
     expect((await usage(api, range)).totals.cost).toBeNull();
+  });
+
+  it('says what has no price, and what the rest costs; marketing has the messages of marketing_lite too', async () => {
+    const { connection, api } = await sendingWorkspace(test);
+    const createdAt = new Date('2026-10-11T12:00:00Z');
+    for (const category of ['marketing_lite', 'marketing_lite', 'marketing', 'utility', 'utility', 'utility']) {
+      const { id } = await insertMessage(test.app.get(Database), {
+        connection,
+        recipient: '491701234567',
+        createdAt,
+        status: 'read',
+      });
+      await test.database.query(
+        'update message_state set billable = true, pricing_category = $2, pricing_type = $3 where message_id = $1',
+        [id, category, 'regular'],
+      );
+    }
+    await test.database.query('delete from usage_hour');
+    await countAll();
+    const range = 'since=2026-10-01T00:00:00Z&until=2026-11-01T00:00:00Z&interval=month';
+    const setRates = (...lines: string[]): Promise<unknown> =>
+      test.app
+        .get(UsageService)
+        .setRates(['countries,category,tier_from,price,currency,valid_from', ...lines].join('\n'));
+
+    await setRates('DE,marketing,1,0.05,EUR,2026-01-01');
+    const { data, totals } = await usage(api, `${range}&group_by=category`);
+    const eur = (amount: string): Cost => ({ currency: 'EUR', amount });
+    expect(totals).toMatchObject({ cost: null, cost_of_priced: eur('0.15'), unpriced: { utility: 3 } });
+    expect(data).toMatchObject([
+      { category: 'marketing', submitted: 1, cost: eur('0.05'), cost_of_priced: eur('0.05'), unpriced: {} },
+      { category: 'marketing_lite', submitted: 2, cost: eur('0.10') },
+      { category: 'utility', submitted: 3, cost: null, cost_of_priced: eur('0.00'), unpriced: { utility: 3 } },
+    ]);
+    const both = await usage(api, `${range}&category=marketing`);
+    expect(both.totals).toMatchObject({ submitted: 3, billable: { marketing: 1, marketing_lite: 2 }, unpriced: {} });
+    expect(both.totals.cost).toEqual(eur('0.15'));
+    const rows = (await usage(api, `${range}&category=marketing&group_by=category`)).data;
+    expect(rows.map(({ submitted }) => submitted)).toEqual([1, 2]);
+    expect((await usage(api, `${range}&category=marketing_lite`)).totals.submitted).toBe(2);
+    expect((await usage(api, `${range}&category=marketing&country=DE&type=text`)).totals.submitted).toBe(3);
+
+    await setRates('DE,marketing,1,0.05,EUR,2026-01-01', 'DE,marketing_lite,1,0.01,EUR,2026-01-01');
+    expect((await usage(api, `${range}&category=marketing`)).totals.cost).toEqual(eur('0.07'));
+    await test.database.query('delete from usage_rate');
+    expect((await usage(api, range)).totals).toMatchObject({
+      cost: null,
+      cost_of_priced: null,
+      unpriced: { marketing: 1, marketing_lite: 2, utility: 3 },
+    });
   });
 });
 

@@ -101,7 +101,7 @@ describe('connection_ids', () => {
     const url = receiver.url();
     for (const id of [foreign.id, nowhere]) {
       const { status, body } = await put(api, { url, connection_ids: [second.id, id] });
-      expect([status, body.error.code]).toEqual([422, 'WEBHOOK_CONNECTION_NOT_FOUND']);
+      expect([status, body.error.code]).toEqual([404, 'WEBHOOK_CONNECTION_NOT_FOUND']);
       expect(body.error.details).toEqual([
         { field: 'connection_ids[1]', rule: 'unknown', message: 'The workspace has no number with this id.' },
       ]);

@@ -152,7 +152,7 @@ describe('PUT /webhook', () => {
     expect((await put({ secret: rotated })).status).toBe(200);
   });
 
-  it('changes it and keeps the secret and, where they are left out, the kinds', async () => {
+  it('changes it and keeps the secret and, where they are left out, the kinds and whether it is active', async () => {
     const { api, configure } = await subscriber(test);
     const { secret } = await configure({ url: receiver.url(), events: ['message.received'] });
     const changed = await configure({ url: receiver.url('/other'), active: false });
@@ -160,7 +160,8 @@ describe('PUT /webhook', () => {
     expect(changed).toMatchObject({ url: receiver.url('/other'), events: ['message.received'], active: false });
     expect(changed.secret_hint).toBe(`whsec_...${secret.slice(-4)}`);
     const again = await configure({ url: receiver.url('/other'), events: ['message.status.updated'] });
-    expect(again).toMatchObject({ events: ['message.status.updated'], active: true });
+    expect(again).toMatchObject({ events: ['message.status.updated'], active: false });
+    expect(await configure({ url: receiver.url('/other'), active: true })).toMatchObject({ active: true });
     const { event_id: id } = (await api.post('/webhook/test')).body.data;
     const delivery = await waitFor(() => receiver.of(id as string)[0]);
     expect(delivery.path).toBe('/other');

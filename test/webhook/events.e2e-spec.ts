@@ -80,7 +80,7 @@ async function client(): Promise<pg.Client> {
 }
 
 /** Types that a key needs `messages:read` for. */
-const OF_CONTACTS = 'contact.opt_out.updated';
+const OF_CONTACTS = ['contact.opt_out.updated', 'payment.updated', 'call.missed', 'call.ended'];
 const ABOUT_MESSAGES = [
   'message.received',
   'message.status.updated',
@@ -243,7 +243,7 @@ describe('GET /events', () => {
     const { text } = await test.factories.apiKey({ organizationId, scopes: ['webhooks:read'] });
     const other = test.api.as(text);
     expect((await rest(other, start)).events).toEqual([]);
-    const about = [...ABOUT_MESSAGES, 'media.ready', 'media.failed', OF_CONTACTS];
+    const about = [...ABOUT_MESSAGES, 'media.ready', 'media.failed', ...OF_CONTACTS];
     expect((await page(other, { after: start })).omitted).toEqual(about);
     const some = await page(other, { after: start, types: 'message.received,template.status.updated' });
     expect([some.data, some.omitted]).toEqual([[], ['message.received']]);
@@ -263,11 +263,11 @@ describe('GET /events', () => {
     expect((await rest(api, start)).events).toHaveLength(4);
     expect(await readBy(['webhooks:read'])).toEqual({
       types: ['template.status.updated'],
-      omitted: [...ABOUT_MESSAGES, 'media.ready', 'media.failed', OF_CONTACTS],
+      omitted: [...ABOUT_MESSAGES, 'media.ready', 'media.failed', ...OF_CONTACTS],
     });
     expect(await readBy(['webhooks:read', 'media:read'])).toEqual({
       types: ['media.ready', 'media.failed', 'template.status.updated'],
-      omitted: [...ABOUT_MESSAGES, OF_CONTACTS],
+      omitted: [...ABOUT_MESSAGES, ...OF_CONTACTS],
     });
     expect(await readBy(['webhooks:read', 'messages:read'])).toEqual({
       types: ['media.ready', 'media.failed', 'message.received', 'template.status.updated'],

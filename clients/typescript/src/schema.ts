@@ -949,9 +949,9 @@ export interface paths {
          * Set the webhook
          * @description A workspace has one webhook. The first call creates it, and only its answer contains the signing `secret`,
          *     which Herald makes where the call brings none; later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again
-         *     after any call with `active: true`, and what waited for it goes out.
+         *     after any call that does not pause it, and what waited for it goes out.
          *
-         *     `connection_ids` and `headers` that are left out stay as they are; empty ones choose all numbers, and no headers.
+         *     What is left out stays as it is; empty `connection_ids` choose all numbers, empty `headers` none.
          *     Headers do not follow the webhook to another scheme, host or port: give them again with such an address.
          *
          *     Deliveries follow Standard Webhooks (standardwebhooks.com): verify each with one of its libraries, from the raw
@@ -1152,6 +1152,46 @@ export interface paths {
     };
 }
 export interface webhooks {
+    "call.ended": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A call ended
+         * @description Sent for calls that were answered, and for those of the business.
+         */
+        post: operations["on_call_ended"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "call.missed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer called, and nobody answered
+         * @description Sent when a call of a customer ends that nobody took.
+         */
+        post: operations["on_call_missed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "connection.updated": {
         parameters: {
             query?: never;
@@ -1164,8 +1204,6 @@ export interface webhooks {
         /**
          * A number changed
          * @description Sent where anything changes of what GET /connections shows of it: status, quality, limits, name.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_connection_updated"];
         delete?: never;
@@ -1186,8 +1224,6 @@ export interface webhooks {
         /**
          * A person opted out, or in again
          * @description Sent where an opt-out begins or ends: by what the person chose in WhatsApp, by a message that WhatsApp refused for it, by a keyword, and by PUT and DELETE /opt-outs.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_contact_opt_out_updated"];
         delete?: never;
@@ -1208,8 +1244,6 @@ export interface webhooks {
         /**
          * A conversation has another owner
          * @description Sent on each change of who may send ordinary messages: control was passed, taken or released, or a message shows it. The first message of a contact to you makes none; `message.received` says `owner`.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_conversation_control_updated"];
         delete?: never;
@@ -1230,8 +1264,6 @@ export interface webhooks {
         /**
          * A customer's file will not come
          * @description Sent once Herald has given up fetching it; until then it tries for seven days.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_media_failed"];
         delete?: never;
@@ -1252,8 +1284,6 @@ export interface webhooks {
         /**
          * A customer's file can be downloaded
          * @description Sent for each file that came with a message, once Herald has fetched it from WhatsApp.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_media_ready"];
         delete?: never;
@@ -1274,8 +1304,6 @@ export interface webhooks {
         /**
          * A customer wrote
          * @description Sent for each inbound message, once it stands in the journal.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_message_received"];
         delete?: never;
@@ -1296,8 +1324,6 @@ export interface webhooks {
         /**
          * The business wrote in the WhatsApp Business app
          * @description Sent for each message that the business sends in the app, or on a device linked to it, from a number that is in the app and here. No `message.status.updated` follows for it; GET /messages/{id} has its status.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_message_sent_elsewhere"];
         delete?: never;
@@ -1318,8 +1344,6 @@ export interface webhooks {
         /**
          * A customer wrote to another app
          * @description Sent instead of `message.received` where another app owns the conversation and WhatsApp shows its messages to you as an observer. An answer of yours would fail.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_message_standby_received"];
         delete?: never;
@@ -1340,10 +1364,48 @@ export interface webhooks {
         /**
          * A sent message came to another state
          * @description Sent for accepted, sent, delivered, read, failed and outcome_unknown.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_message_status_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "payment.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A payment came to another state
+         * @description Sent for payments of orders that a message of yours has.
+         */
+        post: operations["on_payment_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "platform.error": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * WhatsApp reported trouble that belongs to no message
+         * @description Sent as it comes; WhatsApp may repeat it.
+         */
+        post: operations["on_platform_error"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1362,8 +1424,6 @@ export interface webhooks {
         /**
          * A template came to another category, or will
          * @description Sent for each language of a template when the platform announces another category, some 24 hours ahead, and when the category has changed. It decides what a message costs, and whether a person may have opted out of it.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_template_category_updated"];
         delete?: never;
@@ -1384,8 +1444,6 @@ export interface webhooks {
         /**
          * A template came to another status
          * @description Sent for each language of a template whose status becomes another one: by the review of the platform, by a change of yours, or because it is new or deleted. Herald reports what it learns from notifications at once, and what it learns from its hourly look at the list then.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_template_status_updated"];
         delete?: never;
@@ -1406,8 +1464,6 @@ export interface webhooks {
         /**
          * A test
          * @description Sent by POST /webhook/test, whatever kinds the webhook has chosen.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_webhook_test"];
         delete?: never;
@@ -1428,8 +1484,6 @@ export interface webhooks {
         /**
          * A limit of the workspace is nearly, or wholly, reached
          * @description Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429, or 402 where it is about money.
-         *
-         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_workspace_limit_reached"];
         delete?: never;
@@ -1501,6 +1555,98 @@ export interface components {
         };
         /** BatchMessage */
         BatchMessage: components["schemas"]["SendMessage"] & components["schemas"]["BatchKey"];
+        /** CallEndedEvent */
+        CallEndedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description For `after` of GET /events. */
+            cursor: string;
+            data: {
+                call: {
+                    /** @enum {string} */
+                    direction: "inbound" | "outbound";
+                    duration_seconds: number | null;
+                    id: string | null;
+                    /**
+                     * Format: date-time
+                     * @description Null: nobody took it.
+                     */
+                    started_at: string | null;
+                    status: string | null;
+                };
+                /** Format: uuid */
+                connection_id: string;
+                contact: {
+                    phone: string | null;
+                    user_id: string | null;
+                };
+                /** Format: date-time */
+                occurred_at: string;
+                /**
+                 * @description Only where POST /webhook/test made it: an example.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "call.ended";
+        };
+        /** CallMissedEvent */
+        CallMissedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description For `after` of GET /events. */
+            cursor: string;
+            data: {
+                call: {
+                    /** @enum {string} */
+                    direction: "inbound" | "outbound";
+                    duration_seconds: number | null;
+                    id: string | null;
+                    /**
+                     * Format: date-time
+                     * @description Null: nobody took it.
+                     */
+                    started_at: string | null;
+                    status: string | null;
+                };
+                /** Format: uuid */
+                connection_id: string;
+                contact: {
+                    phone: string | null;
+                    user_id: string | null;
+                };
+                /** Format: date-time */
+                occurred_at: string;
+                /**
+                 * @description Only where POST /webhook/test made it: an example.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "call.missed";
+        };
         CanceledMessage: {
             /**
              * Format: uuid
@@ -1621,8 +1767,7 @@ export interface components {
         };
         ConfigureWebhookRequest: {
             /**
-             * @description With `false` events wait, three days at the most, and go out once it is `true` again. It does not stay `false` when left
-             *     out. Default: true.
+             * @description With `false` events wait, three days at the most, and go out once it is `true` again. Left out: as it is; `true` for a new webhook.
              * @example true
              */
             active?: boolean;
@@ -1649,10 +1794,14 @@ export interface components {
              *       "media.failed",
              *       "connection.updated",
              *       "contact.opt_out.updated",
-             *       "workspace.limit.reached"
+             *       "workspace.limit.reached",
+             *       "payment.updated",
+             *       "call.missed",
+             *       "call.ended",
+             *       "platform.error"
              *     ]
              */
-            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
+            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
             /**
              * @description Headers to send with every delivery beside ours, such as a key of your gateway: names `X-...` or `Authorization`, values
              *     of visible ASCII, 4,096 characters in all. Stored encrypted and never shown again. Left out: those that the webhook
@@ -1754,7 +1903,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 /** @description As GET /connections shows it. */
@@ -1811,7 +1960,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -1826,7 +1975,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 /**
@@ -1869,7 +2018,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -1947,7 +2096,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 /** Format: uuid */
@@ -1988,7 +2137,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -2203,7 +2352,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -2295,7 +2444,7 @@ export interface components {
              *       }
              *     }
              */
-            event: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["WebhookTestEvent"]) | null;
+            event: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["WebhookTestEvent"]) | null;
             /**
              * Format: uuid
              * @description The same for all attempts of an event; also the header `webhook-id`.
@@ -2306,7 +2455,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -2428,7 +2577,7 @@ export interface components {
              *       }
              *     ]
              */
-            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["WebhookTestEvent"])[];
+            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["WebhookTestEvent"])[];
             /**
              * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`.
              * @example true
@@ -2443,7 +2592,7 @@ export interface components {
              * @description Types that were left out because the key lacks the scope `messages:read`, or `media:read` for files.
              * @example []
              */
-            omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "contact.opt_out.updated" | "media.ready" | "media.failed")[];
+            omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "contact.opt_out.updated" | "media.ready" | "media.failed" | "payment.updated" | "call.missed" | "call.ended")[];
         };
         /**
          * EveryMessage
@@ -2524,6 +2673,13 @@ export interface components {
          * @example unknown
          */
         FailureCategory: string;
+        HeaderMediaResponse: {
+            /**
+             * @example image
+             * @enum {string}
+             */
+            type: "image" | "video" | "document";
+        };
         InboundContextResponse: {
             forwarded?: boolean;
             frequently_forwarded?: boolean;
@@ -2603,7 +2759,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 media: {
@@ -2638,7 +2794,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -2687,7 +2843,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 media: {
@@ -2720,7 +2876,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -3001,7 +3157,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 contact: {
@@ -3095,7 +3251,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -3315,7 +3471,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 contact: {
@@ -3387,7 +3543,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -3402,7 +3558,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 contact: {
@@ -3496,7 +3652,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -3511,7 +3667,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 /** @description Number of the send attempt. */
@@ -3570,7 +3726,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -3712,6 +3868,84 @@ export interface components {
              * @example null
              */
             verified_at: string | null;
+        };
+        /** PaymentUpdatedEvent */
+        PaymentUpdatedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description For `after` of GET /events. */
+            cursor: string;
+            data: {
+                /** Format: uuid */
+                connection_id: string;
+                contact: {
+                    phone: string | null;
+                    user_id: string | null;
+                };
+                /**
+                 * Format: uuid
+                 * @description The message with the order; null: not known.
+                 */
+                message_id: string | null;
+                /** Format: date-time */
+                occurred_at: string;
+                /** @description As WhatsApp sends it. */
+                payment: {
+                    [key: string]: unknown;
+                };
+                /** @description `new`, `pending`, `captured`, `canceled`, `failed`, or a later word. */
+                status: string;
+                /**
+                 * @description Only where POST /webhook/test made it: an example.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "payment.updated";
+        };
+        /** PlatformErrorEvent */
+        PlatformErrorEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description For `after` of GET /events. */
+            cursor: string;
+            data: {
+                code: number | null;
+                /** Format: uuid */
+                connection_id: string;
+                details: string | null;
+                /** Format: date-time */
+                occurred_at: string;
+                /**
+                 * @description Only where POST /webhook/test made it: an example.
+                 * @constant
+                 */
+                test?: true;
+                title: string | null;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "platform.error";
         };
         PreviewButtonResponse: {
             /**
@@ -3907,7 +4141,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
             /**
              * @description `held`: the webhook is paused or disabled, and the event waits for it, three days at the most.
              * @example queued
@@ -5179,7 +5413,7 @@ export interface components {
              *       "message.received"
              *     ]
              */
-            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test")[];
+            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test")[];
             /**
              * Format: date-time
              * @description Up to this time, and not at it. Left out: now.
@@ -5269,7 +5503,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 /** @description What it is going to be; null where nothing is announced. */
@@ -5305,7 +5539,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -5377,6 +5611,11 @@ export interface components {
              */
             created_at: string;
             /**
+             * @description What kind of file a message puts into the header, as `media_object_id`; null: none.
+             * @example null
+             */
+            header_media: components["schemas"]["HeaderMediaResponse"] | null;
+            /**
              * Format: uuid
              * @example 01936f70-11aa-7b2c-9c3d-4e5f60718293
              */
@@ -5438,7 +5677,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 /** @enum {string} */
@@ -5470,7 +5709,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -5520,9 +5759,14 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+            type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
         };
         TimelineEntryResponse: {
+            /**
+             * @description With `by: caller`: the id of its key, which stands in the key before the secret.
+             * @example y4zZjPLnlOBt
+             */
+            api_key_id?: string;
             /**
              * Format: date-time
              * @description Of what WhatsApp reports in whole seconds.
@@ -5531,6 +5775,12 @@ export interface components {
             at: string;
             /** @example 1 */
             attempt?: number;
+            /**
+             * @description Of a retry, a cancel, a release or an erasure: who decided it. `tag`: an action of its tag.
+             * @example caller
+             * @enum {string}
+             */
+            by?: "caller" | "tag" | "schedule" | "operator";
             /**
              * @description Deliveries of the webhook event of this move, as GET /webhook/deliveries lists them; absent where no event of it is kept.
              * @example [
@@ -5542,7 +5792,7 @@ export interface components {
              * @example attempt_rejected
              * @enum {string}
              */
-            event: "queued" | "retried" | "released" | "attempt_started" | "attempt_accepted" | "attempt_rejected" | "attempt_deferred" | "attempt_unknown" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "expired" | "canceled" | "erased" | "restored" | "received";
+            event: "queued" | "retried" | "released" | "attempt_started" | "attempt_accepted" | "attempt_rejected" | "attempt_deferred" | "attempt_unknown" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "expired" | "canceled" | "erased" | "restored" | "received" | "deleted" | "warned";
             /** @example 131026 */
             platform_code?: number;
             /**
@@ -5640,6 +5890,8 @@ export interface components {
             };
             /** @description Estimated; null: the operator has set no price for some of the messages. */
             cost: components["schemas"]["CostResponse"] | null;
+            /** @description The same of those with a price; null: there are no prices. */
+            cost_of_priced: components["schemas"]["CostResponse"] | null;
             /**
              * @description Delivered or read.
              * @example 1151
@@ -5689,6 +5941,13 @@ export interface components {
              * @example 1200
              */
             submitted: number;
+            /**
+             * @description Billable messages without a price, by category.
+             * @example {}
+             */
+            unpriced: {
+                [key: string]: number;
+            };
         };
         UsageResponse: {
             /**
@@ -5730,6 +5989,8 @@ export interface components {
             connection?: string | null;
             /** @description Estimated; null: the operator has set no price for some of the messages. */
             cost: components["schemas"]["CostResponse"] | null;
+            /** @description The same of those with a price; null: there are no prices. */
+            cost_of_priced: components["schemas"]["CostResponse"] | null;
             /**
              * @description With `group_by=country`; null: unknown.
              * @example DE
@@ -5805,6 +6066,13 @@ export interface components {
              * @example template
              */
             type?: string | null;
+            /**
+             * @description Billable messages without a price, by category.
+             * @example {}
+             */
+            unpriced: {
+                [key: string]: number;
+            };
         };
         VerifyOtpRequest: {
             /**
@@ -5900,10 +6168,14 @@ export interface components {
              *       "media.failed",
              *       "connection.updated",
              *       "contact.opt_out.updated",
-             *       "workspace.limit.reached"
+             *       "workspace.limit.reached",
+             *       "payment.updated",
+             *       "call.missed",
+             *       "call.ended",
+             *       "platform.error"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -5978,10 +6250,14 @@ export interface components {
              *       "media.failed",
              *       "connection.updated",
              *       "contact.opt_out.updated",
-             *       "workspace.limit.reached"
+             *       "workspace.limit.reached",
+             *       "payment.updated",
+             *       "call.missed",
+             *       "call.ended",
+             *       "platform.error"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -6031,14 +6307,14 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 note: string;
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -6056,7 +6332,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: `after` of GET /events reads on behind it. */
+            /** @description For `after` of GET /events. */
             cursor: string;
             data: {
                 /** @description Of `spend_per_month`, which is estimated. */
@@ -6091,7 +6367,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: a receiver that knows it has handled the event.
+             * @description The same for all attempts.
              */
             id: string;
             /** Format: uuid */
@@ -6110,6 +6386,27 @@ export interface components {
         };
     };
     responses: {
+        /** @description Anything else, redirects too: the event comes again by the schedule. */
+        EventRefused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description Send no more: the webhook is disabled at once. */
+        EventsUnwanted: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description Taken. Answer within ten seconds; do the work afterwards. */
+        EventTaken: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
         Refused400_INVALID_REQUEST: {
             headers: {
@@ -6337,6 +6634,19 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description - [`API_VERSION_NOT_SUPPORTED`](/docs/errors#API_VERSION_NOT_SUPPORTED): The version segment of the path is not one that Herald serves. */
+        Refused404_API_VERSION_NOT_SUPPORTED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
         Refused404_CONNECTION_NOT_FOUND: {
             headers: {
@@ -6433,6 +6743,19 @@ export interface components {
         };
         /** @description - [`TAG_NOT_FOUND`](/docs/errors#TAG_NOT_FOUND): No message of this key's workspace was accepted with the tag. */
         Refused404_TAG_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`WEBHOOK_CONNECTION_NOT_FOUND`](/docs/errors#WEBHOOK_CONNECTION_NOT_FOUND): `connection_ids` of PUT /webhook has ids that are no number of the workspace; `details` names each. */
+        Refused404_WEBHOOK_CONNECTION_NOT_FOUND: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -6748,19 +7071,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`WEBHOOK_CONNECTION_NOT_FOUND`](/docs/errors#WEBHOOK_CONNECTION_NOT_FOUND): `connection_ids` of PUT /webhook has ids that are no number of the workspace; `details` names each. */
-        Refused422_WEBHOOK_CONNECTION_NOT_FOUND: {
-            headers: {
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description - [`WEBHOOK_REPLAY_TOO_LARGE`](/docs/errors#WEBHOOK_REPLAY_TOO_LARGE): POST /webhook/replay found more events than one replay may have, `limit`, or a million attempts to deliver them. */
         Refused422_WEBHOOK_REPLAY_TOO_LARGE: {
             headers: {
@@ -6780,24 +7090,6 @@ export interface components {
          *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
         Refused429_messages_send: {
-            headers: {
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /**
-         * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
-         *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
-         */
-        Refused429_messages_sendBatch: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -6947,7 +7239,7 @@ export interface components {
          */
         "webhook-id": string;
         /**
-         * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+         * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
          */
         "webhook-signature": string;
@@ -7034,6 +7326,7 @@ export interface operations {
             400: components["responses"]["Refused400_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_API_VERSION_NOT_SUPPORTED"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -7232,6 +7525,7 @@ export interface operations {
                      *               }
                      *             }
                      *           ],
+                     *           "header_media": null,
                      *           "variables": [
                      *             {
                      *               "component": "body",
@@ -7322,6 +7616,7 @@ export interface operations {
                      *             }
                      *           }
                      *         ],
+                     *         "header_media": null,
                      *         "variables": [
                      *           {
                      *             "component": "body",
@@ -7415,6 +7710,7 @@ export interface operations {
                      *                 }
                      *               }
                      *             ],
+                     *             "header_media": null,
                      *             "variables": [
                      *               {
                      *                 "component": "body",
@@ -7556,6 +7852,7 @@ export interface operations {
                      *             }
                      *           }
                      *         ],
+                     *         "header_media": null,
                      *         "variables": [
                      *           {
                      *             "component": "body",
@@ -9083,6 +9380,8 @@ export interface operations {
                      *           "status": "failed",
                      *           "attempt": 1,
                      *           "source": "whatsapp",
+                     *           "by": "caller",
+                     *           "api_key_id": "y4zZjPLnlOBt",
                      *           "summary": "Attempt 1 failed: The recipient cannot be reached: the number is not on WhatsApp, you are blocked, or the app is too old. Use another channel. (code 131026)",
                      *           "platform_code": 131026,
                      *           "delivery_ids": [
@@ -9168,7 +9467,7 @@ export interface operations {
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
             422: components["responses"]["Refused422_BATCH_REFUSED_VALIDATION_FAILED"];
-            429: components["responses"]["Refused429_messages_sendBatch"];
+            429: components["responses"]["Refused429_messages_send"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
             502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
@@ -9806,7 +10105,7 @@ export interface operations {
     usage_messages: {
         parameters: {
             query?: {
-                /** @description Only what WhatsApp charged, or left free, under this category, such as `marketing`. */
+                /** @description Only what WhatsApp charged, or left free, under this category; `marketing` has `marketing_lite` too. */
                 category?: string;
                 /** @description Only of this number: an id from GET /connections. */
                 connection?: string;
@@ -9874,6 +10173,11 @@ export interface operations {
                      *             "currency": "EUR",
                      *             "amount": "12.4410"
                      *           },
+                     *           "cost_of_priced": {
+                     *             "currency": "EUR",
+                     *             "amount": "12.4410"
+                     *           },
+                     *           "unpriced": {},
                      *           "start": "2026-11-21T00:00:00.000+01:00",
                      *           "connection": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
                      *           "type": "template",
@@ -9908,7 +10212,12 @@ export interface operations {
                      *         "cost": {
                      *           "currency": "EUR",
                      *           "amount": "12.4410"
-                     *         }
+                     *         },
+                     *         "cost_of_priced": {
+                     *           "currency": "EUR",
+                     *           "amount": "12.4410"
+                     *         },
+                     *         "unpriced": {}
                      *       },
                      *       "as_of": "2026-11-21T00:00:00.000Z"
                      *     }
@@ -10028,7 +10337,11 @@ export interface operations {
                      *           "media.failed",
                      *           "connection.updated",
                      *           "contact.opt_out.updated",
-                     *           "workspace.limit.reached"
+                     *           "workspace.limit.reached",
+                     *           "payment.updated",
+                     *           "call.missed",
+                     *           "call.ended",
+                     *           "platform.error"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -10097,7 +10410,11 @@ export interface operations {
                  *         "media.failed",
                  *         "connection.updated",
                  *         "contact.opt_out.updated",
-                 *         "workspace.limit.reached"
+                 *         "workspace.limit.reached",
+                 *         "payment.updated",
+                 *         "call.missed",
+                 *         "call.ended",
+                 *         "platform.error"
                  *       ],
                  *       "connection_ids": [
                  *         "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -10139,7 +10456,11 @@ export interface operations {
                      *           "media.failed",
                      *           "connection.updated",
                      *           "contact.opt_out.updated",
-                     *           "workspace.limit.reached"
+                     *           "workspace.limit.reached",
+                     *           "payment.updated",
+                     *           "call.missed",
+                     *           "call.ended",
+                     *           "platform.error"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -10178,9 +10499,9 @@ export interface operations {
             400: components["responses"]["Refused400_webhook_put"];
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_CONNECTION_NOT_FOUND"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
-            422: components["responses"]["Refused422_WEBHOOK_CONNECTION_NOT_FOUND"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -10227,7 +10548,7 @@ export interface operations {
                 /** @description Only attempts of this event: the `webhook-id` that your receiver got. */
                 event_id?: string;
                 /** @description Only attempts for this kind of event. */
-                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only attempts that ended so. */
@@ -10560,7 +10881,11 @@ export interface operations {
                      *           "media.failed",
                      *           "connection.updated",
                      *           "contact.opt_out.updated",
-                     *           "workspace.limit.reached"
+                     *           "workspace.limit.reached",
+                     *           "payment.updated",
+                     *           "call.missed",
+                     *           "call.ended",
+                     *           "platform.error"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -10661,6 +10986,74 @@ export interface operations {
             503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
+    on_call_ended: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallEndedEvent"];
+            };
+        };
+        responses: {
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
+        };
+    };
+    on_call_missed: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallMissedEvent"];
+            };
+        };
+        responses: {
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
+        };
+    };
     on_connection_updated: {
         parameters: {
             query?: never;
@@ -10671,7 +11064,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -10690,27 +11083,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_contact_opt_out_updated: {
@@ -10723,7 +11098,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -10742,27 +11117,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_conversation_control_updated: {
@@ -10775,7 +11132,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -10794,27 +11151,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_media_failed: {
@@ -10827,7 +11166,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -10846,27 +11185,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_media_ready: {
@@ -10879,7 +11200,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -10898,27 +11219,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_message_received: {
@@ -10931,7 +11234,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -10950,27 +11253,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_message_sent_elsewhere: {
@@ -10983,7 +11268,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -11002,27 +11287,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_message_standby_received: {
@@ -11035,7 +11302,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -11054,27 +11321,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_message_status_updated: {
@@ -11087,7 +11336,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -11106,27 +11355,77 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
+        };
+    };
+    on_payment_updated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PaymentUpdatedEvent"];
             };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
+        };
+        responses: {
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
+        };
+    };
+    on_platform_error: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlatformErrorEvent"];
+            };
+        };
+        responses: {
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_template_category_updated: {
@@ -11139,7 +11438,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -11158,27 +11457,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_template_status_updated: {
@@ -11191,7 +11472,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -11210,27 +11491,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_webhook_test: {
@@ -11243,7 +11506,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -11262,27 +11525,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
     on_workspace_limit_reached: {
@@ -11295,7 +11540,7 @@ export interface operations {
                  */
                 "webhook-id": components["parameters"]["webhook-id"];
                 /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
                 "webhook-signature": components["parameters"]["webhook-signature"];
@@ -11314,27 +11559,9 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. Answer within ten seconds; do the work afterwards. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Send no more: the webhook is disabled at once. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Anything else, redirects too: the event comes again by the schedule. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
         };
     };
 }
@@ -11345,6 +11572,7 @@ export type ErrorCode =
   | 'API_KEY_INVALID'
   | 'API_KEY_MISSING'
   | 'API_KEY_REVOKED'
+  | 'API_VERSION_NOT_SUPPORTED'
   | 'BACKLOG_LIMIT_REACHED'
   | 'BATCH_REFUSED'
   | 'CONNECTION_NOT_FOUND'

@@ -18,6 +18,10 @@ export type WebhookEvent =
   | components['schemas']['ConnectionUpdatedEvent']
   | components['schemas']['ContactOptOutUpdatedEvent']
   | components['schemas']['WorkspaceLimitReachedEvent']
+  | components['schemas']['PaymentUpdatedEvent']
+  | components['schemas']['CallMissedEvent']
+  | components['schemas']['CallEndedEvent']
+  | components['schemas']['PlatformErrorEvent']
   | components['schemas']['WebhookTestEvent'];
 
 /** `request.headers` of Node, of Express, or of a `Request`. */

@@ -3,7 +3,7 @@ import { type Call, control, type Route, SUCCESS } from '../http/call.js';
 import { readFaults, shownFaults } from '../http/faults.js';
 import { missing, type Param } from '../http/param.js';
 import type { MediaFile } from '../media/media-store.js';
-import { messageJson } from '../messages/message-log.js';
+import { type AskedFailure, messageJson } from '../messages/message-log.js';
 import { envelopeOf } from '../notifications/notification.js';
 import { NUMBER_FACTS, type NumberFacts, type Numbers } from '../numbers/numbers.js';
 import type { Platform } from '../platform.js';
@@ -45,6 +45,12 @@ export function controlRoutes(platform: Platform, closePortFor: (ms: number) => 
       if (downForMs !== undefined) closePortFor(downForMs);
       return shownFaults(faults);
     }),
+    control('get', '/failures', () => ({ data: platform.scenarios.failures.map(failureJson) })),
+    control('post', '/failures', ({ param }) => {
+      const failure = readFailure(param);
+      platform.scenarios.ask(failure);
+      return failureJson(failure);
+    }),
     control('post', '/reset', () => {
       platform.reset();
       return SUCCESS;
@@ -81,6 +87,28 @@ export function controlRoutes(platform: Platform, closePortFor: (ms: number) => 
     }),
     ...templateControlRoutes(platform),
   ];
+}
+
+const MAX_CODE = 9_999_999;
+const MAX_TIMES = 1_000_000;
+
+/** Which sends are to fail, and how many of them: all, until a reset, where that is not said. */
+function readFailure(param: Param): AskedFailure {
+  param.only('code', 'as', 'to', 'phone_number_id', 'times');
+  if (!param.get('code').isGiven) throw missing('code');
+  const to = param.optionalText('to', 200) ?? null;
+  const times = param.optionalNumber('times', 0, MAX_TIMES) ?? null;
+  return {
+    code: Math.round(param.optionalNumber('code', 1, MAX_CODE) ?? 0),
+    as: param.optionalOneOf('as', ['answer', 'status']) ?? 'status',
+    recipient: to === null ? null : to.replace(/^\+/, ''),
+    phoneNumberId: param.optionalText('phone_number_id', 20) ?? null,
+    times: times === null ? null : Math.ceil(times),
+  };
+}
+
+function failureJson({ code, as, recipient, phoneNumberId, times }: AskedFailure): object {
+  return { code, as, to: recipient, phone_number_id: phoneNumberId, times };
 }
 
 /** How many of a list are asked for. */

@@ -31,15 +31,17 @@ const STATUS_PLANS = {
   none: [],
 } as const satisfies Record<string, readonly StatusStep[]>;
 
-type PlanName = keyof typeof STATUS_PLANS;
+/** `failed_131049`: the status that a control call asked for. */
+type PlanName = keyof typeof STATUS_PLANS | `failed_${number}`;
 
 export function stepsOf(plan: PlanName): readonly StatusStep[] {
-  return STATUS_PLANS[plan];
+  if (plan in STATUS_PLANS) return STATUS_PLANS[plan as keyof typeof STATUS_PLANS];
+  return [{ status: 'failed', gaps: 1, errorCode: Number(plan.slice('failed_'.length)) }];
 }
 
 /** The bits of {@link TakenMessage.doneSteps} when nothing is left to report. */
 export function allSteps(plan: PlanName): number {
-  return (1 << STATUS_PLANS[plan].length) - 1;
+  return (1 << stepsOf(plan).length) - 1;
 }
 
 /** What a message is charged as; it also distinguishes a template's category from free-form (`service`). */
@@ -209,6 +211,20 @@ const BY_LAST_DIGITS: Readonly<Record<string, Scenario>> = {
   '0016': { ...NORMAL, plan: 'not_owner' },
 };
 
+/** Sends that a control call makes fail. */
+export interface AskedFailure {
+  code: number;
+  /** Refused in the answer, or accepted and reported. */
+  as: 'answer' | 'status';
+  /** Digits or a user id; null: every recipient. */
+  recipient: string | null;
+  /** Null: every number. */
+  phoneNumberId: string | null;
+  /** How many are left; null: all. */
+  times: number | null;
+}
+
+const MAX_FAILURES = 1_000;
 const THROTTLES = 2;
 const MAX_KEYS = 50_000;
 
@@ -216,15 +232,19 @@ const MAX_KEYS = 50_000;
 export class Scenarios {
   private readonly throttled = new Map<string, number>();
   private readonly lastTaken = new Map<string, number>();
+  private asked: AskedFailure[] = [];
 
   constructor(private readonly pairLimitMs: number) {}
 
   /**
    * Decides a message that passed all checks.
    * @param recipient digits or user id
-   * @throws GraphError 131009, 130429, 131056, 131061 or 134101, or PlainError: not taken
+   * @throws GraphError 131009, 130429, 131056, 131061, 134101 or what was asked for, or PlainError: not taken
    */
   decide(phoneNumberId: string, recipient: string, nowMs: number, endpoint: Endpoint = 'messages'): Scenario {
+    const failure = this.strike(phoneNumberId, recipient);
+    if (failure?.as === 'answer') throw new GraphError(failure.code, { details: 'A failure that was asked for' });
+    if (failure !== null) return { ...NORMAL, plan: `failed_${failure.code}` };
     const digits = recipient.slice(-4);
     if (!digits.startsWith('00')) return NORMAL;
     const key = `${phoneNumberId} ${recipient}`;
@@ -243,7 +263,31 @@ export class Scenarios {
     return BY_LAST_DIGITS[digits] ?? NORMAL;
   }
 
+  /** Of one recipient and number only the last counts; none times takes it back. */
+  ask(failure: AskedFailure): void {
+    const { recipient, phoneNumberId } = failure;
+    const isOther = (each: AskedFailure) => each.recipient !== recipient || each.phoneNumberId !== phoneNumberId;
+    const others = this.asked.filter(isOther);
+    this.asked = failure.times === 0 ? others : [...others, failure].slice(-MAX_FAILURES);
+  }
+
+  get failures(): readonly AskedFailure[] {
+    return this.asked;
+  }
+
+  /** The failure of this send, the most particular first, which is used up by one. */
+  private strike(phoneNumberId: string, recipient: string): AskedFailure | null {
+    const meant = this.asked.filter(
+      (each) => [null, recipient].includes(each.recipient) && [null, phoneNumberId].includes(each.phoneNumberId),
+    );
+    const failure = meant.find((each) => each.recipient !== null) ?? meant[0];
+    if (failure === undefined) return null;
+    if (failure.times !== null && --failure.times === 0) this.asked = this.asked.filter((each) => each !== failure);
+    return failure;
+  }
+
   clear(): void {
+    this.asked = [];
     this.throttled.clear();
     this.lastTaken.clear();
   }

@@ -119,8 +119,8 @@ function take(
   const plan = usable ? planOf(platform, checked, scenario, phoneNumberId, takenAt) : 'media_failed';
   const isDelivered = stepsOf(plan).some(({ status }) => status === 'delivered' || status === 'read');
   // Reactions are neither charged nor counted.
-  const isService = pricing === 'service' && (type === 'reaction' || isDelivered);
-  const isFree = isService && (type === 'reaction' || platform.numbers.takeFree(phoneNumberId, takenAt));
+  const isFree =
+    pricing === 'service' && (type === 'reaction' || platform.numbers.takeFree(phoneNumberId, takenAt, isDelivered));
   const isUnpaid = isDelivered && !isFree && platform.numbers.factsOf(phoneNumberId).payment === 'MISSING';
   const message: TakenMessage = {
     sequence,

@@ -238,6 +238,56 @@ describe('the recipient', () => {
     await rig.client.control('POST', 'reset');
   });
 
+  it('a text that is only sent is free while free ones are left, and uses none up', async () => {
+    await rig.client.control('POST', 'reset');
+    const change = (body: object) => rig.client.control('POST', `numbers/${PHONE_NUMBER_ID}`, body);
+    await change({ free_service_messages: 1 });
+    const pricingOf = async (id: string): Promise<unknown> => {
+      await rig.receiver.until('sent', () => names(rig, id).includes('sent'));
+      return rig.receiver.statuses(id)[0]?.pricing;
+    };
+    const free = { type: 'free_customer_service', billable: false };
+    for (const digits of ['0001', '0001', '5555']) {
+      expect(await pricingOf(await rig.client.sendTaken(to(digits)))).toMatchObject(free);
+    }
+    expect(await pricingOf(await rig.client.sendTaken(to('0001')))).toMatchObject({ type: 'regular', billable: true });
+    await rig.client.control('POST', 'reset');
+  });
+
+  describe('a failure that was asked for', () => {
+    const ask = (failure: object) => rig.client.control('POST', 'failures', failure);
+    const codeOf = async (id: string): Promise<unknown> => {
+      await afterEverything();
+      return rig.receiver.statuses(id)[0]?.errors?.[0]?.code;
+    };
+    afterEach(() => rig.client.control('POST', 'reset'));
+
+    it.each([131049, 130472, 131030, 131045, 131057, 133004])('is reported with %i, so many times', async (code) => {
+      expect((await ask({ code, to: to('7777').to, times: 1 })).status).toBe(200);
+      expect(await codeOf(await rig.client.sendTaken(to('8888')))).toBeUndefined();
+      expect(await codeOf(await rig.client.sendTaken(to('7777')))).toBe(code);
+      expect(await codeOf(await rig.client.sendTaken(to('7777')))).toBeUndefined();
+    });
+
+    it('is an answer, of one number; that of a recipient goes first, and a reset ends both', async () => {
+      await ask({ code: 131031, as: 'answer', phone_number_id: PHONE_NUMBER_ID, times: 3 });
+      for (let n = 0; n < 2; n++) {
+        const { status, json } = await rig.client.send(to('7777'));
+        expect([status, (json.error as { code: number }).code]).toEqual([403, 131031]);
+      }
+      await ask({ code: 131049, to: to('7777').to });
+      const own = await rig.client.sendTaken(to('7777'));
+      await rig.receiver.until('the failure', () => rig.receiver.statuses(own)[0]?.errors?.[0]?.code === 131049);
+      await rig.client.control('POST', 'reset');
+      expect(await codeOf(await rig.client.sendTaken(to('7777')))).toBeUndefined();
+    });
+
+    it('is refused without a code', async () => {
+      expect((await ask({ to: '4915112345678' })).status).toBe(400);
+      expect((await ask({ code: 131049, as: 'letter' })).status).toBe(400);
+    });
+  });
+
   it('to a customer who never wrote gets 131047 where the window is enforced, but not a template', async () => {
     const strict = await startRig({ enforceWindow: true });
     try {

@@ -164,13 +164,13 @@ export class Numbers {
     this.states.set(phoneNumberId, { ...this.stateOf(phoneNumberId), ...changes });
   }
 
-  /** Whether a service message is one of the month's free ones, which it then uses up. */
-  takeFree(phoneNumberId: string, nowMs: number): boolean {
+  /** Whether a service message is one of the month's free ones, which it uses up where it is delivered. */
+  takeFree(phoneNumberId: string, nowMs: number, isDelivered: boolean): boolean {
     const month = new Date(nowMs).toISOString().slice(0, 7);
     const known = this.free.get(phoneNumberId);
     const count = known?.month === month ? known.count : 0;
     if (count >= (this.stateOf(phoneNumberId).freeServiceMessages ?? FREE_SERVICE_MESSAGES)) return false;
-    this.free.set(phoneNumberId, { month, count: count + 1 });
+    if (isDelivered) this.free.set(phoneNumberId, { month, count: count + 1 });
     return true;
   }
 

@@ -268,7 +268,9 @@ const CHAPTERS: readonly Chapter[] = [
       const receiver = await WebhookReceiver.listen({ onEvent: (event) => events.push(event) });
       const withdraw = announceReceiver(loadClientConfig().dataDir, receiver.url);
       try {
-        const put = stage.api.call<WebhookWithSecretResponse>('PUT', '/webhook', { body: { url: receiver.url } });
+        const put = stage.api.call<WebhookWithSecretResponse>('PUT', '/webhook', {
+          body: { url: receiver.url, active: true },
+        });
         const set = await unlessRefused('WEBHOOK_URL_NOT_ALLOWED', put);
         if (set === null) {
           throw new Skipped(

@@ -22,7 +22,7 @@ const FROM_OPTION = [
 ] as const;
 const STATUSES = ['sent', 'delivered', 'read', 'failed'];
 
-/** `simulate inbound|status|echo|contact|history|opt-out`: what WhatsApp would report, through the simulator. */
+/** `simulate inbound|failure|status|echo|contact|history|opt-out`: what WhatsApp would report, through the simulator. */
 export function addSimulateCommands(program: Command): void {
   const simulate = program.command('simulate').description('make the simulator report what WhatsApp would report');
   const inbound = simulate
@@ -67,6 +67,26 @@ export function addSimulateCommands(program: Command): void {
     const data = await control.preference(phoneNumberId, from, { value, refusal });
     return { data, text: facts({ From: plusNumber(from), To: phoneNumberId, Chose: value }) };
   });
+
+  const failure = simulate
+    .command('failure')
+    .description('the next messages that are sent fail with this code of WhatsApp')
+    .argument('<code>', "WhatsApp's error code, such as 131049", wholeNumber(1, 9_999_999))
+    .option('--to <recipient>', 'only those to this number or user id; default: all')
+    .option('--times <n>', 'how many of them fail', wholeNumber(1, 1_000_000), 1)
+    .option('--answer', 'WhatsApp refuses them at once; default: it accepts them, and reports the failure')
+    .option(...NUMBER_OPTION)
+    .option(...SIMULATOR_OPTION);
+  apiAction<SimulatorOptions & { to?: string; times: number; answer?: true }>(
+    failure,
+    async (target, options, code) => {
+      const { control, phoneNumberId } = simulatorOf(target, options);
+      const { to, times, answer } = options;
+      const as = answer === undefined ? 'status' : 'answer';
+      const data = await control.failure({ phone_number_id: phoneNumberId, code: Number(code), to, times, as });
+      return { data, text: facts({ Code: code, To: to ?? 'all', Times: String(times), As: as }) };
+    },
+  );
 
   const report = simulate
     .command('status')
@@ -282,6 +302,11 @@ export class SimulatorControl {
   /** A customer chooses whether they want marketing messages. */
   async preference(phoneNumberId: string, from: string, chosen: object): Promise<object> {
     return (await this.call('/preferences', { phone_number_id: phoneNumberId, from, ...chosen })) as object;
+  }
+
+  /** Sends are to fail. */
+  async failure(asked: object): Promise<object> {
+    return (await this.call('/failures', asked)) as object;
   }
 
   /** Posts the `value` of a notification about messages. */

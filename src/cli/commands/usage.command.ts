@@ -33,6 +33,7 @@ const CSV_COLUMNS = [
   'free',
   'estimated_cost',
   'currency',
+  'unpriced',
 ] as const;
 
 /** `usage` and `rates`: what was sent, and what it cost. */
@@ -50,7 +51,11 @@ export function addUsageCommands(program: Command): void {
         ? { data: lines, text: csvOf(month, lines) }
         : {
             data: lines,
-            text: `${table(lines, COLUMNS, `Nothing was counted in ${month}.`)}\nCosts are estimated.`,
+            text: [
+              table(lines, COLUMNS, `Nothing was counted in ${month}.`),
+              'Costs are estimated.',
+              ...unpricedText('Without a price', unpricedOf(lines)),
+            ].join('\n'),
           };
     },
   );
@@ -62,8 +67,15 @@ export function addUsageCommands(program: Command): void {
       .description('replace all prices by those of a CSV file')
       .requiredOption('--file <path>', 'countries,category,tier_from,price,currency,valid_from'),
     async (services, { file }) => {
-      const prices = await services.usage.setRates(await readFile(file, 'utf8'));
-      return { data: { prices }, text: `${prices} prices are set; costs are estimated with them.` };
+      const data = await services.usage.setRates(await readFile(file, 'utf8'));
+      const names = data.unpriced.map(
+        ({ category, countries, messages }) => [`${category} in ${countries.join(' ')}`, messages] as const,
+      );
+      const text = [
+        `${data.prices} prices are set; costs are estimated with them.`,
+        ...unpricedText('Without a price since the month before', names),
+      ];
+      return { data, text: text.join('\n') };
     },
   );
   serviceAction(rates.command('show').description('show the prices'), async (services): Promise<Answer> => {
@@ -94,6 +106,20 @@ const COLUMNS = {
   BILLABLE: (line: Line) => String(sumOf(line.billable)),
   COST: (line: Line) => (line.cost === null ? '-' : `${line.cost.amount} ${line.cost.currency}`),
 } as const;
+
+function unpricedOf(lines: readonly Line[]): [category: string, messages: number][] {
+  const all = new Map<string, number>();
+  for (const [category, messages] of lines.flatMap(({ unpriced }) => Object.entries(unpriced))) {
+    all.set(category, (all.get(category) ?? 0) + messages);
+  }
+  return [...all];
+}
+
+/** A line, where there is something to say. */
+function unpricedText(what: string, counts: readonly (readonly [name: string, messages: number])[]): string[] {
+  const texts = counts.map(([name, messages]) => `${name} (${messages} message${messages === 1 ? '' : 's'})`);
+  return texts.length === 0 ? [] : [`${what}: ${texts.join(', ')}.`];
+}
 
 function monthText(text: string): string {
   if (!/^20\d\d-(?:0[1-9]|1[0-2])$/.test(text)) throw new InvalidArgumentError('must be a month such as 2026-10.');
@@ -136,7 +162,13 @@ function csvOf(month: string, lines: readonly Line[]): string {
   const rows = lines.map((line) => {
     const { workspace_id, workspace, connection, country, category, cost } = line;
     const counts = CSV_COLUMNS.slice(6, 14).map((name) => line[name as 'submitted']);
-    const money = [sumOf(line.billable), sumOf(line.free), cost?.amount ?? '', cost?.currency ?? ''];
+    const money = [
+      sumOf(line.billable),
+      sumOf(line.free),
+      cost?.amount ?? '',
+      cost?.currency ?? '',
+      sumOf(line.unpriced),
+    ];
     return [month, workspace_id, workspace, connection, country, category, ...counts, ...money].map(cell).join(',');
   });
   return [CSV_COLUMNS.join(','), ...rows].join('\n');

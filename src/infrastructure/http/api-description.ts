@@ -44,6 +44,15 @@ export function namedParameter(parameter: Parameter): { $ref: string } {
   return { $ref: `#/components/parameters/${parameter.name}` };
 }
 
+/** Answers that several webhooks may get, by name. */
+export const documentedResponses: Record<string, { description: string }> = {};
+
+/** Puts an answer without a body under a name into the API description, and returns the reference to it. */
+export function namedResponse(name: string, description: string): { $ref: string } {
+  documentedResponses[name] = { description };
+  return { $ref: `#/components/responses/${name}` };
+}
+
 /** Requests that Herald makes to its users, by name: the section `webhooks` of the API description (OpenAPI 3.1). */
 export const documentedWebhooks: Record<string, object> = {};
 

@@ -174,16 +174,16 @@ function errorAnswer(status: string, errors: DocumentedError[], isLimited: boole
 }
 
 /**
- * An example of each code's answer, by its code: operations refer to them.
+ * An example of each code's answer, by its code: operations refer to them. When it comes, the answer's own description says.
  *
  * @throws Error naming a code whose table has fields beside code and message, but no sample of them.
  */
 function errorExamples(codes: ReadonlySet<string>): Record<string, object> {
   const errors = declaredErrors().filter(({ code }) => codes.has(code));
-  const examples = errors.map(({ code, message, when, extra }) => {
+  const examples = errors.map(({ code, message, extra }) => {
     if (extra === null) throw new Error(`the error table of ${code} needs a sample, for its example`);
     const error = { code, message, request_id: EXAMPLE_ID, ...extra, doc_url: docUrl(EXAMPLE_URL, code) };
-    return [code, { summary: code, description: when, value: { error } }] as const;
+    return [code, { value: { error } }] as const;
   });
   return Object.fromEntries(examples);
 }
@@ -194,19 +194,26 @@ const NAMED_BY_CODES = 2;
 /** Puts each answer that is an error once among the components, for most are those of many operations. */
 export function shareRefusals(document: OpenAPIObject): void {
   const shared = new Map<string, string>();
+  const names = new Map<string, string>();
   for (const { operation } of operationsOf(document)) {
     for (const [status, answer] of Object.entries(operation.responses)) {
       if (!(Number(status) >= 400)) continue;
-      const name = nameOf(operation, status, answer);
       const text = JSON.stringify(answer);
+      // Under the name of the first where several operations answer alike.
+      const name = names.get(text) ?? nameOf(operation, status, answer);
       // Answers that only look alike, such as those of a route without a key.
       if ((shared.get(name) ?? text) !== text) continue;
       shared.set(name, text);
+      names.set(text, name);
       operation.responses[status] = { $ref: `#/components/responses/${name}` } as unknown as Answer;
     }
   }
   const responses = Object.fromEntries([...shared].map(([name, text]) => [name, JSON.parse(text) as object]));
-  document.components = { ...document.components, responses } as OpenAPIObject['components'];
+  const { components } = document;
+  document.components = {
+    ...components,
+    responses: { ...components?.responses, ...responses },
+  } as OpenAPIObject['components'];
 }
 
 function nameOf({ operationId }: Operation, status: string, { content }: Answer): string {

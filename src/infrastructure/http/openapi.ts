@@ -3,6 +3,7 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import { API_PREFIX, setApiPrefix } from './api-version.js';
 import {
   documentedParameters,
+  documentedResponses,
   documentedWebhooks,
   namedSchemas,
   EXAMPLE_URL,
@@ -93,6 +94,7 @@ export function buildOpenApiDocument(app: INestApplication, publicUrl = EXAMPLE_
   document.components = {
     ...document.components,
     parameters: documentedParameters,
+    responses: documentedResponses,
     headers: { ...document.components?.headers, ...RESPONSE_HEADERS },
     schemas: { ...document.components?.schemas, ...namedSchemas(), ...ERROR_SCHEMAS },
   } as OpenAPIObject['components'];

@@ -32,6 +32,7 @@ const NOTHING = {
   handovers: [],
   echoes: [],
   management: [],
+  news: [],
   unknown: [],
   unused: [],
 };
@@ -112,9 +113,9 @@ describe('a status', () => {
   it.each<[string, Record<string, unknown>, string, string]>([
     [
       'an unknown value',
-      statusOf('w', { status: 'deleted' }),
-      'messages.statuses[deleted]',
-      'the status "deleted" is not known',
+      statusOf('w', { status: 'warmed_up' }),
+      'messages.statuses[warmed_up]',
+      'the status "warmed_up" is not known',
     ],
     [
       'the name of an inherited property',
@@ -355,8 +356,29 @@ describe('management', () => {
 
   it('knows errors that belong to no message', () => {
     const errors = [{ code: 130429, title: 'Rate limit hit' }];
-    expect(parseMessages({ errors }).management).toMatchObject([
+    const { management, news, unused } = parseMessages({ errors });
+    expect(management).toMatchObject([
       { field: 'messages.errors', phoneNumberId: '106540352242922', value: errors[0] },
+    ]);
+    expect(news).toMatchObject([
+      { kind: 'error', phoneNumberId: '106540352242922', code: 130429, title: 'Rate limit hit', details: null },
+    ]);
+    expect(unused).toEqual([]);
+  });
+
+  it('a payment that failed, or a note, is no status of its message', () => {
+    const { statuses, news, unknown } = parseMessages({
+      statuses: [
+        statusOf('w', { status: 'failed', type: 'payment', payment: { reference_id: 'order-1' } }),
+        statusOf('w', { status: 'deleted' }),
+        statusOf('w', { status: 'warning', errors: [{ code: 131049 }] }),
+      ],
+    });
+    expect([statuses, unknown]).toEqual([[], []]);
+    expect(news).toMatchObject([
+      { kind: 'payment', metaMessageId: 'w', status: 'failed', payment: { reference_id: 'order-1' } },
+      { kind: 'note', metaMessageId: 'w', note: 'deleted', code: null },
+      { kind: 'note', metaMessageId: 'w', note: 'warned', code: 131049 },
     ]);
   });
 

@@ -22,6 +22,7 @@ import {
   readHandover,
   readInbound,
 } from './webhook-message.js';
+import { type PlatformNews, readCallNews, readErrorNews, readStatusNews } from './webhook-news.js';
 import { isManagementField, isUnused, nameOf, unknownKeys, unknownKind, unknownType } from './webhook-names.js';
 
 /** What the platform charges for a message, in its own words; the amount is in no notification. */
@@ -70,6 +71,8 @@ export interface WebhookPayload {
   /** Messages that were sent in the app. */
   readonly echoes: AppMessage[];
   readonly management: ManagementNotification[];
+  /** What is told of, and changes nothing. Errors are in `management` as well. */
+  readonly news: PlatformNews[];
   /** What could not be read, and names that Herald does not know, so that they can be counted and shown. */
   readonly unknown: { field: string; reason: string }[];
   /** Known names that Herald does nothing with. */
@@ -90,7 +93,17 @@ export function parseWebhookBody(rawBody: Buffer | string): WebhookPayload {
 
 /** What a notification without content says. */
 export function nothingRead(): WebhookPayload {
-  return { statuses: [], inbound: [], calls: [], handovers: [], echoes: [], management: [], unknown: [], unused: [] };
+  return {
+    statuses: [],
+    inbound: [],
+    calls: [],
+    handovers: [],
+    echoes: [],
+    management: [],
+    news: [],
+    unknown: [],
+    unused: [],
+  };
 }
 
 /**
@@ -165,6 +178,12 @@ class PayloadReader {
       if (typeof message === 'object') this.noteMessage(raw, message.type);
     }
     for (const raw of this.objectsIn(value, 'statuses', field)) {
+      const news = about.standby ? null : readStatusNews(raw, about.phoneNumberId);
+      if (news !== null) {
+        this.keep(news, this.result.news, statusName(raw));
+        this.noteNames(unknownKeys('messages.statuses', raw, 'payment'));
+        continue;
+      }
       const status = readStatus(raw, about);
       // Of what another app sent; all that we send has a callback.
       if (about.standby && typeof status === 'object' && status.callbackData === null) {
@@ -176,8 +195,8 @@ class PayloadReader {
     }
     if (about.standby && own(value, 'message_echoes') !== undefined) this.noteNames(['standby.message_echoes']);
     for (const error of this.objectsIn(value, 'errors', field)) {
-      this.noteNames(['messages.errors']);
       this.result.management.push({ field: 'messages.errors', ...place, value: error });
+      this.result.news.push(readErrorNews(error, place.phoneNumberId, place.occurredAt));
     }
   }
 
@@ -221,6 +240,8 @@ class PayloadReader {
     for (const raw of this.objectsIn(value, 'calls', 'calls')) {
       const call = readCall(raw, about, ownNumber);
       if (call !== null) this.result.calls.push(call);
+      const news = readCallNews(raw, about.phoneNumberId, ownNumber);
+      if (news !== null) this.result.news.push(news);
     }
   }
 

@@ -1,5 +1,6 @@
-import { Controller, Get, Header, Headers, HttpCode, Post, Query, Req } from '@nestjs/common';
+import { Controller, Get, Headers, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { isSameText } from '../../common/same-text.js';
 import { ratesErrors } from '../../infrastructure/rates/rates.errors.js';
 import { Public } from '../../infrastructure/http/route-policy.js';
@@ -36,8 +37,11 @@ export class InboundController {
    * so too often in the last minute. The right token is always answered.
    */
   @Get()
-  @Header('Content-Type', 'text/plain; charset=utf-8')
-  handshake(@Req() req: HeraldRequest, @Query() query: Record<string, unknown>): string {
+  handshake(
+    @Req() req: HeraldRequest,
+    @Query() query: Record<string, unknown>,
+    @Res({ passthrough: true }) response: Response,
+  ): string {
     const challenge = query['hub.challenge'];
     const isMeant =
       query['hub.mode'] === 'subscribe' && isSecret(query['hub.verify_token'], this.config.whatsapp.verifyToken);
@@ -47,6 +51,8 @@ export class InboundController {
       if (seconds !== null) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
       throw notificationsErrors.WEBHOOK_HANDSHAKE_REFUSED();
     }
+    // Of the challenge only: a refusal is JSON.
+    response.type('text/plain');
     return challenge;
   }
 

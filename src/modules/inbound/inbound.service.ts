@@ -191,6 +191,7 @@ export class InboundService implements BeforeApplicationShutdown {
   private async apply(payload: WebhookPayload, row: Row | null, given: Tried): Promise<Unmatched> {
     // Rare, not bound to messages, and the same however often it is applied: in transactions of its own.
     await this.applyManagement(payload);
+    await this.tell(payload);
     await this.optOuts.applyNotification(payload, (id) => this.connections.findByPhoneNumberId(id));
     const reports = await this.reportsOf(payload);
     const isLarge = (row?.body.length ?? 0) > LARGE_BYTES;
@@ -274,6 +275,21 @@ export class InboundService implements BeforeApplicationShutdown {
       await this.connections.applyNotification(notification);
     }
     this.counters.increment('notifications_management', management.length);
+  }
+
+  private async tell({ news }: WebhookPayload): Promise<void> {
+    if (news.length === 0) return;
+    const found = await Promise.all(news.map(({ phoneNumberId: id }) => this.numberOf(id)));
+    await this.reports.tell(
+      news.flatMap((each, index) => {
+        const number = found[index] ?? null;
+        return number === null ? [] : [{ ...each, connectionId: number.id, organizationId: number.organizationId }];
+      }),
+    );
+  }
+
+  private async numberOf(phoneNumberId: string | null): Promise<Connection | null> {
+    return phoneNumberId === null ? null : this.connections.findByPhoneNumberId(phoneNumberId);
   }
 
   /** Best effort: a failure here must not fail the notification. */
@@ -373,7 +389,7 @@ function ofNumbers<I extends { phoneNumberId: string | null }, K>(
 }
 
 /** One payload an item. */
-function partsOf({ statuses, inbound, calls, handovers, echoes, management }: WebhookPayload): WebhookPayload[] {
+function partsOf({ statuses, inbound, calls, handovers, echoes, management, news }: WebhookPayload): WebhookPayload[] {
   const nothing = nothingRead();
   return [
     ...statuses.map((status) => ({ ...nothing, statuses: [status] })),
@@ -382,5 +398,6 @@ function partsOf({ statuses, inbound, calls, handovers, echoes, management }: We
     ...handovers.map((handover) => ({ ...nothing, handovers: [handover] })),
     ...echoes.map((echo) => ({ ...nothing, echoes: [echo] })),
     ...management.map((notification) => ({ ...nothing, management: [notification] })),
+    ...news.map((each) => ({ ...nothing, news: [each] })),
   ];
 }

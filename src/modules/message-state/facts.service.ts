@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
+import { actOf, INSERT_ACTS } from './acts.js';
 import { type Among, FactsRepository } from './facts.repository.js';
 import type { Applied, Fact } from './facts.types.js';
 
@@ -26,14 +27,18 @@ export class FactsService {
     if (facts.length === 0) return [];
     const ids = [...new Set(facts.map(({ messageId }) => messageId))].sort();
     const cases = await this.rows.read(ids, statements, among);
+    const acts: object[] = [];
     const applied = facts.map((fact): Applied => {
       const found = cases.get(fact.messageId);
       if (found === undefined) return { result: 'not_found', moved: false, message: null };
       const before = found.events.length;
       const result = found.apply(fact);
+      const act = result === 'recorded' ? actOf(fact, found) : null;
+      if (act !== null) acts.push(act);
       return { result, moved: found.events.length > before, message: found.message };
     });
     await this.rows.write([...cases.values()], statements);
+    if (acts.length > 0) await statements.query(INSERT_ACTS, [JSON.stringify(acts)]);
     return applied;
   }
 }

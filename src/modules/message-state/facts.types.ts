@@ -40,13 +40,13 @@ export type Fact =
   | (Of<'lease_ended'> & { attemptId: string })
   /** `resumed`: it was held by its tag, which is being resumed. */
   | (Of<'expired'> & { resumed?: boolean })
-  /** `before`: by its tag, as it was accepted before this time (microseconds). */
-  | (Of<'canceled'> & { before?: number | undefined })
+  /** `before`: by its tag, as it was accepted before this time (microseconds). `apiKeyId`: whose request it was; none: its tag's. */
+  | (Of<'canceled'> & { before?: number | undefined; apiKeyId?: string | undefined })
   | Of<'erased'>
   /** It may have been sent after the backup, of this time, was made. */
   | (Of<'restored'> & { before: number })
-  /** `body`: what lists show of it, as the text of a template may have changed. */
-  | (Of<'retry'> & { from: readonly OutboundStatus[]; body: string | null })
+  /** `body`: what lists show of it, as the text of a template may have changed. `apiKeyId` as of `canceled`. */
+  | (Of<'retry'> & { from: readonly OutboundStatus[]; body: string | null; apiKeyId?: string | undefined })
   /** Its time has come, and it may not be sent as things are. */
   | (Of<'release_refused'> & { failure: Failure });
 

@@ -41,6 +41,13 @@ export function ownFilesIn(type: string, content: Content): FileReference[] {
  */
 export function changeFiles(type: string, content: Content, change: FileChange): Record<string, unknown> {
   if (isMediaType(type)) return { ...change(content, type) };
+  return changeShowns(type, content, (shown) => changeFile(shown, change));
+}
+
+/** What can show a file. */
+type ShownChange = (shown: Content) => Content;
+
+function changeShowns(type: string, content: Content, change: ShownChange): Record<string, unknown> {
   if (type === 'template') return changeIn(content, 'components', (component) => changeComponent(component, change));
   if (type !== 'interactive') return { ...content };
   const changed = changeHeader(content, change);
@@ -48,17 +55,36 @@ export function changeFiles(type: string, content: Content, change: FileChange):
   return { ...changed, action: changeIn(content.action, 'cards', (card) => changeHeader(card, change)) };
 }
 
-function changeHeader(holder: Content, change: FileChange): Record<string, unknown> {
-  return isObject(holder.header) ? { ...holder, header: changeShown(holder.header, change) } : { ...holder };
+function changeHeader(holder: Content, change: ShownChange): Record<string, unknown> {
+  return isObject(holder.header) ? { ...holder, header: change(holder.header) } : { ...holder };
 }
 
-function changeComponent(component: Content, change: FileChange): Content {
-  const changed = changeIn(component, 'parameters', (parameter) => changeShown(parameter, change));
+function changeComponent(component: Content, change: ShownChange): Content {
+  const changed = changeIn(component, 'parameters', change);
   return changeIn(changed, 'cards', (card) => changeIn(card, 'components', (inner) => changeComponent(inner, change)));
 }
 
+/**
+ * The same content with each file of a parameter or header in one form: `{type: 'image', image: {id}}`. Callers also write
+ * `media_object_id` for its `id`, in the file or beside its type.
+ */
+export function withFileIds(type: string, content: Content): Record<string, unknown> {
+  const named = changeShowns(type, content, (shown) => {
+    const word = lowered(shown.type);
+    const of = HEADER_TYPES.find((each) => each === word);
+    const { media_object_id: id, ...rest } = shown;
+    if (of === undefined || typeof id !== 'string') return shown;
+    return { ...rest, [of]: { media_object_id: id, ...(isObject(shown[of]) ? shown[of] : {}) } };
+  });
+  return changeFiles(type, named, (file) => {
+    const { media_object_id: id, ...rest } = file;
+    if (typeof id !== 'string' || rest.link !== undefined) return file;
+    return rest.id === undefined || lowered(rest.id) === lowered(id) ? { ...rest, id } : file;
+  });
+}
+
 /** A parameter or header, such as `{type: 'image', image: {id}}`. */
-function changeShown(shown: Content, change: FileChange): Content {
+function changeFile(shown: Content, change: FileChange): Content {
   const named = lowered(shown.type);
   const type = HEADER_TYPES.find((each) => each === named);
   const file = type === undefined ? undefined : shown[type];

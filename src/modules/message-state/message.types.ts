@@ -91,6 +91,19 @@ export interface Attempt {
 /** A message with its send attempts, oldest first. */
 export type DetailedMessage = Message & { attempts: Attempt[] };
 
+/** What was done with a message: a retry or a cancel; or, by WhatsApp's words, a deletion by its recipient or a warning. */
+export interface MessageAct {
+  at: Date;
+  act: 'retried' | 'canceled' | 'deleted' | 'warned';
+  /** Of a retry or a cancel, whose request it was; null: an action of the message's tag. */
+  apiKeyId: string | null;
+  /** What a retry has ended: when it had joined the queue, and its failure. Of a warning the last is its code. */
+  queuedAt: Date | null;
+  failedAt: Date | null;
+  failureCategory: string | null;
+  errorCode: string | null;
+}
+
 /** What the platform reported about a message that it took from us. */
 export interface StatusReport extends Omit<StatusNotification, 'phoneNumberId'> {
   /** The connection that the notification names; a report never touches another workspace's message. */

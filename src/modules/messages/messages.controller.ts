@@ -268,7 +268,7 @@ export class MessagesController {
     @CurrentCaller() caller: Caller,
     @MessageId(EXAMPLE_SCHEDULED_MESSAGE_ID) id: string,
   ): Promise<SingleMessageResponse | CanceledMessageResponse> {
-    const message = await this.messages.cancel(caller.organizationId, id);
+    const message = await this.messages.cancel(caller, id);
     const { status } = message;
     return { data: caller.scopes.has('messages:read') ? responseOf(message) : { id, status } };
   }

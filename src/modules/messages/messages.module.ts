@@ -10,6 +10,7 @@ import { WebhookModule } from '../webhook/webhook.module.js';
 import { AcceptRepository } from './accept/accept.repository.js';
 import { BacklogGuard } from './accept/backlog-guard.js';
 import { ContentPreparation } from './accept/content-preparation.js';
+import { PlatformNewsRepository } from './reports/platform-news.repository.js';
 import { MessageReportsService } from './reports/message-reports.service.js';
 import { MessagesMaintenanceRepository } from './maintenance/messages-maintenance.repository.js';
 import { MessagesMaintenance } from './maintenance/messages.maintenance.js';
@@ -55,6 +56,7 @@ import { ScheduledMessages, ScheduleProcessor } from './schedule/schedule.proces
     ScheduledMessages,
     ScheduleProcessor,
     MessageReportsService,
+    PlatformNewsRepository,
     MessagesMaintenance,
     MessagesMaintenanceRepository,
   ],

@@ -20,7 +20,7 @@ import {
   scanEndOf,
 } from './journal/journal-page.js';
 import type { OutboundStatus } from '../message-state/message-state.types.js';
-import type { DetailedMessage, Message } from '../message-state/message.types.js';
+import type { DetailedMessage, Message, MessageAct } from '../message-state/message.types.js';
 import { FactsService } from '../message-state/facts.service.js';
 
 /** `metaMessageId` is null of a message that was sent, and where the contact was erased. */
@@ -29,13 +29,25 @@ type ReadableMessage = Pick<Message, 'id' | 'connectionId' | 'direction' | 'meta
 export interface MessageMarks {
   /** The time that its caller gave it, where it was not to go at once. */
   sendAt: Date | null;
-  /** It was scheduled, and has been retried. */
-  isRetried: boolean;
+  /** Retries and cancels, oldest first: at most the last hundred. */
+  acts: MessageAct[];
   /** Its content is not kept any more. */
   isCleared: boolean;
   /** All that named the contact was erased. */
   isErased: boolean;
   now: Date;
+}
+
+/** Inside JSON, which has times as text. */
+type ActRow = Omit<MessageAct, 'at' | 'queuedAt' | 'failedAt'> & {
+  at: string;
+  queuedAt: string | null;
+  failedAt: string | null;
+};
+
+function actOf({ at, queuedAt, failedAt, ...row }: ActRow): MessageAct {
+  const timeOf = (text: string | null): Date | null => (text === null ? null : new Date(text));
+  return { ...row, at: new Date(at), queuedAt: timeOf(queuedAt), failedAt: timeOf(failedAt) };
 }
 
 const ATTEMPT_SHOWN = `number, status, started_at, finished_at, http_status, platform_code, platform_message,
@@ -89,14 +101,17 @@ export class MessagesRepository {
   /** What a timeline needs beside the message; null where the workspace has no such message. */
   async findMarks(organizationId: string, id: string): Promise<MessageMarks | null> {
     // Every message of ours that was not erased has the fingerprint of its request, and every other one its id.
-    return this.database.find<MessageMarks>(
+    const marks = await this.database.find<Omit<MessageMarks, 'acts'> & { acts: ActRow[] }>(
       `select m.send_at as "sendAt", c.message_id is null as "isCleared", clock_timestamp() as now,
          case when m.direction = 'inbound' or m.source is not null then m.meta_message_id is null
            else m.fingerprint = '' end as "isErased",
-         coalesce(s.retried, false) as "isRetried"
-       from message m left join message_content c on c.message_id = m.id left join message_state s on s.message_id = m.id where m.organization_id = $1 and m.id = $2`,
+         (select coalesce(json_agg(a order by a.at), '[]') from (
+           select ${camelColumns('a', 'at, act, api_key_id, queued_at, failed_at, failure_category, error_code')}
+           from message_act a where a.message_id = m.id order by a.at desc limit 100) as a) as acts
+       from message m left join message_content c on c.message_id = m.id where m.organization_id = $1 and m.id = $2`,
       [organizationId, id],
     );
+    return marks && { ...marks, acts: marks.acts.map(actOf) };
   }
 
   /** Down to where a page of the journal looks; null: as far as it must. */
@@ -143,14 +158,16 @@ export class MessagesRepository {
    * in none of the given states (any more).
    *
    * @param body what lists show of it: the text of a template may have changed.
+   * @param apiKeyId whose request it is; none: an action of its tag.
    */
   async retry(
     organizationId: string,
     messageId: string,
     from: readonly OutboundStatus[],
     body: string | null,
+    apiKeyId?: string,
   ): Promise<boolean> {
-    return (await this.retryAll(organizationId, [{ messageId, body }], from)).length > 0;
+    return (await this.retryAll(organizationId, [{ messageId, body }], from, apiKeyId)).length > 0;
   }
 
   /** As `retry`, of messages of one workspace: the ids of those that were queued, in their order. */
@@ -158,10 +175,11 @@ export class MessagesRepository {
     organizationId: string,
     retries: readonly { messageId: string; body: string | null }[],
     from: readonly OutboundStatus[],
+    apiKeyId?: string,
   ): Promise<string[]> {
     const applied = await this.database.byIndex(() =>
       this.facts.apply(
-        retries.map((each) => ({ kind: 'retry', from, ...each })),
+        retries.map((each) => ({ kind: 'retry', from, apiKeyId, ...each })),
         this.database,
         { organizationId },
       ),

@@ -123,8 +123,11 @@ export class MessagesService {
    * @throws MESSAGE_NOT_FOUND (404), MESSAGE_NOT_CANCELABLE (409), SERVICE_UNAVAILABLE (503) where claims are blocked: what
    * waits may have been sent.
    */
-  async cancel(organizationId: string, id: string): Promise<Message> {
-    const [applied] = await this.facts.applyNow([{ kind: 'canceled', messageId: id }], { organizationId });
+  async cancel(
+    { organizationId, apiKeyId }: { organizationId: string; apiKeyId: string },
+    id: string,
+  ): Promise<Message> {
+    const [applied] = await this.facts.applyNow([{ kind: 'canceled', messageId: id, apiKeyId }], { organizationId });
     const message = await this.messages.findById(organizationId, id);
     if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
     if (applied?.moved === true) {

@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '../../common/app-error.js';
-import { commonErrors } from '../../common/common.errors.js';
+import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { isObject } from '../../common/json.js';
 import { array, integer, object, oneOf, string, type Shape } from '../../common/shape.js';
 import { bodySchema } from '../../infrastructure/http/body-schema.js';
@@ -160,13 +160,13 @@ function readEditInput(received: unknown): TemplateEdit {
 }
 
 /**
- * @throws INVALID_REQUEST (400) naming each field; VALIDATION_FAILED (422) where both `components` and `parameters` are there.
+ * @throws INVALID_REQUEST (400) naming each field, also where both `components` and `parameters` are there.
  */
 function readPreviewInput(received: unknown): PreviewInput {
   const input = checked<PreviewInput>(PREVIEW_SHAPE, received);
   if (input.components === undefined || input.parameters === undefined) return input;
-  const must = 'and components exclude each other; send one of them.';
-  throw commonErrors.VALIDATION_FAILED({ details: [violation('parameters', 'exclusive', must)] });
+  const must = 'parameters and components exclude each other; send one of them.';
+  throw invalidField('parameters', 'exclusive', must);
 }
 
 export const CREATE_BODY = bodySchema(readCreateInput);

@@ -19,6 +19,7 @@ import {
 } from './dto/templates.response.js';
 import type { TemplateEntity } from './entities/template.entity.js';
 import { variablesOf } from './form/components.js';
+import { headerMediaOf } from './form/send-parameters.js';
 import { CREATE_BODY, EDIT_BODY, PREVIEW_BODY, type PreviewInput } from './template-input.js';
 import { TemplateWriter } from './template-writer.js';
 import { TemplatesService } from './templates.service.js';
@@ -196,6 +197,7 @@ export class TemplatesController {
 }
 
 function responseOf(template: TemplateEntity, connectionId: string, syncedAt: Date | null): TemplateResponse {
+  const type = headerMediaOf(template.components);
   return {
     id: template.id,
     connection_id: connectionId,
@@ -211,6 +213,7 @@ function responseOf(template: TemplateEntity, connectionId: string, syncedAt: Da
     parameter_format: template.parameterFormat,
     message_send_ttl_seconds: template.messageSendTtlSeconds,
     components: template.components,
+    header_media: type === null ? null : { type },
     variables: variablesOf(template),
     created_at: template.createdAt.toISOString(),
     updated_at: template.updatedAt.toISOString(),

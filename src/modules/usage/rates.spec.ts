@@ -71,6 +71,30 @@ describe('Prices', () => {
     expect(prices.costOf(row({ country: 'CA', messages: 50, account: 'b' }))).toBe(2_000_000n);
   });
 
+  describe('marketing_lite', () => {
+    const lite = (values: Partial<BilledRow> = {}) => row({ billedCategory: 'marketing_lite', ...values });
+    const marketing = read('DE,marketing,1,0.10,EUR,2026-01-01', 'DE,marketing,101,0.05,EUR,2026-01-01');
+
+    it('takes the price of marketing, and shares its tiers', () => {
+      const volume = { month: '2026-10', account: 'a', country: 'DE', messages: 100 };
+      const prices = new Prices(marketing, [
+        { ...volume, category: 'marketing' },
+        { ...volume, category: 'marketing_lite' },
+      ]);
+      // 100 at 0.10 and 100 at 0.05.
+      expect(prices.costOf(lite({ messages: 100 }))).toBe(7_500_000n);
+      expect(prices.costOf(row({ billedCategory: 'marketing', messages: 100 }))).toBe(7_500_000n);
+      expect(prices.costOf(lite({ country: 'FR' }))).toBeNull();
+    });
+
+    it('takes its own price where it has one in the country', () => {
+      const prices = new Prices([...marketing, ...read('DE,marketing_lite,1,0.02,EUR,2026-10-01')], []);
+      expect(prices.costOf(lite())).toBe(200_000n);
+      expect(prices.costOf(lite({ month: '2026-09' }))).toBe(1_000_000n);
+      expect(prices.costOf(row({ billedCategory: 'marketing' }))).toBe(1_000_000n);
+    });
+  });
+
   it('writes amounts as decimals', () => {
     expect(Prices.costText('EUR', 4_500_000n).amount).toBe('4.50');
     expect(Prices.costText('EUR', 1n).amount).toBe('0.000001');

@@ -1,6 +1,6 @@
 import { decimalText, millionthsOf } from '../../common/millionths.js';
 import type { BilledRow, Volume } from './usage.repository.js';
-import type { Cost, Rate } from './usage.types.js';
+import { type Cost, PRICED_AS, type Rate } from './usage.types.js';
 
 const COLUMNS = ['countries', 'category', 'tier_from', 'price', 'currency', 'valid_from'] as const;
 const HEADER = COLUMNS.join(',');
@@ -75,7 +75,7 @@ export class Prices {
   }
 
   /** Millionths of the currency; null: there is no price. */
-  costOf({ account, month, country, billedCategory, messages }: BilledRow): bigint | null {
+  costOf({ account, month, country, billedCategory, messages }: Omit<BilledRow, 'bucket'>): bigint | null {
     const tiers = this.tiersOf(month, country, billedCategory);
     if (tiers === null) return null;
     const count = BigInt(messages);
@@ -100,13 +100,16 @@ export class Prices {
 
   /** Countries of one price share its tiers. */
   private marketOf(account: string, month: string, country: string | null, category: string | null): string {
-    return [account, month, category, this.rateOf(month, country, category)?.countries.join(' ') ?? country].join('/');
+    const rate = this.rateOf(month, country, category);
+    return [account, month, rate?.category ?? category, rate?.countries.join(' ') ?? country].join('/');
   }
 
   private rateOf(month: string, country: string | null, category: string | null): Rate | null {
     const rates = (this.byCategory.get(category ?? '') ?? []).filter(({ validFrom }) => validFrom.slice(0, 7) <= month);
     const newest = (name: string): Rate | undefined => rates.findLast(({ countries }) => countries.includes(name)); // sorted by valid_from
-    return (country === null ? undefined : newest(country)) ?? newest('*') ?? null;
+    const own = (country === null ? undefined : newest(country)) ?? newest('*');
+    const pricedAs = PRICED_AS[category ?? ''];
+    return own ?? (pricedAs === undefined ? null : this.rateOf(month, country, pricedAs));
   }
 
   private tiersOf(month: string, country: string | null, category: string | null): Tier[] | null {

@@ -410,10 +410,24 @@ describe('highestPrice', () => {
     expect(found).toBe(price * 1_000_000);
   });
 
-  it('of a category that is known for sure leaves out its variants', async () => {
+  const known = async (category: string, country: string): Promise<number> => {
     const { found } = await opened.database.row<{ found: number }>(
-      `select ${highestPrice("'authentication'", "'IN'", false)}::float8 as found`,
+      `select ${highestPrice('$1::text', '$2::text', false)}::float8 as found`,
+      [category, country],
     );
-    expect(found).toBe(1_000);
+    return found;
+  };
+
+  it('of a category that is known for sure leaves out its variants', async () => {
+    expect(await known('authentication', 'IN')).toBe(1_000);
+  });
+
+  it('of marketing_lite is that of marketing, unless it has its own in the country', async () => {
+    expect([await known('marketing_lite', 'FR'), await known('marketing_lite', 'BR')]).toEqual([120_000, 20_000]);
+    await opened.database.execute(
+      `insert into usage_rate (countries, category, tier_from, price, currency, valid_from)
+       values ('{FR}', 'marketing_lite', 1, 0.01, 'EUR', '2026-01-01')`,
+    );
+    expect([await known('marketing_lite', 'FR'), await known('marketing_lite', 'BR')]).toEqual([10_000, 20_000]);
   });
 });

@@ -10,6 +10,7 @@ import {
   type Measure,
   MEASURES,
   type Rate,
+  withPricedAs,
 } from './usage.types.js';
 
 /** Messages of one kind: `[billable, pricing type, billed category, failure category, submitted, failed]`. */
@@ -89,6 +90,17 @@ export class UsageRepository {
   /** Of the accounts of this workspace, with what other workspaces send over the same accounts. */
   volumes(organizationId: string, from: Date, to: Date): Promise<Volume[]> {
     return this.database.query<Volume>(VOLUMES, [organizationId, from, to]);
+  }
+
+  /** Of all workspaces, since the beginning of the month before this one. */
+  lately(): Promise<Omit<BilledRow, 'bucket'>[]> {
+    return this.database.query(
+      `select ${MONTH} as month, u.country, u.category as "billedCategory", u.account, sum(u.submitted)::float8 as messages
+       from usage_total u
+       where u.level = 'account' and u.span = 'day' and u.billable
+         and u.start >= date_trunc('month', now() - interval '1 month', 'UTC')
+       group by 1, 2, 3, 4 having sum(u.submitted) > 0`,
+    );
   }
 
   codes(projectId: string, organizationId: string, pieces: readonly Piece[]): Promise<(CodeFigures & CodeKey)[]> {
@@ -189,15 +201,17 @@ function grouped(
   return { sql, values, groups: groupBy.map((group) => `"${group}",`).join(' ') };
 }
 
-function filterSql(filter: Partial<Record<Group, string>>, next: number): { sql: string; values: string[] } {
+function filterSql(filter: Partial<Record<Group, string>>, next: number): { sql: string; values: unknown[] } {
   const given = GROUPS.flatMap((group) => {
     const value = filter[group];
     return value === undefined ? [] : [{ group, value }];
   });
-  const conditions = given.map(
-    ({ group }, index) => ` and u.${COLUMNS[group]} = $${next + index}${group === 'connection' ? '::uuid' : ''}`,
-  );
-  return { sql: conditions.join(''), values: given.map(({ value }) => value) };
+  const conditions = given.map(({ group }, index) => {
+    const value = group === 'category' ? `any($${next + index}::text[])` : `$${next + index}`;
+    return ` and u.${COLUMNS[group]} = ${value}${group === 'connection' ? '::uuid' : ''}`;
+  });
+  const values = given.map(({ group, value }) => (group === 'category' ? withPricedAs(value) : value));
+  return { sql: conditions.join(''), values };
 }
 
 /** SQL: `valuesOf` as a relation. */

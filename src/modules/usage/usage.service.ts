@@ -34,6 +34,15 @@ const LARGEST = 50;
 /** Summed up in one turn of the event loop: a few milliseconds. */
 const ROWS_A_TURN = 500;
 
+const UNKNOWN = 'unknown';
+
+/** Billable messages without a price. */
+interface Unpriced {
+  category: string;
+  countries: string[];
+  messages: number;
+}
+
 /** What was sent and received, how well, and what it cost: counted in the background, by the hour. */
 @Injectable()
 export class UsageService implements OnModuleInit {
@@ -130,8 +139,8 @@ export class UsageService implements OnModuleInit {
     for (const row of billed) {
       await pass();
       const cost = prices.costOf(row);
-      totals.addCost(cost);
-      sumOf(row).addCost(cost);
+      totals.addCost(row, cost);
+      sumOf(row).addCost(row, cost);
     }
     const rows = [...sums.entries()]
       .sort(([keyA, a], [keyB, b]) => a.bucket - b.bucket || (keyA < keyB ? -1 : 1))
@@ -165,8 +174,12 @@ export class UsageService implements OnModuleInit {
     return this.repository.rates();
   }
 
-  /** Replaces all prices by those of a file; returns how many. @throws Error that says what is wrong with it. */
-  async setRates(text: string): Promise<number> {
+  /**
+   * Replaces all prices by those of a file. Returns how many, and of what was billed lately those that none of them is of.
+   *
+   * @throws Error that says what is wrong with the file.
+   */
+  async setRates(text: string): Promise<{ prices: number; unpriced: Unpriced[] }> {
     const rates = readRates(text);
     await this.database.transaction(async () => {
       if (!(await this.repository.replaceRates(rates))) {
@@ -176,7 +189,19 @@ export class UsageService implements OnModuleInit {
       }
       await this.audit.record({ action: 'usage_rates.set', organizationId: null, details: { prices: rates.length } });
     });
-    return rates.length;
+    const [known, lately] = [new Prices(rates, []), await this.repository.lately()];
+    const unpriced = new Map<string, { countries: Set<string>; messages: number }>();
+    for (const row of lately.filter((each) => known.costOf(each) === null)) {
+      const category = row.billedCategory ?? UNKNOWN;
+      const { countries, messages } = unpriced.get(category) ?? { countries: new Set(), messages: 0 };
+      unpriced.set(category, { countries: countries.add(row.country ?? UNKNOWN), messages: messages + row.messages });
+    }
+    return {
+      prices: rates.length,
+      unpriced: [...unpriced]
+        .map(([category, { countries, messages }]) => ({ category, countries: [...countries].sort(), messages }))
+        .sort((a, b) => b.messages - a.messages),
+    };
   }
 
   private get keptDays(): KeptDays {
@@ -210,28 +235,33 @@ class Sum {
   private readonly billable: Record<string, number> = {};
   private readonly free: Record<string, number> = {};
   private readonly delivery: number[] = [];
-  private millionths: bigint | null = 0n;
+  private readonly unpriced: Record<string, number> = {};
+  private millionths = 0n;
 
   add(row: SummedRow): void {
     for (const measure of MEASURES) this.counts[measure] += row[measure];
     for (const [billable, pricingType, billedCategory, failureCategory, submitted, failed] of row.kinds) {
       if (failureCategory !== null) addTo(this.failures, failureCategory, failed);
-      if (billable === true) addTo(this.billable, billedCategory ?? 'unknown', submitted);
-      if (billable === false) addTo(this.free, pricingType ?? 'unknown', submitted);
+      if (billable === true) addTo(this.billable, billedCategory ?? UNKNOWN, submitted);
+      if (billable === false) addTo(this.free, pricingType ?? UNKNOWN, submitted);
     }
     for (const [index, count] of row.delivery.entries()) this.delivery[index] = (this.delivery[index] ?? 0) + count;
   }
 
-  addCost(millionths: bigint | null): void {
-    this.millionths = millionths === null || this.millionths === null ? null : this.millionths + millionths;
+  addCost({ billedCategory, messages }: BilledRow, millionths: bigint | null): void {
+    if (millionths === null) addTo(this.unpriced, billedCategory ?? UNKNOWN, messages);
+    else this.millionths += millionths;
   }
 
   figures(currency: string | null): UsageFigures {
     const { counts, failures, billable, free, delivery, millionths } = this;
-    const cost = currency === null || millionths === null ? null : Prices.costText(currency, millionths);
+    // Without any price nobody looked for the price of a message.
+    const unpriced = currency === null ? { ...billable } : this.unpriced;
+    const cost_of_priced = currency === null ? null : Prices.costText(currency, millionths);
+    const cost = Object.keys(unpriced).length === 0 ? cost_of_priced : null;
     const [p50, p95] = [percentile(delivery, 0.5), percentile(delivery, 0.95)];
     const delivery_ms = p50 === null || p95 === null ? null : { p50, p95 };
-    return { ...counts, failures, billable, free, delivery_ms, cost };
+    return { ...counts, failures, billable, free, delivery_ms, cost, cost_of_priced, unpriced };
   }
 }
 

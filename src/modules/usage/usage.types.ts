@@ -46,6 +46,10 @@ export interface UsageFigures extends Record<Measure, number> {
   delivery_ms: { p50: number; p95: number } | null;
   /** Null: there are no prices, or not of all billable messages. */
   cost: Cost | null;
+  /** Of those billable messages that have a price; null: there are no prices. */
+  cost_of_priced: Cost | null;
+  /** Billable messages without a price, by category. */
+  unpriced: Record<string, number>;
 }
 
 export interface UsageRow extends UsageFigures {
@@ -70,6 +74,14 @@ export interface CodeRow extends CodeFigures {
   country: string | null;
 }
 
+/** Categories that cost what another one does, unless they have a price of their own. */
+export const PRICED_AS: Readonly<Record<string, string>> = { marketing_lite: 'marketing' };
+
+/** The category, and those that take its price. */
+export function withPricedAs(category: string): string[] {
+  return [category, ...Object.keys(PRICED_AS).filter((each) => PRICED_AS[each] === category)];
+}
+
 /** A price of a billable message. */
 export interface Rate {
   /** ISO 3166 alpha-2; `*`: all that no other rate names. */
@@ -87,23 +99,27 @@ export interface Rate {
 /**
  * SQL of what one message costs at the most, in millionths of the currency: the highest price, over all tiers, that holds in
  * the present month in the country. Where no price names the country it is that of `*`, where there is none either, the
- * highest of the category, and where the category has no price, that of any category.
+ * highest of the category, and where the category has no price, that of any category. A category of PRICED_AS comes before the
+ * one whose price it takes.
  *
  * @param category an expression; with its variants, as `authentication-international` is one. Null: any.
  * @param country an expression; null: any.
  */
 export function highestPrice(category: string, country: string, variants: boolean): string {
+  const pricedAs = Object.entries(PRICED_AS).map(([name, as]) => `when '${name}' then '${as}'`);
   const ofCategory = variants
     ? `${category} is null or split_part(replace(r.category, '-', '_'), '_', 1) = ${category}`
-    : `r.category = ${category}`;
+    : `r.category in (${category}, case ${category} ${pricedAs.join(' ')} end)`;
+  const isOther = variants ? 'false' : `r.category <> ${category}`;
   return `(
     select (price * 1000000)::bigint from (
-      select distinct on (r.category) r.price, a.is_later, a.is_asked, a.place
+      select distinct on (r.category) r.price, a.is_later, a.is_asked, a.is_other, a.place
       from usage_rate r cross join lateral (
         select r.valid_from > (now() at time zone 'UTC')::date as is_later, (${ofCategory}) as is_asked,
+          ${isOther} as is_other,
           case when ${country} = any(r.countries) then 0 when ${country} is not null and '*' = any(r.countries) then 1
             else 2 end
             as place) as a
       order by r.category, a.is_later, a.place, case when a.place < 2 then r.valid_from end desc, r.price desc) as prices
-    order by is_later, not is_asked, place = 2, price desc limit 1)`;
+    order by is_later, not is_asked, place = 2, is_asked and is_other, price desc limit 1)`;
 }

@@ -51,9 +51,9 @@ export class WebhookController {
    *
    * @remarks A workspace has one webhook. The first call creates it, and only its answer contains the signing `secret`,
    * which Herald makes where the call brings none; later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again
-   * after any call with `active: true`, and what waited for it goes out.
+   * after any call that does not pause it, and what waited for it goes out.
    *
-   * `connection_ids` and `headers` that are left out stay as they are; empty ones choose all numbers, and no headers.
+   * What is left out stays as it is; empty `connection_ids` choose all numbers, empty `headers` none.
    * Headers do not follow the webhook to another scheme, host or port: give them again with such an address.
    *
    * Deliveries follow Standard Webhooks (standardwebhooks.com): verify each with one of its libraries, from the raw
@@ -73,7 +73,7 @@ export class WebhookController {
     @CurrentCaller() caller: Caller,
     @Body() body: ConfigureWebhookRequest,
   ): Promise<WebhookWithSecretResponse> {
-    const { url, active = true, headers, secret } = body;
+    const { url, active, headers, secret } = body;
     const events = body.events && [...new Set(body.events)];
     const connectionIds = body.connection_ids && [...new Set(body.connection_ids.map((id) => id.toLowerCase()))];
     return this.webhook.put(caller.organizationId, { url, events, active, connectionIds, headers, secret });

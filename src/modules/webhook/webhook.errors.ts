@@ -32,7 +32,7 @@ export const webhookErrors = defineErrors('webhook', {
     fix: 'Leave `secret` out, or replace the secret with POST /webhook/rotate-secret.',
   }),
   WEBHOOK_CONNECTION_NOT_FOUND: error<{ details: ErrorDetail[] }>({
-    kind: 'unprocessable',
+    kind: 'not_found',
     message: 'The workspace has no such number; GET /connections lists the ids.',
     when: '`connection_ids` of PUT /webhook has ids that are no number of the workspace; `details` names each.',
     fix: 'Take the ids from GET /connections, or leave them out for all numbers.',

@@ -12,11 +12,11 @@ import { EndpointSecrets, type SealedSecret, type WebhookHeaders } from './webho
 import { webhookErrors } from './webhook.errors.js';
 import { MESSAGE_EVENTS, type WebhookEvent } from './webhook.types.js';
 
-/** What is left out stays as it is; of a new one: events about messages, all numbers, no headers. */
+/** What is left out stays as it is; of a new one: events about messages, active, all numbers, no headers. */
 export interface EndpointSettings {
   url: string;
   events: WebhookEvent[] | undefined;
-  active: boolean;
+  active: boolean | undefined;
   /** Of the numbers whose events it gets, none twice; empty: of all. */
   connectionIds: string[] | undefined;
   /** Those that it has do not stay where its address gets another origin. */
@@ -191,7 +191,7 @@ export class WebhookRepository {
   private async create(
     organizationId: string,
     id: string,
-    { url, events, active, connectionIds, headers }: EndpointSettings,
+    { url, events, active = true, connectionIds, headers }: EndpointSettings,
     secret: SealedSecret,
   ): Promise<void> {
     await this.endpoints.insert({
@@ -209,12 +209,13 @@ export class WebhookRepository {
 
   /** Whether anything is another value than before; null: there is no endpoint. */
   private async change(organizationId: string, settings: EndpointSettings): Promise<boolean | null> {
-    const { url, events, active, connectionIds } = settings;
+    const { url, events, connectionIds } = settings;
     const known = await this.endpoints.findOne({
       where: { organizationId, deletedAt: IsNull() },
       lock: { mode: 'pessimistic_write' },
     });
     if (known === null) return null;
+    const { active = known.active } = settings;
     // The values are shown to none: one who may choose the address must not have them sent elsewhere.
     const headers = settings.headers ?? (new URL(known.url).origin === new URL(url).origin ? undefined : {});
     const sameHeaders = headers === undefined || (await this.hasHeaders(known, headers));

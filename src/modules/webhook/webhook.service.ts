@@ -80,7 +80,7 @@ export class WebhookService {
    * Makes the workspace's webhook, or changes it; a change keeps the secret and ends a disablement.
    *
    * @throws WEBHOOK_URL_NOT_ALLOWED (400), INVALID_REQUEST (400) for what is no URL and for headers that cannot be,
-   * WEBHOOK_CONNECTION_NOT_FOUND (422), RATE_LIMITED (429).
+   * WEBHOOK_CONNECTION_NOT_FOUND (404), RATE_LIMITED (429).
    */
   async put(organizationId: string, settings: EndpointSettings): Promise<WebhookWithSecretResponse> {
     const violations = headerViolations(settings.headers ?? {});

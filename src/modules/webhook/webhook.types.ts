@@ -14,6 +14,10 @@ export const WEBHOOK_EVENTS = [
   'connection.updated',
   'contact.opt_out.updated',
   'workspace.limit.reached',
+  'payment.updated',
+  'call.missed',
+  'call.ended',
+  'platform.error',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 

@@ -86,6 +86,30 @@ describeConsole('the overview in the console', (rig) => {
   );
 
   it(
+    'says what the priced part costs, and what has no price',
+    () =>
+      rig.visit({ quiet: true }, async (page) => {
+        let figures: object = {};
+        await page.route('**/api/v1/usage?*', async (route) => {
+          const answer = await route.fetch();
+          const body = (await answer.json()) as { totals: object };
+          await route.fulfill({ response: answer, json: { ...body, totals: { ...body.totals, ...figures } } });
+        });
+        const tile = page.locator('.tile', { hasText: 'Cost, estimated' });
+        const open = async (): Promise<void> => void (await page.goto(`${rig.demo.base_url}/console/overview`));
+        const priced = { currency: 'EUR', amount: '12.50' };
+        figures = { cost: null, cost_of_priced: priced, unpriced: { marketing_lite: 1, utility: 1200 } };
+        await open();
+        await tile.getByText('€12.50').waitFor();
+        await tile.getByText('without 1,200 utility, 1 marketing lite: they have no price').waitFor();
+        figures = { cost: null, cost_of_priced: null, unpriced: { utility: 3 } };
+        await open();
+        await tile.getByText('no prices are set').waitFor();
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
     'has no serious fault of accessibility',
     () =>
       rig.visitEach(async (page) => {

@@ -54,6 +54,23 @@ describeConsole('the simulated phone in the console', (rig) => {
   );
 
   it(
+    'lets the next message to the customer fail with a chosen code, once',
+    () =>
+      rig.visit({}, async (page) => {
+        await page.goto(`${rig.demo.base_url}/console/messages`);
+        const next = page.getByLabel('The next message');
+        await next.selectOption('131049');
+        await waitFor(async () => (await next.inputValue()) === '131049', { what: 'the choice' });
+        await rig.send(CUSTOMER, 'This one fails.');
+        const last = async () => (await rig.call<{ status: string }[]>('GET', '/messages?limit=1'))[0]?.status;
+        await waitFor(async () => (await last()) === 'failed', { what: 'the failure' });
+        await waitFor(async () => (await next.inputValue()) === '0', { what: 'the end of it' });
+        await rig.expectOneScreen(page);
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
     'presses a button of a template',
     () =>
       rig.visit({}, async (page) => {

@@ -6,7 +6,7 @@ import { MediaService } from '../../media/media.service.js';
 import type { FileForSending, MediaType } from '../../media/media.types.js';
 import type { TemplateValues } from '../../templates/templates.types.js';
 import { TemplatesService } from '../../templates/templates.service.js';
-import { changeFiles, ownFilesIn, withHeaderFile } from '../../message-state/file-references.types.js';
+import { changeFiles, ownFilesIn, withFileIds, withHeaderFile } from '../../message-state/file-references.types.js';
 import { messagesErrors } from '../messages.errors.js';
 import { LookUps } from './look-ups.js';
 import type { MessageContent, TemplateContent } from './variants/variant.js';
@@ -49,10 +49,11 @@ export class ContentPreparation {
   /** As `prepare`, for a message that has been prepared before: what it only refers to may be gone by now. */
   async prepareAgain(
     connection: Connection,
-    given: MessageContent,
+    sent: MessageContent,
     toUserId: boolean,
     lookUps = new LookUps(),
   ): Promise<MessageContent> {
+    const given = { ...sent, content: withFileIds(sent.type, sent.content) };
     const filled = given.type === 'template' ? await this.fillTemplate(connection, given, toUserId, lookUps) : given;
     return this.requireFiles(connection.organizationId, filled, lookUps);
   }

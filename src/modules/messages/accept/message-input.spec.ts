@@ -31,6 +31,24 @@ describe('reading a message', () => {
     expect(violationsOf(body)).toEqual([':type']);
   });
 
+  it('says where a name, a text or a voice note belongs, and that a type is missing', () => {
+    const messagesOf = (body: Record<string, unknown>): string[] => {
+      try {
+        readMessageInput(received(body));
+      } catch (error) {
+        return ((error as AppError).extra.details as ErrorDetail[]).map(({ message }) => message);
+      }
+      return [];
+    };
+    const media = { link: 'https://example.com/menu.pdf' };
+    expect(messagesOf({ type: 'document', media, caption: 'Menu', filename: 'menu.pdf' })).toEqual([
+      'caption belongs into media: media.caption.',
+      'filename belongs into media: media.filename.',
+    ]);
+    expect(messagesOf({ type: 'audio', media, voice: true })).toEqual(['voice belongs into media: media.voice.']);
+    expect(messagesOf({})).toEqual([expect.stringMatching(/^type is missing: .*text/)]);
+  });
+
   it('keeps what was sent, with defaults', () => {
     expect(readMessageInput(received({ type: 'text', text: { body: 'hi' }, client_message_id: 'c' }))).toEqual({
       connectionId: CONNECTION,

@@ -4,6 +4,7 @@ import { commonErrors } from '../../../common/common.errors.js';
 import { canonicalJson, isObject } from '../../../common/json.js';
 import { violation } from '../../../common/shape.js';
 import { bodySchema } from '../../../infrastructure/http/body-schema.js';
+import { isMediaType } from '../../message-state/file-references.types.js';
 import { MESSAGE_VARIANTS } from './variants/message-variants.js';
 import type { MessageContent, MessageVariant } from './variants/variant.js';
 
@@ -36,6 +37,7 @@ const BY_KIND = new Map(MESSAGE_VARIANTS.flatMap((one) => (one.kind ? [[one.kind
 export function readMessageInput(body: unknown, violations: ErrorDetail[] = []): MessageInput {
   const variant = variantOf(body, violations);
   variant?.shape.check(body, '', violations);
+  if (isObject(body)) explain(body, violations);
   if (variant === null || violations.length > 0) throw commonErrors.VALIDATION_FAILED({ details: violations });
   const valid = body as Record<string, string> & { ttl_seconds?: number };
   const { metadata } = body as { metadata?: Record<string, string> };
@@ -51,6 +53,21 @@ export function readMessageInput(body: unknown, violations: ErrorDetail[] = []):
     ...(valid.send_at !== undefined && { sendAt: new Date(valid.send_at).toISOString() }),
     ...(valid.ttl_seconds !== undefined && { ttlSeconds: valid.ttl_seconds }),
   };
+}
+
+const OF_MEDIA: ReadonlySet<string> = new Set(['caption', 'filename', 'voice']);
+
+/** Says of what is missing, or in another place, what its caller meant. */
+function explain(body: Record<string, unknown>, violations: ErrorDetail[]): void {
+  const isUntyped = body.type === undefined && body.body === undefined;
+  const hasFile = typeof body.type === 'string' && isMediaType(body.type);
+  for (const [index, { field, rule }] of violations.entries()) {
+    if (isUntyped && field === 'body' && rule === 'required') {
+      violations[index] = violation('type', 'required', `type is missing: ${[...BY_TYPE.keys()].join(', ')}.`);
+    } else if (hasFile && rule === 'unknown_field' && OF_MEDIA.has(field)) {
+      violations[index] = violation(field, rule, `${field} belongs into media: media.${field}.`);
+    }
+  }
 }
 
 /** The body of POST /messages, for `@Body()`. */

@@ -25,6 +25,8 @@ export interface Sender {
   apiPaidUntil: Date | null;
   /** The workspace has limits on what it sends. */
   limited: boolean;
+  /** Whose request it is; none: an action of a tag. */
+  apiKeyId?: string;
 }
 
 /** Everything that a well-formed request needs before it may be queued. */

@@ -1,4 +1,4 @@
-import { EXAMPLE_CONNECTION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
+import { EXAMPLE_CONNECTION_ID, EXAMPLE_MEDIA_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
 
 interface Example {
   summary: string;
@@ -65,6 +65,24 @@ export const MESSAGE_EXAMPLES: Record<string, Example> = {
         {
           type: 'body',
           parameters: ['Ana', '4711'].map((text) => ({ type: 'text', text })),
+        },
+      ],
+    },
+  }),
+  template_image: example('Template with a picture', {
+    type: 'template',
+    template: { name: 'new_menu', language: { code: 'en_US' } },
+    media_object_id: EXAMPLE_MEDIA_ID,
+  }),
+  template_document: example('Template with a document', {
+    type: 'template',
+    template: {
+      name: 'invoice',
+      language: { code: 'en_US' },
+      components: [
+        {
+          type: 'header',
+          parameters: [{ type: 'document', document: { id: EXAMPLE_MEDIA_ID, filename: '4711.pdf' } }],
         },
       ],
     },

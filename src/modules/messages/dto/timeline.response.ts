@@ -1,9 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { EXAMPLE_KEY_ID } from '../../../common/example-ids.js';
 import { RESPONSIBLES, type Responsible } from '../../../common/failure-category.js';
 import { MESSAGE_STATUSES } from '../../message-state/message-state.types.js';
 
 /** Where a move came from: a request of yours, Herald itself, the platform, or who runs Herald. */
 export const TIMELINE_SOURCES = ['api', 'herald', 'whatsapp', 'operator'] as const;
+
+/** Who decided it: a caller, an action of its tag, the time that it was scheduled for, or who runs Herald. */
+export const TIMELINE_ACTORS = ['caller', 'tag', 'schedule', 'operator'] as const;
 
 export const TIMELINE_EVENTS = [
   'queued',
@@ -25,6 +29,8 @@ export const TIMELINE_EVENTS = [
   'erased',
   'restored',
   'received',
+  'deleted',
+  'warned',
 ] as const;
 
 /** One move of a message, or one thing that happened to it. */
@@ -46,6 +52,14 @@ export class TimelineEntryResponse {
   /** `api`: a request of yours. `operator`: who runs Herald. */
   @ApiProperty({ enum: TIMELINE_SOURCES, example: 'whatsapp' })
   source!: string;
+
+  /** Of a retry, a cancel, a release or an erasure: who decided it. `tag`: an action of its tag. */
+  @ApiProperty({ enum: TIMELINE_ACTORS, required: false, example: 'caller' })
+  by?: string;
+
+  /** With `by: caller`: the id of its key, which stands in the key before the secret. */
+  @ApiProperty({ required: false, example: EXAMPLE_KEY_ID })
+  api_key_id?: string;
 
   /** In words, for people: they may change. */
   @ApiProperty({

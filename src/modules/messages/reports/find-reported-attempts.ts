@@ -9,7 +9,7 @@ export interface Target {
 }
 
 /** The ids that the request contained, `<message id>.<attempt id>`; they may lead nowhere. */
-export function idsInCallback({ callbackData }: StatusReport): Target | null {
+export function idsInCallback({ callbackData }: Pick<StatusReport, 'callbackData'>): Target | null {
   const [messageId, attemptId, ...more] = (callbackData ?? '').toLowerCase().split('.');
   return isUuid(messageId) && isUuid(attemptId) && more.length === 0 ? { messageId, attemptId } : null;
 }

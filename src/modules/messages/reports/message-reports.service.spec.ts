@@ -6,6 +6,7 @@ import type { Statements } from '../../../infrastructure/database/database.js';
 import type { MediaService } from '../../media/media.service.js';
 import { ContactsService } from '../../conversations/contacts/contacts.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
+import { PlatformNewsRepository } from './platform-news.repository.js';
 import { MessageReportsService } from './message-reports.service.js';
 
 type Parameters_ = ConstructorParameters<typeof MessageReportsService>;
@@ -37,6 +38,7 @@ describe('reports of messages, calls and statuses in one transaction', () => {
       others[3],
       factsOf(database),
       erased,
+      new PlatformNewsRepository(database),
     );
     const locked: unknown[] = [];
     const statements = {

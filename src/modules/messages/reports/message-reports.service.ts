@@ -26,6 +26,7 @@ import type {
   StatusReport,
 } from '../../message-state/message.types.js';
 import { FactsService } from '../../message-state/facts.service.js';
+import { type NewsReport, PlatformNewsRepository } from './platform-news.repository.js';
 import { applyStatusReports, type AppliedReport } from './status-reports.repository.js';
 
 /** What one notification says of messages. */
@@ -75,6 +76,7 @@ export class MessageReportsService {
     private readonly recipients: RecipientsService,
     private readonly facts: FactsService,
     private readonly erased: ErasedNames,
+    private readonly news: PlatformNewsRepository,
   ) {}
 
   /**
@@ -216,6 +218,17 @@ export class MessageReportsService {
     this.files.wakeFetch(fetchFor);
     this.contacts.remember(adoptions);
     if (replacements.length > 0) this.recipients.replaced(replacements);
+  }
+
+  /** Records what changes nothing. Nothing is told of erased people, until they write again. */
+  async tell(news: readonly NewsReport[]): Promise<void> {
+    const people = await this.erased.find(
+      news.map((each) => ({ ...each, names: 'from' in each ? [each.from, each.userId] : [] })),
+    );
+    const told = news.filter((_each, index) => people[index]?.isBack ?? true);
+    if (told.length === 0) return;
+    await this.news.record(told);
+    this.webhook.wake(new Set(told.map(({ organizationId }) => organizationId)));
   }
 
   private noteStatus(result: NotificationEffect, report: StatusReport, applied: AppliedReport | null): void {

@@ -171,7 +171,7 @@ export class RetriesService {
    * @returns for each message null, or why it was not queued; nothing of one that was left out.
    */
   private async queue(
-    { organizationId, limited }: Sender,
+    { organizationId, apiKeyId, limited }: Sender,
     prepared: readonly Prepared[],
     from: readonly OutboundStatus[],
     { onlyFree = false } = {},
@@ -189,7 +189,7 @@ export class RetriesService {
     const book = limited ? await this.reserve(open, results) : null;
     const fit = open.filter(({ message }) => !results.has(message.id));
     const retries = fit.map(({ message, content }) => ({ messageId: message.id, body: content.body }));
-    for (const id of await this.messages.retryAll(organizationId, retries, from)) results.set(id, null);
+    for (const id of await this.messages.retryAll(organizationId, retries, from, apiKeyId)) results.set(id, null);
     await book?.write();
     return results;
   }

@@ -10,7 +10,7 @@ import type { MessageMarks } from '../messages.repository.js';
 import type { Message } from '../../message-state/message.types.js';
 import type { Waiting, WaitingReason } from '../../sending/sending.types.js';
 
-export interface Explained extends Omit<MessageMarks, 'sendAt' | 'isRetried'> {
+export interface Explained extends Omit<MessageMarks, 'sendAt' | 'acts'> {
   message: Message;
   /** While it is queued. */
   waiting: Waiting | null;

@@ -3,7 +3,7 @@ import { FAILURE_CATEGORIES, FAILURE_MEANINGS } from '../../../common/failure-ca
 import { newId } from '../../../common/ids.js';
 import { meaningOf } from '../../../infrastructure/whatsapp/graph-error.js';
 import type { MessageEventDelivery } from '../../webhook/webhook.types.js';
-import type { Attempt, DetailedMessage } from '../../message-state/message.types.js';
+import type { Attempt, DetailedMessage, MessageAct } from '../../message-state/message.types.js';
 import type { Waiting, WaitingReason } from '../../sending/sending.types.js';
 import { explanationOf, type Explained } from './explanation.js';
 import { MAX_ENTRIES, timelineOf, type MessageHistory } from './timeline.js';
@@ -77,9 +77,21 @@ function attempt(number: number, status: Attempt['status'], change: Partial<Atte
 }
 
 const told = (change: Partial<MessageHistory> & { message: DetailedMessage }) =>
-  timelineOf({ sendAt: null, isRetried: false, erasedAt: null, events: [], ...change });
+  timelineOf({ sendAt: null, acts: [], erasedAt: null, events: [], ...change });
 const moves = (change: Parameters<typeof told>[0]) =>
   told(change).map(({ event, status, attempt: n, source }) => [event, status, n, source]);
+
+const KEY = newId();
+const act = (name: MessageAct['act'], seconds: number, change: Partial<MessageAct> = {}): MessageAct => ({
+  at: at(seconds),
+  act: name,
+  apiKeyId: KEY,
+  queuedAt: null,
+  failedAt: null,
+  failureCategory: null,
+  errorCode: null,
+  ...change,
+});
 
 const event = (status: string, attemptNumber: number, seconds: number): MessageEventDelivery => ({
   type: 'message.status.updated',
@@ -162,7 +174,8 @@ describe('the timeline', () => {
         attempt(1, 'accepted', { httpStatus: 200, failureCategory: 'recipient_unreachable', platformCode: 131026 }),
       ],
     });
-    expect(moves({ message: retried, events: [event('accepted', 1, 11), event('failed', 1, 30)] })).toEqual([
+    const acts = [act('retried', 40, { queuedAt: at(0), failedAt: at(30), errorCode: '131026' })];
+    expect(moves({ message: retried, acts, events: [event('accepted', 1, 11), event('failed', 1, 30)] })).toEqual([
       ['queued', 'queued', undefined, 'api'],
       ['attempt_started', 'processing', 1, 'herald'],
       ['attempt_accepted', 'accepted', 1, 'whatsapp'],
@@ -173,11 +186,55 @@ describe('the timeline', () => {
 
   it.each([
     ['EXPIRED', 'expired', 'expired', 'herald'],
-    ['CANCELED', 'canceled', 'canceled', 'api'],
     ['ERASED', 'unknown', 'erased', 'operator'],
   ])('of one that ended by %s, without an attempt', (errorCode, failureCategory, name, source) => {
     const ended = message({ status: 'failed', failedAt: at(90), errorCode, failureCategory });
     expect(moves({ message: ended }).at(-1)).toEqual([name, 'failed', undefined, source]);
+  });
+
+  it('of cancels and retries: each stays, with who asked for it', () => {
+    const canceled = message({
+      tag: 'spring sale',
+      status: 'failed',
+      queuedAt: at(200),
+      failedAt: at(210),
+      failureCategory: 'canceled',
+      errorCode: 'CANCELED',
+    });
+    const acts = [
+      act('canceled', 10),
+      act('retried', 20, { queuedAt: at(0), failedAt: at(10), failureCategory: 'canceled', errorCode: 'CANCELED' }),
+      act('retried', 200, { apiKeyId: null, queuedAt: at(20), failedAt: at(90), errorCode: 'EXPIRED' }),
+      act('canceled', 210, { apiKeyId: null }),
+    ];
+    const events = [event('failed', 0, 10), event('failed', 0, 90), event('failed', 0, 210)];
+    const entries = told({ message: canceled, acts, events });
+    expect(
+      entries.map(({ at: time, event: name, status, by, api_key_id: key }) => [time, name, status, by, key]),
+    ).toEqual([
+      [at(0), 'queued', 'queued', undefined, undefined],
+      [at(10), 'canceled', 'failed', 'caller', KEY],
+      [at(20), 'retried', 'queued', 'caller', KEY],
+      [at(90), 'expired', 'failed', undefined, undefined],
+      [at(200), 'retried', 'queued', 'tag', undefined],
+      [at(210), 'canceled', 'failed', 'tag', undefined],
+    ]);
+    expect(entries.flatMap(({ delivery_ids: ids = [] }) => ids)).toHaveLength(3);
+    expect(entries[2]?.summary).toBe('You sent it again with POST /messages/{id}/retry.');
+    expect(entries[4]?.summary).toBe('You sent it again with POST /tags/spring%20sale/retry.');
+    expect(entries[5]?.summary).toBe('You canceled it with POST /tags/spring%20sale/cancel, before it was sent.');
+  });
+
+  it('of a retry of what was refused before any attempt', () => {
+    const retried = message({ queuedAt: at(20) });
+    const acts = [
+      act('retried', 20, { queuedAt: at(0), failedAt: at(10), failureCategory: 'opted_out', errorCode: 'OPTED_OUT' }),
+    ];
+    expect(moves({ message: retried, acts })).toEqual([
+      ['queued', 'queued', undefined, 'api'],
+      ['failed', 'failed', undefined, 'herald'],
+      ['retried', 'queued', undefined, 'api'],
+    ]);
   });
 
   it('of a failure that WhatsApp reported after it had taken the message', () => {
@@ -211,12 +268,14 @@ describe('the timeline', () => {
       ['queued', 'queued', undefined, 'api'],
       ['released', undefined, undefined, 'herald'],
     ]);
-    expect(
-      moves({ message: released, sendAt: at(3_000), isRetried: true, events: [event('failed', 0, 3_000)] }),
-    ).toEqual([
-      ['queued', 'queued', undefined, 'api'],
-      ['failed', 'failed', undefined, 'herald'],
-      ['retried', 'queued', undefined, 'api'],
+    const acts = [act('retried', 4_000, { queuedAt: at(3_600), failedAt: at(3_700) })];
+    const again = message({ queuedAt: at(4_000), attempts: [attempt(1, 'rejected', { startedAt: at(3_650) })] });
+    expect(moves({ message: again, sendAt: at(3_600), acts }).map(([name]) => name)).toEqual([
+      'queued',
+      'attempt_rejected',
+      'released',
+      'attempt_started',
+      'retried',
     ]);
     const received = message({ direction: 'inbound', status: 'received', sentAt: at(-1), readAt: at(5) });
     const events = [{ ...event('', 1, 0), type: 'message.received' as const, status: null, attempt: null }];

@@ -1,8 +1,13 @@
 import type { MessageEventDelivery } from '../../webhook/webhook.types.js';
-import { TIMELINE_EVENTS, type TIMELINE_SOURCES, type TimelineEntryResponse } from '../dto/timeline.response.js';
+import {
+  type TIMELINE_ACTORS,
+  TIMELINE_EVENTS,
+  type TIMELINE_SOURCES,
+  type TimelineEntryResponse,
+} from '../dto/timeline.response.js';
 import type { MessageStatus, OutboundStatus } from '../../message-state/message-state.types.js';
 import type { MessageMarks } from '../messages.repository.js';
-import type { Attempt, DetailedMessage } from '../../message-state/message.types.js';
+import type { Attempt, DetailedMessage, MessageAct } from '../../message-state/message.types.js';
 import { codeOf, meaningOfFailure } from './explanation.js';
 
 type TimelineEvent = (typeof TIMELINE_EVENTS)[number];
@@ -11,6 +16,7 @@ interface TimelineEntry extends TimelineEntryResponse {
   event: TimelineEvent;
   status?: MessageStatus;
   source: (typeof TIMELINE_SOURCES)[number];
+  by?: (typeof TIMELINE_ACTORS)[number];
 }
 
 /** Attempts that a timeline names, the latest. */
@@ -20,7 +26,7 @@ export const MAX_ATTEMPTS = 100;
 export const MAX_ENTRIES = 500;
 
 /** All that is kept of a message. */
-export interface MessageHistory extends Pick<MessageMarks, 'sendAt' | 'isRetried'> {
+export interface MessageHistory extends Pick<MessageMarks, 'sendAt' | 'acts'> {
   message: DetailedMessage;
   /** When all that named the contact was erased, where that is known. */
   erasedAt: Date | null;
@@ -34,14 +40,17 @@ const RANK = new Map(TIMELINE_EVENTS.map((event, index) => [event, index]));
 export function timelineOf(history: MessageHistory): TimelineEntry[] {
   const { message, erasedAt } = history;
   const entries = message.direction === 'inbound' ? receivedMoves(message) : sentMoves(history);
+  entries.sort(byTime);
   addEvents(entries, history);
   if (erasedAt !== null && !entries.some(({ event }) => event === 'erased')) {
     const summary = 'Everything that named the contact was erased: content, numbers and ids at WhatsApp.';
     entries.push({ at: erasedAt, event: 'erased', source: 'operator', summary });
   }
-  return entries
-    .sort((a, b) => a.at.getTime() - b.at.getTime() || (RANK.get(a.event) ?? 0) - (RANK.get(b.event) ?? 0))
-    .slice(-MAX_ENTRIES);
+  return entries.sort(byTime).slice(-MAX_ENTRIES);
+}
+
+function byTime(a: TimelineEntry, b: TimelineEntry): number {
+  return a.at.getTime() - b.at.getTime() || (RANK.get(a.event) ?? 0) - (RANK.get(b.event) ?? 0);
 }
 
 function receivedMoves(message: DetailedMessage): TimelineEntry[] {
@@ -65,7 +74,8 @@ function sentMoves(history: MessageHistory): TimelineEntry[] {
   const summary = `You sent it with POST /messages; Herald stored it durably${later}.`;
   return [
     { at: message.createdAt, event: 'queued', status: 'queued', source: 'api', summary },
-    ...queuedAgain(history),
+    ...history.acts.flatMap((act) => actMoves(act, history)),
+    ...releasedMoves(message.queuedAt, history),
     ...message.attempts.flatMap((attempt) => attemptMoves(attempt, message)),
     ...reportedMoves(message),
     ...endMoves(message),
@@ -85,18 +95,53 @@ function appMoves(message: DetailedMessage): TimelineEntry[] {
   ];
 }
 
-/** What put the message into the queue last, where that was not its acceptance. */
-function queuedAgain({ message, sendAt, isRetried }: MessageHistory): TimelineEntry[] {
-  const { queuedAt, createdAt, attempts } = message;
-  if (queuedAt === null || queuedAt <= createdAt) return [];
-  // Retries of before `isRetried` was kept show in what was there before them.
-  const isRetry =
-    isRetried || attempts.some(({ startedAt }) => startedAt < queuedAt) || sendAt === null || queuedAt < sendAt;
-  if (!isRetry) {
-    return [{ at: queuedAt, event: 'released', source: 'herald', summary: 'Its time came: it joined the queue.' }];
+/** A cancel; or a retry, with what it has ended where no attempt shows that. */
+function actMoves(act: MessageAct, history: MessageHistory): TimelineEntry[] {
+  const { at, apiKeyId } = act;
+  const by = apiKeyId === null ? ({ by: 'tag' } as const) : ({ by: 'caller', api_key_id: apiKeyId } as const);
+  const of = apiKeyId === null ? `/tags/${encodeURIComponent(history.message.tag ?? '')}` : '/messages/{id}';
+  if (act.act === 'deleted' || act.act === 'warned') return [notedMove(act)];
+  const entry = { at, source: 'api', ...by } as const;
+  if (act.act === 'canceled') {
+    const summary = `You canceled it with POST ${of}/cancel, before it was sent.`;
+    return [{ ...entry, event: 'canceled', status: 'failed', summary }];
   }
-  const summary = 'You sent it again with POST /messages/{id}/retry.';
-  return [{ at: queuedAt, event: 'retried', status: 'queued', source: 'api', summary }];
+  const summary = `You sent it again with POST ${of}/retry.`;
+  return [
+    ...releasedMoves(act.queuedAt, history),
+    ...endedMoves(act, history.message),
+    { ...entry, event: 'retried', status: 'queued', summary },
+  ];
+}
+
+function notedMove({ at, act, errorCode }: MessageAct): TimelineEntry {
+  const code = codeOf(errorCode);
+  if (act === 'deleted') {
+    return { at, event: 'deleted', source: 'whatsapp', summary: 'WhatsApp reported that it was deleted.' };
+  }
+  const meaning = code === null ? '' : ` ${meaningOfFailure(null, code).summary} (code ${code})`;
+  const warned = { at, event: 'warned', source: 'whatsapp', summary: `WhatsApp warned of it.${meaning}` } as const;
+  return code === null ? warned : { ...warned, platform_code: code };
+}
+
+/** The failure that a retry has ended: of a message that waited too long, or that was never begun. */
+function endedMoves(
+  { failedAt: at, failureCategory, errorCode }: MessageAct,
+  message: DetailedMessage,
+): TimelineEntry[] {
+  if (at === null || errorCode === CANCELED) return [];
+  if (errorCode === EXPIRED) return [{ at, event: 'expired', status: 'failed', source: 'herald', summary: WAITED }];
+  if (message.attempts.some(({ startedAt }) => startedAt <= at)) return [];
+  const { summary } = meaningOfFailure(failureCategory, codeOf(errorCode));
+  return [{ at, event: 'failed', status: 'failed', source: 'herald', summary }];
+}
+
+/** What put the message into the queue at this time, where that was neither its acceptance nor a retry. */
+function releasedMoves(at: Date | null, { message, acts }: MessageHistory): TimelineEntry[] {
+  if (at === null || at <= message.createdAt) return [];
+  if (acts.some((act) => act.act === 'retried' && act.at.getTime() === at.getTime())) return [];
+  const summary = 'Its time came: it joined the queue.';
+  return [{ at, event: 'released', source: 'herald', by: 'schedule', summary }];
 }
 
 function attemptMoves(attempt: Attempt, message: DetailedMessage): TimelineEntry[] {
@@ -164,11 +209,10 @@ function reportedMoves(message: DetailedMessage): TimelineEntry[] {
   });
 }
 
-const ENDS: Readonly<Record<string, [event: TimelineEvent, source: TimelineEntry['source'], summary: string]>> = {
-  EXPIRED: ['expired', 'herald', 'It waited in the queue until its time was over. Nothing was sent.'],
-  CANCELED: ['canceled', 'api', 'You canceled it before it was sent.'],
-  ERASED: ['erased', 'operator', 'All that is known of the recipient was erased before it was sent; it was withdrawn.'],
-};
+const CANCELED = 'CANCELED';
+const EXPIRED = 'EXPIRED';
+const WAITED = 'It waited in the queue until its time was over. Nothing was sent.';
+const WITHDRAWN = 'All that is known of the recipient was erased before it was sent; it was withdrawn.';
 
 /** Failures and doubts that are no attempt's answer. */
 function endMoves(message: DetailedMessage): TimelineEntry[] {
@@ -179,8 +223,12 @@ function endMoves(message: DetailedMessage): TimelineEntry[] {
     return [{ at, event: 'restored', status, source: 'operator', summary }];
   }
   if (status !== 'failed' || failedAt === null) return [];
-  const end = ENDS[errorCode ?? ''] ?? (failureCategory === 'canceled' ? ENDS.CANCELED : undefined);
-  if (end !== undefined) return [{ at: failedAt, event: end[0], status, source: end[1], summary: end[2] }];
+  const ended = { at: failedAt, status } as const;
+  if (errorCode === CANCELED) return []; // Its act shows it.
+  if (errorCode === EXPIRED) return [{ ...ended, event: 'expired', source: 'herald', summary: WAITED }];
+  if (errorCode === 'ERASED') {
+    return [{ ...ended, event: 'erased', source: 'operator', by: 'operator', summary: WITHDRAWN }];
+  }
   const last = message.attempts.at(-1);
   if (last?.status === 'rejected' && message.acceptedAt === null) return [];
   const code = codeOf(errorCode);

@@ -237,6 +237,30 @@ describe('the reason', () => {
     expect(await estimates.ofNew(newTo('1001'))).toMatchObject({ ahead: 1 });
   });
 
+  it.each([null, '1 hour', '-1 second'])(
+    'tag_paused: from the commit of the pause on, scheduled in %s',
+    async (inTime) => {
+      const [id = ''] = await queue(['1001']);
+      await opened.database.execute(
+        `update message_queue set tag = 'sale', held_until = now() + $2::interval, scheduled_for = now() + $2::interval,
+         due_at = case when $2::interval is null then due_at end
+       where message_id = $1`,
+        [id, inTime],
+      );
+      const reason = inTime === '1 hour' ? 'scheduled' : 'due';
+      expect(await waitingOf(id)).toMatchObject({ reason });
+      await opened.database.execute(
+        `insert into message_tag (organization_id, tag, paused, acted_at) values ($1, 'sale', true, now())`,
+        [connection.organizationId],
+      );
+      expect(await waitingOf(id)).toMatchObject({ reason: 'tag_paused', until: null, ahead: 0, estimatedSendAt: null });
+      await opened.database.execute('update message_tag set paused = false where organization_id = $1', [
+        connection.organizationId,
+      ]);
+      expect(await waitingOf(id)).toMatchObject({ reason });
+    },
+  );
+
   it('number_disconnected: no end is known', async () => {
     const pending = await newConnection('pending');
     const [id = ''] = await queue(['1001'], pending);

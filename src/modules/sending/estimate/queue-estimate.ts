@@ -167,12 +167,17 @@ select clock_timestamp() as now, l.can_send as "canSend", l.throughput_per_secon
   (select count(*) from passed)::integer as others
 from subject s cross join turn t join lane_now l on true`;
 
+/** SQL: its tag is paused, though the sweep may not have held the row yet. */
+const TAG_PAUSED = `exists (
+      select from message_tag t where t.organization_id = q.organization_id and t.tag = q.tag and t.paused)`;
+
 // $1 message, $2 workspace.
 const OF_MESSAGE = estimateSql(`
   select q.organization_id, q.connection_id, q.recipient, q.seq, q.queued_at, q.due_at, q.expires_at, (
     select a.code from message_attempt a where a.message_id = q.message_id order by a.number desc limit 1)
     as last_code
-  from message_queue q where q.message_id = $1 and q.organization_id = $2 and q.held_until is null and ${queueTakes('claimed')}`);
+  from message_queue q where q.message_id = $1 and q.organization_id = $2 and q.held_until is null and ${queueTakes('claimed')}
+    and not (${TAG_PAUSED})`);
 
 // $1 workspace, $2 connection, $3 recipient, $4 user id, $5 conversation.
 const OF_NEW = estimateSql(`
@@ -183,6 +188,7 @@ const OF_NEW = estimateSql(`
 
 // $1 message, $2 workspace. A release may take several looks.
 const OF_HELD = `
-select greatest(q.scheduled_for, nullif(q.held_until, 'infinity')) as until, q.held_until = 'infinity' as "isPaused",
+select greatest(q.scheduled_for, nullif(q.held_until, 'infinity')) as until, coalesce(q.held_until = 'infinity', false) or ${TAG_PAUSED} as "isPaused",
   clock_timestamp() as now, ${CLAIMS_BLOCKED} as "allBlocked", q.expires_at as "expiresAt"
-from message_queue q where q.message_id = $1 and q.organization_id = $2 and q.held_until is not null`;
+from message_queue q where q.message_id = $1 and q.organization_id = $2 and ${queueTakes('claimed')}
+  and (q.held_until is not null or ${TAG_PAUSED})`;

@@ -35,6 +35,11 @@ export class TemplateVariableResponse {
 }
 
 /** One language of a message template. */
+class HeaderMediaResponse {
+  @ApiProperty({ enum: ['image', 'video', 'document'], example: 'image' })
+  type!: 'image' | 'video' | 'document';
+}
+
 export class TemplateResponse {
   @ApiProperty({ format: 'uuid', example: '01936f70-11aa-7b2c-9c3d-4e5f60718293' })
   id!: string;
@@ -98,6 +103,10 @@ export class TemplateResponse {
     ],
   })
   components!: readonly TemplateComponent[];
+
+  /** What kind of file a message puts into the header, as `media_object_id`; null: none. */
+  @ApiProperty({ type: HeaderMediaResponse, nullable: true, example: null })
+  header_media!: HeaderMediaResponse | null;
 
   /** What a message must fill, in the order of the parts. */
   @ApiProperty()

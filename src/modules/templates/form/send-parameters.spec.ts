@@ -216,8 +216,8 @@ describe('parameters that do not fit', () => {
       'an image without id and link',
       HEADED('IMAGE'),
       [header({ type: 'image', image: {} })],
-      { component: 'header', type: 'image', parameters: 1 },
-      { component: 'header', type: 'image', parameters: 1 },
+      { component: 'header', type: 'image', parameters: 1, value: 'id_or_link' },
+      { component: 'header', type: 'image', parameters: 1, value: 'missing' },
     ],
     [
       'two images',

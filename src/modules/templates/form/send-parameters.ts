@@ -28,7 +28,7 @@ export interface ParameterShape {
   /** Kind of the parameter: `text`, `image` ... */
   type?: string;
   /**
-   * What the value must be or is: expected `text` or `single_line`; given `empty`, `missing`, the type of the JSON value,
+   * What the value must be or is: expected `text`, `single_line` or, of a file, `id_or_link`; given `empty`, `missing`, the type of the JSON value,
    * or what makes more than a line of it: `line_break`, `tab`, `five_spaces`.
    */
   value?: string;
@@ -162,9 +162,16 @@ function* checkHeader(
   const isComplete =
     type === 'location' ? isObject(value) : ['id', 'link'].some((key) => (asText(own(value, key)) ?? '') !== '');
   if (isComplete && [wanted, ...others].includes(type)) return;
+  // Of the right type, but without its file.
+  const isEmpty = [wanted, ...others].includes(type) && wanted !== 'location';
   yield {
-    expected: { ...place, type: wanted, parameters: 1 },
-    given: { ...place, ...(type !== '' && { type: type.slice(0, NAME_MAX) }), parameters: parameters.length },
+    expected: { ...place, type: wanted, parameters: 1, ...(isEmpty && { value: 'id_or_link' }) },
+    given: {
+      ...place,
+      ...(type !== '' && { type: type.slice(0, NAME_MAX) }),
+      parameters: parameters.length,
+      ...(isEmpty && { value: 'missing' }),
+    },
     message: `Give ${nameOf(place)} one parameter of type ${wanted}${wanted === 'location' ? '' : ', with its id or link'}.`,
   };
 }

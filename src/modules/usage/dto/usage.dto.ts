@@ -74,7 +74,7 @@ export class UsageQuery extends PeriodQuery {
   @Length(1, 512)
   template?: string;
 
-  /** Only what WhatsApp charged, or left free, under this category, such as `marketing`. */
+  /** Only what WhatsApp charged, or left free, under this category; `marketing` has `marketing_lite` too. */
   @ApiPropertyOptional({ minLength: 1, maxLength: 64 })
   @IsOptional()
   @Length(1, 64)
@@ -203,6 +203,14 @@ export class UsageFiguresResponse {
   /** Estimated; null: the operator has set no price for some of the messages. */
   @ApiProperty({ type: CostResponse, nullable: true })
   cost!: Cost | null;
+
+  /** The same of those with a price; null: there are no prices. */
+  @ApiProperty({ type: CostResponse, nullable: true })
+  cost_of_priced!: Cost | null;
+
+  /** Billable messages without a price, by category. */
+  @ApiProperty(counts({}))
+  unpriced!: Record<string, number>;
 }
 
 export class UsageRowResponse extends UsageFiguresResponse {

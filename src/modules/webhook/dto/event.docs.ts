@@ -1,4 +1,9 @@
-import { documentedWebhooks, namedParameter, namedSchema } from '../../../infrastructure/http/api-description.js';
+import {
+  documentedWebhooks,
+  namedParameter,
+  namedResponse,
+  namedSchema,
+} from '../../../infrastructure/http/api-description.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
 import { always, type Described, is, nullable, object, type Schema, text, time, uuid } from './described.js';
 import {
@@ -15,6 +20,7 @@ import {
   TIME,
 } from './event-data.docs.js';
 import { LIMIT } from './limit.docs.js';
+import { callOf, PAYMENT, PLATFORM_ERROR } from './news.docs.js';
 import { EXAMPLE_EVENT_ID } from './webhook.dto.js';
 
 /** Behind an event. */
@@ -154,6 +160,30 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
     as: 'eighty_percent',
     further: { reached: { ...LIMIT.example, percent: 100, used: 1_000, remaining: 0 } },
   },
+  'payment.updated': {
+    summary: 'A payment came to another state',
+    description: 'Sent for payments of orders that a message of yours has.',
+    data: PAYMENT,
+    as: 'captured',
+  },
+  'call.missed': {
+    summary: 'A customer called, and nobody answered',
+    description: 'Sent when a call of a customer ends that nobody took.',
+    data: callOf('failed', null),
+    as: 'missed',
+  },
+  'call.ended': {
+    summary: 'A call ended',
+    description: 'Sent for calls that were answered, and for those of the business.',
+    data: callOf('completed', 120),
+    as: 'answered',
+  },
+  'platform.error': {
+    summary: 'WhatsApp reported trouble that belongs to no message',
+    description: 'Sent as it comes; WhatsApp may repeat it.',
+    data: PLATFORM_ERROR,
+    as: 'limited',
+  },
   [TEST_EVENT]: {
     summary: 'A test',
     description: 'Sent by POST /webhook/test, whatever kinds the webhook has chosen.',
@@ -172,15 +202,18 @@ const HEADERS = [
   ['webhook-timestamp', 'When this attempt was made, in seconds since 1970.', '1795248001'],
   [
     'webhook-signature',
-    '`v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.',
+    '`v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.',
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   ],
 ].map(([name = '', description, example]) =>
   namedParameter({ name, in: 'header', required: true, description, schema: text, example }),
 );
 
-const VERIFY =
-  'Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.';
+const ANSWERS = {
+  '2XX': namedResponse('EventTaken', 'Taken. Answer within ten seconds; do the work afterwards.'),
+  '410': namedResponse('EventsUnwanted', 'Send no more: the webhook is disabled at once.'),
+  default: namedResponse('EventRefused', 'Anything else, redirects too: the event comes again by the schedule.'),
+};
 
 const TEST_MARK = {
   const: true,
@@ -191,11 +224,11 @@ function envelopeOf(type: EventType) {
   const { schema, example } = EVENTS[type].data;
   const marked = { ...schema, properties: { ...(schema.properties as Schema), test: TEST_MARK } };
   return object({
-    id: is(uuid, EXAMPLE_EVENT_ID, 'The same for all attempts: a receiver that knows it has handled the event.'),
+    id: is(uuid, EXAMPLE_EVENT_ID, 'The same for all attempts.'),
     type: always(type),
     created_at: is(time, TIME, 'When the reported change happened.'),
     organization_id: is(uuid, ORGANIZATION_ID),
-    cursor: is(text, EXAMPLE_CURSOR, 'Its place among all events: `after` of GET /events reads on behind it.'),
+    cursor: is(text, EXAMPLE_CURSOR, 'For `after` of GET /events.'),
     data: is(type === TEST_EVENT ? schema : marked, example),
   });
 }
@@ -223,7 +256,7 @@ for (const type of EVENT_TYPES) {
       operationId: `on_${type.replaceAll('.', '_')}`,
       tags: ['Webhook'],
       summary,
-      description: `${description}\n\n${VERIFY}`,
+      description,
       security: [],
       parameters: HEADERS,
       requestBody: {
@@ -237,11 +270,7 @@ for (const type of EVENT_TYPES) {
           },
         },
       },
-      responses: {
-        '2XX': { description: 'Taken. Answer within ten seconds; do the work afterwards.' },
-        '410': { description: 'Send no more: the webhook is disabled at once.' },
-        default: { description: 'Anything else, redirects too: the event comes again by the schedule.' },
-      },
+      responses: ANSWERS,
     },
   };
 }

@@ -90,11 +90,8 @@ export class ConfigureWebhookRequest {
   @Matches(new RegExp(SECRET_PATTERN), { message: 'secret must be whsec_ and the base64 of 24 to 64 random bytes.' })
   secret?: string;
 
-  /**
-   * With `false` events wait, three days at the most, and go out once it is `true` again. It does not stay `false` when left
-   * out.
-   */
-  @ApiPropertyOptional({ default: true, example: true })
+  /** With `false` events wait, three days at the most, and go out once it is `true` again. Left out: as it is; `true` for a new webhook. */
+  @ApiPropertyOptional({ example: true })
   @IfGiven()
   @IsBoolean()
   active?: boolean;

@@ -16,6 +16,9 @@ const READABLE_WITH: Partial<Record<EventType, readonly Scope[]>> = {
   'contact.opt_out.updated': ['messages:read'],
   'media.ready': ['messages:read', 'media:read'],
   'media.failed': ['messages:read', 'media:read'],
+  'payment.updated': ['messages:read'],
+  'call.missed': ['messages:read'],
+  'call.ended': ['messages:read'],
 };
 const NEED_A_SCOPE = Object.keys(READABLE_WITH);
 
