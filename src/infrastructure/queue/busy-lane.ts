@@ -55,11 +55,8 @@ export class BusyLane {
 
   /** What a claim reports. @param giveBackAt where it took the lane. */
   claimed(now: number, pace: LanePace, { grant, items }: Claim<unknown>, giveBackAt: number): void {
-    if (grant === null) {
-      this.paceIsUnknown();
-      this.mayOwn = false;
-      return;
-    }
+    // Not known where this process owned it before: the lane may only be locked at this moment. A release that is not needed does nothing.
+    if (grant === null) return this.paceIsUnknown();
     if (grant.paused) return;
     if (grant.unusedRows !== null) {
       this.bucket = new TokenBucket(limitsOf(pace), now, grant.unusedRows);

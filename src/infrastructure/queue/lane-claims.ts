@@ -25,8 +25,8 @@ export interface LaneClaimsOptions<T> {
   onError(message: string, error: unknown): void;
 }
 
-/** `give_back`: no slot is free, and another process may have some. `stopped`: nothing is claimed any more. */
-export type Turn<T> = Claim<T> | Error | 'give_back' | 'stopped';
+/** `give_back`: no slot is free, and another process may have some. An Error also where nothing is claimed any more. */
+export type Turn<T> = Claim<T> | Error | 'give_back';
 
 interface Waiting<T> {
   lane: BusyLane;
@@ -34,6 +34,7 @@ interface Waiting<T> {
   resolve: (turn: Turn<T>) => void;
 }
 
+const STOPPED = new Error('this process stops');
 /** A claim that takes less shows that its lanes are not slow; the time of a suspect's claim. */
 const SLOW_MS = 250;
 /** So many claims of suspects out of time, one after the other: the database is slow, and no lane is to blame. */
@@ -105,7 +106,7 @@ export class LaneClaims<T> {
 
   /** The lane's next claim; each row that it brings has a slot, until `rowEnded`. Does not reject. */
   next(lane: BusyLane, pace: LanePace): Promise<Turn<T>> {
-    if (this.isStopped) return Promise.resolve('stopped');
+    if (this.isStopped) return Promise.resolve(STOPPED);
     return new Promise((resolve) => {
       const waiting = this.alone.has(lane.key) ? this.aloneWaiting : this.waiting;
       waiting.push({ lane, pace, resolve });
@@ -121,7 +122,7 @@ export class LaneClaims<T> {
   stop(): void {
     this.isStopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
-    for (const { resolve } of [...this.waiting.splice(0), ...this.aloneWaiting.splice(0)]) resolve('stopped');
+    for (const { resolve } of [...this.waiting.splice(0), ...this.aloneWaiting.splice(0)]) resolve(STOPPED);
   }
 
   /** How many more rows of this lane may be worked on; the slots of the process are not considered. */

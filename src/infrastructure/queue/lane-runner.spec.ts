@@ -360,6 +360,21 @@ describe('a lane that was woken', () => {
   );
 });
 
+it('a lane that must not run is asked for its pace four times a second at most, however often it is woken', async () => {
+  jest.useFakeTimers();
+  const kind = new ListKind();
+  let asked = 0;
+  kind.pace = () => Promise.resolve((asked++, null));
+  const { loop } = loopFor(kind);
+  const lane = newId();
+  for (let n = 0; n < 100; n++) {
+    loop.wake(lane);
+    await jest.advanceTimersByTimeAsync(10);
+  }
+  jest.useRealTimers();
+  expect(asked).toBe(4);
+});
+
 describe('what is due later', () => {
   /** The answers of claims, in turn, and the times (ms) of the claims; nothing asks a database. */
   function timed(answers: Claim<number | null>[], pace: LanePace = { ratePerSecond: 1_000, burstSeconds: 1 }) {

@@ -51,6 +51,9 @@ const MAX_WAKES = 10_000;
 const WAKES_APART_MS = 50;
 const MAX_WAKE_IN_MS = 24 * 3_600_000;
 
+/** What a claim of a lane led to; see `drain`. */
+type Claimed = 'more' | 'used_up' | 'some' | 'none' | 'denied' | 'paused' | 'no_pace' | 'failed' | 'give_back';
+
 /**
  * Works on the lanes of one kind: `wake` starts a drain of the lane, or tells the one that runs. A drain ends when its lane has been
  * quiet for three seconds, or has another owner; then the lane is released.
@@ -145,9 +148,9 @@ export class LaneRunner<T> {
    */
   private async run(lane: BusyLane): Promise<void> {
     do {
-      const givesBack = (await this.drain(lane)) === 'give_back';
+      const ended = await this.drain(lane);
       while (!(await this.release(lane)) && !lane.isWoken && !this.stopping) await this.pause(FAILED_MS);
-      if (givesBack) await this.passOn(lane);
+      if (ended === 'give_back') await this.passOn(lane);
     } while (lane.isWoken && !this.stopping);
     lane.run = null;
     if (lane.inFlight === 0) this.lanes.delete(lane.key);
@@ -155,44 +158,75 @@ export class LaneRunner<T> {
   }
 
   /**
-   * Works on one lane until it has been quiet for a while, another process has it, or it is to be given back. Its waits:
+   * Works on one lane until it has been quiet for a while, another process has it, it must not run, or it is to be given back.
    *
-   * | It waits                                  | until                                  | then, without a wake            |
-   * | ----------------------------------------- | -------------------------------------- | ------------------------------- |
-   * | for a slot of the lane (`mayClaim`)       | a row of it ends                       |                                 |
-   * | for its pace (`mayClaim`)                 | that gives a row                       | claims                          |
-   * | for a slot of the process (`claims.next`) | it is chosen, or given back            |                                 |
-   * | without a grant, paused, after a failure  | 250 ms or 1 s, whatever wakes it       | ends, unless it is warm         |
-   * | for rows (`wokenOrPolled`)                | a wake or the next poll                | ends where it is not warm, and no row is in flight |
+   * | The claim         | The next one                                                           | The drain ends          |
+   * | ----------------- | ---------------------------------------------------------------------- | ----------------------- |
+   * | `more`, `used_up` | as soon as slots and pace allow (`mayClaim`, `LaneClaims.next`)        |                         |
+   * | `some`, `none`    | at a wake, or after 50, 100, 200, 250 ms; 1 s where it is not warm     | not warm, none in flight |
+   * | `denied`          | in 250 ms, whatever wakes it                                           | not warm                |
+   * | `paused`          | in 250 ms, whatever wakes it                                           | not woken, none in flight |
+   * | `no_pace`         | in 250 ms, whatever wakes it                                           | not woken               |
+   * | `failed`          | in 1 s, whatever wakes it                                              | not warm                |
+   *
+   * A lane is warm for three seconds after a row or a wake of this process. `isWoken` is cleared when a claim begins.
    */
-  private async drain(lane: BusyLane): Promise<'give_back' | undefined> {
+  private async drain(lane: BusyLane): Promise<'quiet' | 'give_back'> {
     let pollMs = MIN_POLL_MS;
     while (!this.stopping) {
-      const pace = await this.mayClaim(lane);
-      if (pace === null) return;
-      const turn = pace instanceof Error ? pace : await this.claims.next(lane, pace);
-      if (turn === 'give_back') return turn;
-      if (turn === 'stopped') return;
-      if (turn instanceof Error) {
-        if (!(await this.rest(lane, FAILED_MS))) return;
-        continue;
-      }
-      const { grant, items } = turn;
-      for (const item of items) this.work(lane, item);
-      if (grant === null) {
-        this.options.lanes.missed(lane.key);
-        if (!(await this.rest(lane, DENIED_MS))) return;
-      } else if (grant.paused) {
-        if (grant.pausedMs !== null) this.wakeIn(lane.key, grant.pausedMs);
-        lane.warmUntil = -Infinity;
-        if (!(await this.rest(lane, DENIED_MS)) && !(await this.wokenOrPolled(lane, MAX_POLL_MS))) return;
-      } else if (!hasMore(turn) && grant.slots > 0) {
-        if (items.length > 0) lane.warmUntil = this.clock.monotonic() + this.options.warmMs;
-        pollMs = items.length > 0 || lane.isWoken ? MIN_POLL_MS : Math.min(2 * pollMs, MAX_POLL_MS);
-        if (!(await this.wokenOrPolled(lane, pollMs))) return;
+      const claimed = await this.claim(lane);
+      switch (claimed) {
+        case 'more':
+        case 'used_up':
+          break;
+        case 'some':
+        case 'none':
+          pollMs = claimed === 'some' || lane.isWoken ? MIN_POLL_MS : Math.min(2 * pollMs, MAX_POLL_MS);
+          if (!(await this.wokenOrPolled(lane, pollMs))) return 'quiet';
+          break;
+        case 'denied':
+        case 'failed':
+          await this.pause(claimed === 'denied' ? DENIED_MS : FAILED_MS);
+          if (!lane.isWoken && !this.isWarm(lane)) return 'quiet';
+          break;
+        case 'paused':
+        case 'no_pace':
+          lane.warmUntil = -Infinity;
+          await this.pause(DENIED_MS);
+          if (!lane.isWoken && (claimed === 'no_pace' || lane.inFlight === 0)) return 'quiet';
+          break;
+        case 'give_back':
+          return claimed;
       }
     }
-    return;
+    return 'quiet';
+  }
+
+  /** Claims rows when slots and pace allow, and begins the work on them. */
+  private async claim(lane: BusyLane): Promise<Claimed> {
+    const pace = await this.mayClaim(lane);
+    if (pace === null) {
+      // What woke it is answered: it must not run.
+      lane.isWoken = false;
+      return 'no_pace';
+    }
+    const turn = pace instanceof Error ? pace : await this.claims.next(lane, pace);
+    if (turn instanceof Error) return 'failed';
+    if (turn === 'give_back') return turn;
+    const { grant, items } = turn;
+    for (const item of items) this.work(lane, item);
+    if (grant === null) {
+      this.options.lanes.missed(lane.key);
+      return 'denied';
+    }
+    if (grant.paused) {
+      if (grant.pausedMs !== null) this.wakeIn(lane.key, grant.pausedMs);
+      return 'paused';
+    }
+    if (items.length > 0) lane.warmUntil = this.clock.monotonic() + this.options.warmMs;
+    if (hasMore(turn)) return 'more';
+    if (grant.slots === 0) return 'used_up';
+    return items.length > 0 ? 'some' : 'none';
   }
 
   /**
@@ -225,15 +259,13 @@ export class LaneRunner<T> {
     return null;
   }
 
-  /** No wake shortens it. @returns whether the lane is to be claimed again. */
-  private async rest(lane: BusyLane, ms: number): Promise<boolean> {
-    await this.pause(ms);
-    return lane.isWoken || lane.warmUntil > this.clock.monotonic();
+  private isWarm(lane: BusyLane): boolean {
+    return lane.warmUntil > this.clock.monotonic();
   }
 
   /** A lane whose rows are in flight is kept, and polled: their order may need it. @returns whether the lane is to be claimed again. */
   private async wokenOrPolled(lane: BusyLane, pollMs: number): Promise<boolean> {
-    const isWarm = lane.warmUntil > this.clock.monotonic();
+    const isWarm = this.isWarm(lane);
     if (!isWarm && lane.inFlight === 0) return lane.isWoken;
     await lane.woken(isWarm ? pollMs : BUSY_POLL_MS);
     return true;
