@@ -29,8 +29,10 @@ const POSTMAN_NAMES = [
 const START_MS = 90_000;
 /** Nothing listens there. */
 const NO_REGISTRY = 'http://127.0.0.1:9';
-/** The demo's numbers have no second responder, and no contact without a number is there. */
+/** The demo's numbers have no second responder, no contact without a number is there, and no template with a file in its header. */
 const OUTSIDE_THE_DEMO = [
+  'Queue a message: Template with a picture',
+  'Queue a message: Template with a document',
   'Pass, release or take control of a conversation',
   'Queue a message: Text to a contact who hides',
 ];
