@@ -1,3 +1,4 @@
+import { waitFor } from '../support/wait-for.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { sendingWorkspace, type SendingWorkspace } from '../messages/fixture.js';
 import { insertMessage } from '../support/message-factory.js';
@@ -116,6 +117,8 @@ describe('what WhatsApp tells of and changes nothing', () => {
     await notify(test, payload);
     const { type, data } = expected();
     if (type !== 'platform.error') await notify(test, payload);
+    // On a slow machine a worker applies it later.
+    await waitFor(async () => (await events()).length > 0, { what: 'the event' });
     expect(await events()).toMatchObject([{ type, data: { connection_id: workspace.connection.id, ...data } }]);
     expect(await workspace.message(message.id)).toMatchObject({ status: 'delivered', failure_category: null });
     const [row] = await test.database.query('select state, unread from platform_notification order by id desc limit 1');

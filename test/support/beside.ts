@@ -13,7 +13,8 @@ export async function beside<T>(database: Database, first: () => Promise<unknown
     written.open();
     await over.opened;
   });
-  await written.opened;
+  // Where `first` fails it never waits.
+  await Promise.race([written.opened, holder]);
   const later = work();
   try {
     await waitFor(

@@ -3,6 +3,7 @@ import { Database, type Statements } from '../../infrastructure/database/databas
 import { actOf, INSERT_ACTS } from './acts.js';
 import { type Among, FactsRepository } from './facts.repository.js';
 import type { Applied, Fact } from './facts.types.js';
+import type { MessageCase } from './message-case.js';
 
 /**
  * The one door to the rows of messages that were accepted: what is learned of them, and what is decided. Three statements: lock, read,
@@ -24,6 +25,7 @@ export class FactsService {
 
   /** Applies facts in the caller's transaction, those of one message in their order. Returns what each led to, in the same order. */
   async apply(facts: readonly Fact[], statements: Statements, among: Among = {}): Promise<Applied[]> {
+<<<<<<< HEAD
     if (facts.length === 0) return [];
     const ids = [...new Set(facts.map(({ messageId }) => messageId))].sort();
     const cases = await this.rows.read(ids, statements, among);
@@ -39,6 +41,35 @@ export class FactsService {
     });
     await this.rows.write([...cases.values()], statements);
     if (acts.length > 0) await statements.query(INSERT_ACTS, [JSON.stringify(acts)]);
+=======
+    const applied: Applied[] = [];
+    let open = facts.map((fact, index) => ({ fact, index }));
+    // Once, but where a message leaves the queue and enters it again: its new row, behind what waits, is not the one that it had.
+    while (open.length > 0) {
+      const ids = [...new Set(open.map(({ fact }) => fact.messageId))].sort();
+      const cases = await this.rows.read(ids, statements, among);
+      const kept = new Set<string>();
+      for (const { fact, index } of open) {
+        const found = cases.get(fact.messageId);
+        if (found !== undefined && mayEnterAgain(found, fact)) kept.add(fact.messageId);
+        if (!kept.has(fact.messageId)) applied[index] = applyTo(found, fact);
+      }
+      await this.rows.write([...cases.values()], statements);
+      open = open.filter(({ index }) => applied[index] === undefined);
+    }
+>>>>>>> wt-pairs
     return applied;
   }
+}
+
+function applyTo(found: MessageCase | undefined, fact: Fact): Applied {
+  if (found === undefined) return { result: 'not_found', moved: false, message: null };
+  const before = found.events.length;
+  const result = found.apply(fact);
+  return { result, moved: found.events.length > before, message: found.message };
+}
+
+function mayEnterAgain({ message, work }: MessageCase, fact: Fact): boolean {
+  const hasLeft = message.work !== null && work === null;
+  return hasLeft && (fact.kind === 'retry' || (fact.kind === 'answer' && fact.status === 'queued'));
 }

@@ -251,7 +251,7 @@ export class MessageCase {
 
   private retry({ from, body }: Extract<Fact, { kind: 'retry' }>): Result {
     const { state } = this;
-    if (this.work !== null || !from.includes(state.status)) return 'late';
+    if (this.work !== null || this.isErased || !from.includes(state.status)) return 'late';
     const counted = state.attemptId === null ? undefined : this.all.get(state.attemptId);
     if (counted !== undefined) this.replace(counted);
     this.body = body;

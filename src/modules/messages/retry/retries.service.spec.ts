@@ -32,10 +32,12 @@ interface Given {
   /** As they are once their locks are there; default: failed, and none locked. */
   statuses?: Partial<Record<string, OutboundStatus>>;
   store?: (ids: readonly string[]) => void;
+  /** Between its preparation and its lock. */
+  erased?: string;
 }
 
 /** A page of a workspace without limits. */
-async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, store }: Given = {}) {
+async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, store, erased }: Given = {}) {
   const stop = new AbortController();
   const begun: string[] = [];
   const queued: string[][] = [];
@@ -48,8 +50,9 @@ async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, s
     retryAll: async (_: string, retries: { messageId: string }[]) => {
       const ids = retries.map(({ messageId }) => messageId);
       store?.(ids);
-      queued.push(ids);
-      return ids;
+      const known = ids.filter((id) => id !== erased);
+      queued.push(known);
+      return known;
     },
   };
   const preparation = {
@@ -105,6 +108,11 @@ describe('a page of failed messages', () => {
   it('leaves out what another transaction has locked, and what has another status by then', async () => {
     const { queued, decided } = await pageOf({ statuses: { m1: 'failed', m2: 'queued', m4: 'failed', m5: 'read' } });
     expect([queued, decided]).toEqual([[['m1', 'm4']], ['m1', 'm2', 'm4', 'm5']]);
+  });
+
+  it('leaves alone what is erased between its preparation and its lock, and does not ask for it again', async () => {
+    const { queued, decided } = await pageOf({ erased: 'm3' });
+    expect([queued, decided]).toEqual([[['m1', 'm2', 'm4', 'm5']], IDS]);
   });
 
   it('is passed over where the workspace has not paid', async () => {

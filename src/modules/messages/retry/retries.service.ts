@@ -190,6 +190,12 @@ export class RetriesService {
     const fit = open.filter(({ message }) => !results.has(message.id));
     const retries = fit.map(({ message, content }) => ({ messageId: message.id, body: content.body }));
     for (const id of await this.messages.retryAll(organizationId, retries, from, apiKeyId)) results.set(id, null);
+    // Erased since it was prepared. In a page its room stays taken.
+    const { MESSAGE_NOT_RETRYABLE } = messagesErrors;
+    for (const { message } of fit) {
+      const { id, status } = message;
+      if (!results.has(id)) results.set(id, MESSAGE_NOT_RETRYABLE({ status, cleared: true }));
+    }
     await book?.write();
     return results;
   }
