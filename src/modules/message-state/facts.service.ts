@@ -25,24 +25,8 @@ export class FactsService {
 
   /** Applies facts in the caller's transaction, those of one message in their order. Returns what each led to, in the same order. */
   async apply(facts: readonly Fact[], statements: Statements, among: Among = {}): Promise<Applied[]> {
-<<<<<<< HEAD
-    if (facts.length === 0) return [];
-    const ids = [...new Set(facts.map(({ messageId }) => messageId))].sort();
-    const cases = await this.rows.read(ids, statements, among);
-    const acts: object[] = [];
-    const applied = facts.map((fact): Applied => {
-      const found = cases.get(fact.messageId);
-      if (found === undefined) return { result: 'not_found', moved: false, message: null };
-      const before = found.events.length;
-      const result = found.apply(fact);
-      const act = result === 'recorded' ? actOf(fact, found) : null;
-      if (act !== null) acts.push(act);
-      return { result, moved: found.events.length > before, message: found.message };
-    });
-    await this.rows.write([...cases.values()], statements);
-    if (acts.length > 0) await statements.query(INSERT_ACTS, [JSON.stringify(acts)]);
-=======
     const applied: Applied[] = [];
+    const acts: object[] = [];
     let open = facts.map((fact, index) => ({ fact, index }));
     // Once, but where a message leaves the queue and enters it again: its new row, behind what waits, is not the one that it had.
     while (open.length > 0) {
@@ -52,12 +36,15 @@ export class FactsService {
       for (const { fact, index } of open) {
         const found = cases.get(fact.messageId);
         if (found !== undefined && mayEnterAgain(found, fact)) kept.add(fact.messageId);
-        if (!kept.has(fact.messageId)) applied[index] = applyTo(found, fact);
+        if (kept.has(fact.messageId)) continue;
+        const done = (applied[index] = applyTo(found, fact));
+        const act = done.result === 'recorded' && found !== undefined ? actOf(fact, found) : null;
+        if (act !== null) acts.push(act);
       }
       await this.rows.write([...cases.values()], statements);
       open = open.filter(({ index }) => applied[index] === undefined);
     }
->>>>>>> wt-pairs
+    if (acts.length > 0) await statements.query(INSERT_ACTS, [JSON.stringify(acts)]);
     return applied;
   }
 }
