@@ -27,6 +27,7 @@ const base = {
 const SLOW = [
   'src/infrastructure/database/embedded/',
   'src/infrastructure/storage/s3-storage',
+  'src/modules/message-state/fact-pairs',
   'simulator/src/restart',
   'test/browser/',
   'test/cli/demo',
