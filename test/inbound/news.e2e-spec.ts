@@ -1,3 +1,4 @@
+import { meaningOf } from '../../src/infrastructure/whatsapp/graph-error.js';
 import { waitFor } from '../support/wait-for.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { sendingWorkspace, type SendingWorkspace } from '../messages/fixture.js';
@@ -109,7 +110,7 @@ describe('what WhatsApp tells of and changes nothing', () => {
         }),
       () => ({
         type: 'platform.error',
-        data: { code: 130429, title: 'Rate limit hit', details: 'Too many messages' },
+        data: { code: 130429, summary: meaningOf('rate_limited', 130429).summary },
       }),
     ],
   ])('%s is one event, and the message stays as it is', async (_what, change, expected) => {

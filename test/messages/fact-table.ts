@@ -281,8 +281,8 @@ export function idsOf(connection: ConnectionRow): Ids {
 export function messageIn(place: Place, ids: Ids, names = ''): LockedMessage {
   const { state, work = null, ...rest }: Start = PLACES_OF[place](ids);
   const { messageId, connection } = ids;
-  const leaseUntil =
-    work?.leaseUntil != null && names.includes('lease ended') ? NOW - SECOND : (work?.leaseUntil ?? null);
+  const isOver = names.includes('lease ended') && work !== null && work.leaseUntil !== null;
+  const leaseUntil = isOver ? NOW - SECOND : (work?.leaseUntil ?? null);
   return {
     id: messageId,
     organizationId: connection.organizationId,

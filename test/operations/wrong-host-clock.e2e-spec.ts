@@ -1,3 +1,4 @@
+import { waitFor } from '../support/wait-for.js';
 import { randomUUID } from 'node:crypto';
 import { newId, lowestIdSince } from '../../src/common/ids.js';
 import { signatureHeaders, newWebhookSecret } from '../../src/common/standard-webhooks.js';
@@ -146,7 +147,9 @@ describe.each([
     const { organizationId, api } = await subscriber(test);
     await api.get('/events');
     const [id = never()] = await insertEvents(test.database, [{ organizationId, count: 1 }]);
-    const cursorOf = async () => (await api.get('/events')).body.data[0].cursor as string;
+    // An event is shown once no transaction from before it is open, on this server of many tests.
+    const cursorOf = async () =>
+      (await waitFor(async () => (await api.get('/events')).body.data[0], { what: 'the event' })).cursor as string;
     const young = await cursorOf();
     await test.database.execute('update webhook_event set id = $2 where id = $1', [
       id,

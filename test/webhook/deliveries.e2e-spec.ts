@@ -255,7 +255,7 @@ describe('a failed attempt', () => {
       `update webhook_queue set attempt_count = 1, attempt_id = $2, due_at = clock_timestamp() where event_id = $1`,
       [id, newId()],
     );
-    await configure({ url: receiver.url('/interrupted') });
+    await configure({ url: receiver.url('/interrupted'), active: true });
     expect(await settled(id, 2)).toMatchObject({ status: 'delivered', attempt_count: 2 });
     const log = (await api.get('/webhook')).body.data.recent_deliveries as Record<string, unknown>[];
     expect(log.map(({ attempt, status, error }) => [attempt, status, error])).toEqual([
@@ -339,7 +339,7 @@ describe('events for a paused webhook', () => {
     expect(ids).toHaveLength(25);
     await test.app.get(Sweeps).runNow('webhook_due');
     expect((await api.post('/webhook/test')).body.data.status).toBe('held');
-    await configure({ url: receiver.url('/paused') });
+    await configure({ url: receiver.url('/paused'), active: true });
     await waitFor(() => receiver.of('/paused').length === 26);
     expect(new Set(receiver.of('/paused').map(({ id }) => id)).size).toBe(26);
   });
@@ -362,7 +362,7 @@ describe('events for a paused webhook', () => {
     );
     await sweep();
     expect([await kept(old), await kept(young)]).toEqual([false, true]);
-    await configure({ url: receiver.url('/dropped') });
+    await configure({ url: receiver.url('/dropped'), active: true });
     await arrived(young);
     expect(receiver.of('/dropped')).toHaveLength(1);
   });

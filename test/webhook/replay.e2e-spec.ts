@@ -142,7 +142,7 @@ describe('POST /webhook/replay', () => {
     await ended(other.api, (await start(other.api, { since: ago(600) })).id);
     expect(await readReplay(api, id)).toMatchObject({ status: 'paused', done: 0 });
     expect(times(ids)).toEqual([0, 0, 0]);
-    await configure({ url });
+    await configure({ url, active: true });
     await ended(api, id);
     await waitFor(() => times(ids).every((count) => count === 1));
   });

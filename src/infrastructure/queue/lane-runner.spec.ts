@@ -219,6 +219,7 @@ describe('a lane that was woken', () => {
     // No wake says so here: another process accepted it.
     kind.fill(lane, 1);
     await waitFor(() => kind.inFlight === 2);
+    expect(kind.done).toEqual([]);
     open();
   });
 

@@ -42,8 +42,6 @@ export interface CallNews extends OfContact {
 export interface ErrorNews extends News {
   readonly kind: 'error';
   readonly code: number | null;
-  readonly title: string | null;
-  readonly details: string | null;
 }
 
 /** A message of ours was deleted by its recipient, or the platform warns of it. */
@@ -107,8 +105,6 @@ export function readErrorNews(raw: JsonObject, phoneNumberId: string | null, occ
     phoneNumberId,
     occurredAt,
     code: ownInteger(raw, 'code'),
-    title: ownText(raw, 'title') ?? ownText(raw, 'message'),
-    details: ownText(ownObject(raw, 'error_data'), 'details'),
   };
 }
 

@@ -361,7 +361,7 @@ describe('management', () => {
       { field: 'messages.errors', phoneNumberId: '106540352242922', value: errors[0] },
     ]);
     expect(news).toMatchObject([
-      { kind: 'error', phoneNumberId: '106540352242922', code: 130429, title: 'Rate limit hit', details: null },
+      { kind: 'error', phoneNumberId: '106540352242922', code: 130429 },
     ]);
     expect(unused).toEqual([]);
   });

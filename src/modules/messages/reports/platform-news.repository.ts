@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { databaseClock } from '../../../common/clock.js';
 import { Database } from '../../../infrastructure/database/database.js';
+import { classifyPlatformError, meaningOf } from '../../../infrastructure/whatsapp/graph-error.js';
 import type { PlatformNews } from '../../../infrastructure/whatsapp/webhook-news.js';
 import { eventSubject, insertWebhookEvents, type EventType } from '../../webhook/webhook.types.js';
 import { idsInCallback } from './find-reported-attempts.js';
@@ -37,7 +38,11 @@ function typeOf(news: EventNews): EventType {
 }
 
 function dataOf(news: EventNews): Record<string, unknown> {
-  if (news.kind === 'error') return { code: news.code, title: news.title, details: news.details };
+  // Not in WhatsApp's words: they may name a person, and nothing says whom.
+  if (news.kind === 'error') {
+    const category = news.code === null ? 'unknown' : classifyPlatformError(news.code).category;
+    return { code: news.code, summary: meaningOf(category, news.code).summary };
+  }
   const contact = { phone: news.from, user_id: news.userId };
   if (news.kind === 'payment') return { contact, status: news.status, payment: news.payment };
   return {

@@ -1,3 +1,4 @@
+import { meaningOf } from '../../../infrastructure/whatsapp/graph-error.js';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
 import { type Described, free, is, nullable, object, oneOf, text, time, uuid } from './described.js';
 
@@ -34,6 +35,5 @@ export const callOf = (status: string, seconds: number | null): Described & { ex
 export const PLATFORM_ERROR = object({
   ...OF,
   code: is(nullable(integer), 130_429),
-  title: is(nullable(text), 'Rate limit hit'),
-  details: is(nullable(text), null),
+  summary: is(text, meaningOf('rate_limited', 130_429).summary, 'In our words.'),
 });
