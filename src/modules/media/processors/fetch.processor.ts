@@ -22,8 +22,9 @@ import { isTokenRefused, type PlatformFailure } from '../../../infrastructure/wh
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../../connections/connections.types.js';
 import { MediaFiles, type FileFacts } from '../media-files.js';
+import { HEAD_BYTES } from '../sniff/contents.js';
 import { agrees, hexDigest, mimeTypeOf } from '../sniff/formats.js';
-import { firstLook, HEAD_BYTES } from '../sniff/recognise.js';
+import { firstLook } from '../sniff/recognise.js';
 import {
   connectionOfLane,
   FETCH_LEASE_MS,

@@ -24,9 +24,9 @@ import { MediaFiles } from '../media-files.js';
 import { mediaErrors } from '../media.errors.js';
 import { MediaMaintenance } from '../media.maintenance.js';
 import { type ListedMedia, MEDIA_TYPES, type MediaObject, type MediaType } from '../media.types.js';
-import { NotTakenError } from '../sniff/byte-reader.js';
+import { HEAD_BYTES, NotTakenError } from '../sniff/contents.js';
 import { agrees, type Format, FORMATS, MAX_UPLOAD_BYTES, mimeTypesOf, plainType } from '../sniff/formats.js';
-import { type Family, firstLook, HEAD_BYTES, recognise, TEXT, TextScan } from '../sniff/recognise.js';
+import { type Family, firstLook, TEXT, TextScan } from '../sniff/recognise.js';
 
 /** The part `file` of a form, while it comes in. */
 interface FilePart {
@@ -282,11 +282,17 @@ export class FileReception {
   async finish(): Promise<ReceivedFile> {
     const family = this.looked ?? (await this.look());
     if (family === TEXT && !this.text.finish()) throw this.refusal(null, NO_TEXT);
-    const format = await recognise(family, this.file).catch((error: unknown) => {
-      throw error instanceof NotTakenError ? this.refusal(error.detected, error.reason) : error;
-    });
+    const format = await this.formatOf(family);
     if (this.file.sizeBytes > format.limitBytes) throw mediaErrors.MEDIA_TOO_LARGE({ limitBytes: format.limitBytes });
     return { format, sizeBytes: this.file.sizeBytes, sha256: this.hash.digest('hex') };
+  }
+
+  private async formatOf(family: Family): Promise<Format> {
+    try {
+      return await family.formatOf(this.file);
+    } catch (error) {
+      throw error instanceof NotTakenError ? this.refusal(error.detected, error.reason) : error;
+    }
   }
 
   private async look(): Promise<Family> {
