@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
-import { itInFolder } from '../support/s3-run.js';
 import { filesOf, noTemporaryFiles, temporaryFilesOf } from './fixture.js';
 import { formBody, type RawAnswer, rawUpload } from './raw-upload.js';
 import * as sample from './samples.js';
@@ -213,7 +212,7 @@ describe('hostile uploads', () => {
       },
       { what: 'nothing to be left' },
     );
-    // Nor a place: in S3 no file shows that the server still holds one.
+    // Nor a place.
     await waitFor(
       async () => {
         const answer = await send({ name: 'no file', body: formBody(BOUNDARY, [connection()]) });
@@ -241,8 +240,7 @@ describe('hostile uploads', () => {
     expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('MEDIA_TOO_LARGE')]);
   });
 
-  // In S3 what is smaller than a part is in memory.
-  itInFolder('hold a temporary file only while they come', async () => {
+  it('hold a temporary file only while they come', async () => {
     const body = formBody(BOUNDARY, [connection(), filePart(sample.pdf(3_000_000))]);
     const controller = new AbortController();
     const stream = new ReadableStream<Uint8Array>({

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { textPieces, uploadText } from '../support/rig/upload.js';
 import { Factories } from '../support/factories.js';
 import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
-import { isRunInS3, itInFolder } from '../support/s3-run.js';
+import { isRunInS3 } from '../support/s3-run.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { waitFor } from '../support/wait-for.js';
 import { noTemporaryFiles, temporaryFilesOf } from './fixture.js';
@@ -155,22 +155,18 @@ describe('large uploads into the real process', () => {
     await noTemporaryFiles(data.path);
   }, 240_000);
 
-  itInFolder(
-    'a process killed in the middle leaves files that the next one removes',
-    async () => {
-      // However long this process rests, the uploads do not end.
-      const uploads = [1, 2, 3].map((seed) => send(seed, FILE_BYTES, FILE_BYTES / 2).catch(() => 'cut'));
-      await waitFor(async () => (await temporaryFilesOf(data.path)).length > 0, {
-        what: 'temporary files',
-        everyMs: 2,
-      });
-      await herald.end('SIGKILL');
-      await Promise.all(uploads);
-      expect((await temporaryFilesOf(data.path)).length).toBeGreaterThan(0);
-      herald = await start();
-      await noTemporaryFiles(data.path);
-      expect((await send(7)).status).toBe(201);
-    },
-    120_000,
-  );
+  it('a process killed in the middle leaves files that the next one removes', async () => {
+    // However long this process rests, the uploads do not end.
+    const uploads = [1, 2, 3].map((seed) => send(seed, FILE_BYTES, FILE_BYTES / 2).catch(() => 'cut'));
+    await waitFor(async () => (await temporaryFilesOf(data.path)).length > 0, {
+      what: 'temporary files',
+      everyMs: 2,
+    });
+    await herald.end('SIGKILL');
+    await Promise.all(uploads);
+    expect((await temporaryFilesOf(data.path)).length).toBeGreaterThan(0);
+    herald = await start();
+    await noTemporaryFiles(data.path);
+    expect((await send(7)).status).toBe(201);
+  }, 120_000);
 });

@@ -162,10 +162,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
       this.counters.increment('media_fetch_storage_full');
       return { kind: 'wait', failure: "The workspace's storage is full: herald workspace limits --storage-bytes." };
     }
-    const { sizeBytes } = described;
-    const temporary = await this.files.create(
-      sizeBytes === null ? {} : { atLeastBytes: sizeBytes, atMostBytes: sizeBytes },
-    );
+    const temporary = await this.files.create();
     try {
       const digest = createHash('sha256');
       const exchange = await this.client.downloadMedia({

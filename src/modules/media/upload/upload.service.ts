@@ -11,12 +11,7 @@ import { newId } from '../../../common/ids.js';
 import type { Caller } from '../../keys/caller.decorator.js';
 import { refuseEncoded } from '../../../infrastructure/http/body.guard.js';
 import type { HeraldRequest } from '../../../infrastructure/http/herald-request.js';
-import {
-  FileLengthError,
-  type NewFile,
-  StorageUnavailableError,
-  type TemporaryFile,
-} from '../../../infrastructure/storage/file-storage.js';
+import { StorageUnavailableError, type TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { readFields, type UploadMediaRequest } from '../dto/media.request.js';
 import { cleanFileName } from '../file-name.js';
@@ -95,7 +90,6 @@ export class UploadService {
       const stored = await this.receive(caller, req, res);
       return { ...stored, expiresAt: this.maintenance.expiryOf(stored) };
     } catch (error) {
-      if (error instanceof FileLengthError) throw tooMuchAround(error);
       if (!(error instanceof StorageUnavailableError)) throw error;
       this.logger.error(`an upload was refused: ${error.message}`);
       throw commonErrors.SERVICE_UNAVAILABLE({ retryAfterSeconds: 30 }, { internal: error.message, cause: error });
@@ -108,8 +102,7 @@ export class UploadService {
     const over = new AbortController();
     const unwatch = watchPace(req.socket, (error) => over.abort(error));
     let arriving = null as Promise<Arrived> | null;
-    const take = (part: FilePart): Promise<Arrived> =>
-      (arriving = this.take(caller, part, lengthsOf(req), over.signal));
+    const take = (part: FilePart): Promise<Arrived> => (arriving = this.take(caller, part, over.signal));
     try {
       const form = await readForm(req, res, take, over);
       return await this.keep(caller, await readFields(form), await arriving);
@@ -122,14 +115,14 @@ export class UploadService {
   }
 
   /** Streams the file to the storage. On any failure the temporary file is gone when this rejects. */
-  private async take(caller: Caller, part: FilePart, known: NewFile, over: AbortSignal): Promise<Arrived> {
+  private async take(caller: Caller, part: FilePart, over: AbortSignal): Promise<Arrived> {
     over.throwIfAborted();
     over.addEventListener('abort', () => part.bytes.destroy(over.reason as Error));
     const early = await readFields(part.fieldsSoFar);
     if (early.connection_id !== undefined) {
       await this.connections.getById(caller.organizationId, early.connection_id);
     }
-    const file = await this.files.create(known);
+    const file = await this.files.create();
     try {
       const reception = new FileReception(file, () => typeOf(part.fieldsSoFar));
       // A refusal must not destroy the stream: the parser would take that for the form's end, and say so first.
@@ -337,21 +330,6 @@ function checkAgainst(fields: UploadMediaRequest, { part, received }: Arrived): 
 /** The file is at least as large as the body without what may be around it; without Content-Length one byte. */
 function leastBytesOf(req: HeraldRequest): number {
   return Math.max(1, Number(req.headers['content-length'] ?? 0) - FORM_OVERHEAD_BYTES);
-}
-
-/** Without Content-Length only what may come at most is known. */
-function lengthsOf(req: HeraldRequest): NewFile {
-  const formBytes = Number(req.headers['content-length'] ?? Infinity);
-  return {
-    atLeastBytes: formBytes === Infinity ? 0 : leastBytesOf(req),
-    atMostBytes: Math.min(formBytes, MAX_UPLOAD_BYTES),
-  };
-}
-
-/** A storage that was promised the bytes meets it; others don't count. */
-function tooMuchAround(cause: FileLengthError): Error {
-  const message = 'The form has more than 64 KiB around its file; leave out what does not belong to it.';
-  return invalidField('', 'multipart', message, cause);
 }
 
 /** The caller's `type` as far as the form has come; one that is none is refused at its end. */
