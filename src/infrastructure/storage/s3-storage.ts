@@ -47,7 +47,9 @@ export class S3Storage extends FileStorage {
 
   async create(key?: string): Promise<TemporaryFile> {
     const left = (error: unknown): void => {
-      this.logger.warn(`what an upload left in the bucket could not be removed and will be later: ${describeError(error)}`);
+      this.logger.warn(
+        `what an upload left in the bucket could not be removed and will be later: ${describeError(error)}`,
+      );
     };
     return new S3File(await this.folder.create(key), { bucket: () => this.bucket(), space: this.space, left });
   }
