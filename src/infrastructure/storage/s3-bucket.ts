@@ -84,8 +84,8 @@ export class S3Bucket {
   }
 
   /**
-   * Stores a file, in one request of its length. Its bytes are sent again where the store has too much to do or the
-   * network broke, as often and as long as the SDK repeats what has no body.
+   * Stores a file in one request of its length. The request is repeated where the store has too much to do or the network
+   * breaks, because the SDK repeats no request whose body is a stream.
    *
    * @throws StorageUnavailableError
    */
