@@ -11,14 +11,13 @@ import { renderChartSchema } from './lib/chart-schema.mjs';
 import { renderEnvExample } from './lib/env-example.mjs';
 import { renderErrorsPage } from './lib/errors-page.mjs';
 import { renderSchema } from './lib/schema-page.mjs';
-import { renderStatePictures } from './lib/state-pictures.mjs';
+import { withStatesDiagram } from './lib/states-diagram.mjs';
 import { makeRunFolder, startTestPostgres } from './lib/test-postgres.mjs';
 import { ROOT } from './lib/root.mjs';
 
 const COMMAND = 'npm run generate';
 const CHART_SCHEMA = 'deploy/helm/herald/values.schema.json';
-/** Served as /docs/pictures, and shown in docs/. */
-const PICTURES = 'src/infrastructure/http/docs/pictures';
+const STATUSES = 'docs/statuses-and-retries.md';
 
 await buildIfStale();
 
@@ -65,7 +64,7 @@ async function generate() {
   const { ERROR_STATUS } = await built('common/app-error.js');
   const { buildProgram } = await built('cli/program.js');
   const { commandsOf, GUIDES } = await built('cli/guides.js');
-  const pictures = renderStatePictures(await built('modules/message-state/message-state.types.js'));
+  const messages = await built('modules/message-state/message-state.types.js');
   return {
     '.env.example': renderEnvExample(listSettings()),
     [CHART_SCHEMA]: await renderChartSchema(join(ROOT, CHART_SCHEMA), listSettings()),
@@ -74,7 +73,7 @@ async function generate() {
     'docs/schema.sql': await describeSchema(),
     'openapi.json': `${JSON.stringify(description, null, 2)}\n`,
     'clients/typescript/src/schema.ts': await renderClientTypes(description),
-    ...Object.fromEntries(pictures.map(([name, svg]) => [`${PICTURES}/${name}.svg`, svg])),
+    [STATUSES]: withStatesDiagram(readFileSync(join(ROOT, STATUSES), 'utf8'), messages),
   };
 }
 

@@ -150,7 +150,7 @@ async function loadSettings(manifests, values) {
     const unknown = Object.keys(env).filter((each) => !known.has(each) && !others.has(each));
     if (unknown.length > 0) throw new Error(`${name} sets ${unknown.join(', ')}, which Herald does not know`);
     const required = name === 'migrate' ? ['DATABASE_URL'] : undefined;
-    const { process: settings } = loadConfig({ env, persistSecrets: false, required });
+    const { process: settings, s3 } = loadConfig({ env, persistSecrets: false, required });
     expectEqual(`${name}: production`, settings.production, true);
     expectEqual(`${name}: image`, image.startsWith(`${values.image.repository}:`), true);
     if (name === 'migrate') continue;
@@ -159,6 +159,11 @@ async function loadSettings(manifests, values) {
       OF_THE_CHART.filter((each) => !(each in env)),
       [],
     );
+    const { emptyDir } = pod.volumes.find((each) => each.name === 'data');
+    if (emptyDir !== undefined) {
+      const limitBytes = Number(/^(\d+)Gi$/.exec(emptyDir.sizeLimit)?.[1]) * 2 ** 30;
+      expectEqual(`${name}: room for files on their way to S3`, limitBytes > s3.temporaryBytes, true);
+    }
     expectEqual(`${name}: roles`, settings.roles, [name]);
     expectEqual(`${name}: port`, settings.port, pod.containers[0].ports[0].containerPort);
     const graceMs = pod.terminationGracePeriodSeconds * 1_000;

@@ -89,7 +89,7 @@ export async function startHerald(options: StartOptions): Promise<Herald> {
  * @throws StartError naming the folder
  */
 function requireFolders({ process, media }: Config): void {
-  const keepsFiles = media.storages.includes('folder') && process.roles.some((role) => role !== 'simulator');
+  const keepsFiles = process.roles.some((role) => role !== 'simulator');
   const folders = [
     ...(process.roles.includes('simulator') ? [process.dataDir] : []),
     ...(keepsFiles ? [media.dir] : []),

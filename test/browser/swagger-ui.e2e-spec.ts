@@ -156,7 +156,6 @@ describe('a browser for these tests', () => {
       while (!text.includes('"status": "read"') && Date.now() < deadline) ({ text } = await get.execute());
       expect(text).toContain('"status": "read"');
       expect(text).toContain('"body": "Your table for two is ready');
-      await page.locator('img[src="/docs/pictures/message-states.svg"]').waitFor();
       expect(await page.evaluate('[...document.images].every((image) => image.naturalWidth > 0)')).toBe(true);
       await get.close();
     },

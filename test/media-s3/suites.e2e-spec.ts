@@ -44,7 +44,6 @@ describe('with files in S3', () => {
       expect([child.exitCode, failures.slice(0, 40)]).toEqual([0, [expect.stringMatching(/ 0 failed/)]]);
       // They did use it.
       expect(server.requests.filter(({ method }) => method === 'PUT').length).toBeGreaterThan(300);
-      expect(server.uploads()).toEqual([]);
     },
     900_000,
   );

@@ -241,7 +241,7 @@ describe('a file that can’t be sent', () => {
     await storage.remove(key);
     const message = expect.stringContaining('missing from the storage') as string;
     expect(await rig.idFor(fileId)).toEqual({ kind: 'failed', message });
-    const restored = await storage.create({ key });
+    const restored = await storage.create(key);
     await restored.write(bytes);
     await restored.put();
     time.pass(2_000);

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
-import { itInFolder } from '../support/s3-run.js';
 import { filesOf, noTemporaryFiles, temporaryFilesOf } from './fixture.js';
 import { formBody, type RawAnswer, rawUpload } from './raw-upload.js';
 import * as sample from './samples.js';
@@ -43,29 +42,21 @@ describe('hostile uploads', () => {
   const rows = async () =>
     test.database.query<{ mime_type: string; sha256: string }>('select mime_type, sha256 from media_object');
 
-  /** Bytes that begin like something, and are something else. */
+  /** Files under the type of another, and bytes that are no file that is taken. */
   function falseFiles(): Case[] {
-    const formats = sample.everyFormat();
-    const tails = [Buffer.from('%PDF-1.4\n'), Buffer.from('<script>alert(1)</script>'), randomBytes(3_000)];
-    const cases: Case[] = [];
-    for (const { name, bytes, mimeType } of formats) {
+    const others = [Buffer.from('<script>alert(1)</script>'), Buffer.from('GIF89a'), randomBytes(3_000).fill(0, 0, 8)];
+    const cases: Case[] = others.map((data, at) => ({
+      name: `no file ${at}`,
+      body: formBody(BOUNDARY, [connection(), filePart(data)]),
+    }));
+    for (const { name, bytes, mimeType } of sample.everyFormat()) {
       if (/pdf|plain/.test(mimeType)) continue;
-      for (const [at, tail] of tails.entries()) {
-        const data = Buffer.concat([bytes.subarray(0, 12), tail]);
-        for (const type of [mimeType, 'image/png']) {
-          const parts =
-            at % 2 === 0 ? [connection(), filePart(data, { type })] : [filePart(data, { type }), connection()];
-          cases.push({ name: `head of ${name}, tail ${at}, as ${type}`, body: formBody(BOUNDARY, parts) });
-        }
-      }
       // A whole file under another's declared type.
       const other = mimeType.startsWith('image/') ? 'application/pdf' : 'image/jpeg';
       cases.push({
         name: `${name} as ${other}`,
         body: formBody(BOUNDARY, [connection(), filePart(bytes, { type: other })]),
       });
-      const archive = Buffer.concat([bytes, sample.zip([{ name: 'x', data: Buffer.from('x') }])]);
-      cases.push({ name: `${name} and a ZIP`, body: formBody(BOUNDARY, [connection(), filePart(archive)]) });
     }
     return cases;
   }
@@ -150,7 +141,7 @@ describe('hostile uploads', () => {
 
   it('meet no 5xx, leave no temporary file, and nothing is stored as what it is not', async () => {
     const cases = [...falseFiles(), ...brokenForms()];
-    expect(cases.length).toBeGreaterThanOrEqual(300);
+    expect(cases.length).toBeGreaterThanOrEqual(170);
     const outcomes: { name: string; status: number }[] = [];
     for (let at = 0; at < cases.length; at += 8) {
       const some = cases.slice(at, at + 8);
@@ -221,7 +212,7 @@ describe('hostile uploads', () => {
       },
       { what: 'nothing to be left' },
     );
-    // Nor a place: in S3 no file shows that the server still holds one.
+    // Nor a place.
     await waitFor(
       async () => {
         const answer = await send({ name: 'no file', body: formBody(BOUNDARY, [connection()]) });
@@ -249,8 +240,7 @@ describe('hostile uploads', () => {
     expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('MEDIA_TOO_LARGE')]);
   });
 
-  // In S3 what is smaller than a part is in memory.
-  itInFolder('hold a temporary file only while they come', async () => {
+  it('hold a temporary file only while they come', async () => {
     const body = formBody(BOUNDARY, [connection(), filePart(sample.pdf(3_000_000))]);
     const controller = new AbortController();
     const stream = new ReadableStream<Uint8Array>({

@@ -2,8 +2,6 @@ import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
 
 /** Small files of every type that the platform takes, made by the rules of their formats. */
 
-const NOTHING: Buffer = Buffer.alloc(0);
-
 function chunk(name: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(name, 'latin1'), data]);
   const head = Buffer.alloc(4);
@@ -35,20 +33,18 @@ function segment(marker: number, data: Buffer): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** @param comment is in a comment segment; @param tail follows the end of the picture */
-export function jpeg({ comment = NOTHING, tail = NOTHING, totalBytes = 0 } = {}): Buffer {
+export function jpeg({ totalBytes = 0 } = {}): Buffer {
   const bare = Buffer.concat([
     Buffer.from([0xff, 0xd8]),
     segment(0xe0, Buffer.from('JFIF\0\x01\x01\0\0\x01\0\x01\0\0', 'latin1')),
-    ...(comment.length === 0 ? [] : [segment(0xfe, comment)]),
     segment(0xdb, Buffer.alloc(65, 1)),
     segment(0xc0, Buffer.from([8, 0, 1, 0, 1, 1, 1, 0x11, 0])),
     segment(0xc4, Buffer.concat([Buffer.from([0]), Buffer.from([1]), Buffer.alloc(15), Buffer.from([0])])),
     segment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
   ]);
   const end = Buffer.from([0xff, 0xd9]);
-  const scan = Buffer.alloc(Math.max(4, totalBytes - bare.length - end.length - tail.length), 0x55);
-  return Buffer.concat([bare, scan, end, tail]);
+  const scan = Buffer.alloc(Math.max(4, totalBytes - bare.length - end.length), 0x55);
+  return Buffer.concat([bare, scan, end]);
 }
 
 function riffChunk(name: string, data: Buffer): Buffer {
@@ -135,19 +131,14 @@ function oggPage(flags: number, sequence: number, data: Buffer): Buffer {
 }
 
 /** @param codec what the first packet begins with */
-export function ogg({ channels = 1, codec = 'OpusHead', secondStream = false } = {}): Buffer {
+export function ogg({ channels = 1, codec = 'OpusHead' } = {}): Buffer {
   const head = Buffer.alloc(19);
   head.write(codec, 'latin1');
   head[8] = 1;
   head[9] = channels;
   head.writeUInt32LE(48_000, 12);
   const tags = Buffer.concat([Buffer.from('OpusTags'), Buffer.alloc(8)]);
-  return Buffer.concat([
-    oggPage(2, 0, head),
-    ...(secondStream ? [oggPage(2, 0, Buffer.from('\x80theora', 'latin1'))] : []),
-    oggPage(0, 1, tags),
-    oggPage(4, 2, Buffer.alloc(60, 0xfc)),
-  ]);
+  return Buffer.concat([oggPage(2, 0, head), oggPage(0, 1, tags), oggPage(4, 2, Buffer.alloc(60, 0xfc))]);
 }
 
 export function pdf(totalBytes = 0): Buffer {
@@ -166,7 +157,7 @@ export interface ZipEntry {
   stored?: boolean;
 }
 
-export function zip(entries: readonly ZipEntry[], { comment = '' } = {}): Buffer {
+export function zip(entries: readonly ZipEntry[]): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
@@ -193,8 +184,7 @@ export function zip(entries: readonly ZipEntry[], { comment = '' } = {}): Buffer
   end.writeUInt16LE(entries.length, 10);
   end.writeUInt32LE(entriesBytes.length, 12);
   end.writeUInt32LE(offset, 16);
-  end.writeUInt16LE(comment.length, 20);
-  return Buffer.concat([...locals, entriesBytes, end, Buffer.from(comment, 'latin1')]);
+  return Buffer.concat([...locals, entriesBytes, end]);
 }
 
 const OFFICE = {
@@ -221,7 +211,7 @@ export function office(
 }
 
 /** A compound file with one stream at its root. */
-export function compound(streamName: string, nested: string | null = null): Buffer {
+export function compound(streamName: string): Buffer {
   const sector = 512;
   const header = Buffer.alloc(sector);
   header.set([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
@@ -248,12 +238,7 @@ export function compound(streamName: string, nested: string | null = null): Buff
     bytes.writeUInt32LE(child, 76);
     return bytes;
   };
-  const directory = Buffer.concat([
-    entry('Root Entry', 5, 1),
-    nested === null ? entry(streamName, 2) : entry(streamName, 1, 2),
-    nested === null ? Buffer.alloc(128) : entry(nested, 2),
-    Buffer.alloc(128),
-  ]);
+  const directory = Buffer.concat([entry('Root Entry', 5, 1), entry(streamName, 2), Buffer.alloc(256)]);
   return Buffer.concat([header, table, directory, Buffer.alloc(sector)]);
 }
 

@@ -5,7 +5,6 @@ import pg from 'pg';
 import { textPieces, uploadText } from '../support/rig/upload.js';
 import { Factories } from '../support/factories.js';
 import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
-import { isRunInS3, itInFolder } from '../support/s3-run.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { waitFor } from '../support/wait-for.js';
 import { noTemporaryFiles, temporaryFilesOf } from './fixture.js';
@@ -15,13 +14,10 @@ const MIB = 1_048_576;
 const MAX_BYTES = 32 * MIB;
 /** Of the fifty at once; `LONG_TESTS=true`: as large as they may be, 1.7 GB in all. */
 const FILE_BYTES = process.env.LONG_TESTS === 'true' ? MAX_BYTES : 8 * MIB;
-/**
- * What fifty at once may add, in MiB. On their way to S3 their buffers live longer, and V8 frees buffers that have
- * outlived two small collections only when all buffers have grown by 64 MiB: what is in flight comes on top of that.
- */
-const FIFTY_MIB = isRunInS3 ? 96 : 64;
+/** What fifty at once may add, in MiB, into a folder and into S3. */
+const FIFTY_MIB = 64;
 /** What one adds, the median of nine. With Node's defaults the heap grows by a young generation now and then. */
-const ONE_MIB = isRunInS3 ? 16 : 8;
+const ONE_MIB = 8;
 
 interface Demo {
   api_key: string;
@@ -155,22 +151,18 @@ describe('large uploads into the real process', () => {
     await noTemporaryFiles(data.path);
   }, 240_000);
 
-  itInFolder(
-    'a process killed in the middle leaves files that the next one removes',
-    async () => {
-      // However long this process rests, the uploads do not end.
-      const uploads = [1, 2, 3].map((seed) => send(seed, FILE_BYTES, FILE_BYTES / 2).catch(() => 'cut'));
-      await waitFor(async () => (await temporaryFilesOf(data.path)).length > 0, {
-        what: 'temporary files',
-        everyMs: 2,
-      });
-      await herald.end('SIGKILL');
-      await Promise.all(uploads);
-      expect((await temporaryFilesOf(data.path)).length).toBeGreaterThan(0);
-      herald = await start();
-      await noTemporaryFiles(data.path);
-      expect((await send(7)).status).toBe(201);
-    },
-    120_000,
-  );
+  it('a process killed in the middle leaves files that the next one removes', async () => {
+    // However long this process rests, the uploads do not end.
+    const uploads = [1, 2, 3].map((seed) => send(seed, FILE_BYTES, FILE_BYTES / 2).catch(() => 'cut'));
+    await waitFor(async () => (await temporaryFilesOf(data.path)).length > 0, {
+      what: 'temporary files',
+      everyMs: 2,
+    });
+    await herald.end('SIGKILL');
+    await Promise.all(uploads);
+    expect((await temporaryFilesOf(data.path)).length).toBeGreaterThan(0);
+    herald = await start();
+    await noTemporaryFiles(data.path);
+    expect((await send(7)).status).toBe(201);
+  }, 120_000);
 });

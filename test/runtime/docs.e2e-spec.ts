@@ -7,7 +7,6 @@ import {
   EXAMPLE_OTP_ID,
 } from '../../src/common/example-ids.js';
 import { DocsDemo } from '../../src/infrastructure/http/docs/docs.js';
-import { readProjectFile } from '../support/project-files.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 interface SwaggerRequest {
@@ -46,19 +45,6 @@ describe('the served API description', () => {
     expect(text).toContain('a-connection-of-ours');
     expect(text).not.toContain(EXAMPLE_CONNECTION_ID);
     expect(text).toContain(EXAMPLE_MESSAGE_ID);
-  });
-
-  it('shows pictures that are there, drawn without a script', async () => {
-    // Comments of the controllers are in the built description only.
-    const names = new Set(readProjectFile('openapi.json').match(/\/docs\/pictures\/[a-z-]+\.svg/g));
-    expect(names.size).toBe(4);
-    for (const path of names) {
-      const { status, headers, body: svg } = await test.api.get<string>(path);
-      expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('image/svg+xml')]);
-      expect(svg).toMatch(/^<svg [\s\S]*<\/svg>\n$/);
-      expect(svg).not.toMatch(/<script|\son\w+=|href=/);
-    }
-    expect((await test.api.get('/docs/pictures/none.svg')).status).toBe(404);
   });
 
   it('remembers the key that was authorized', async () => {

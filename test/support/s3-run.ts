@@ -1,5 +1,6 @@
-import { basename } from 'node:path';
-import { s3Objects, s3Uploads } from './rig/s3.js';
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { s3Objects } from './rig/s3.js';
 
 /** What `TEST_S3` says where a whole run keeps its files in S3 (test/media-s3). */
 interface S3Run {
@@ -22,7 +23,7 @@ export function s3Settings(dataDir: string | undefined): Record<string, string> 
   return run === null || dataDir === undefined ? {} : { ...run.settings, MEDIA_S3_PREFIX: basename(dataDir) };
 }
 
-/** Stored files, by their paths below the prefix; null where the run keeps them in the folder. */
+/** Stored files by their paths below the prefix, and temporary ones of the folder; null where the run keeps them in the folder. */
 export function filesInS3(dataDir: string): { path: string; sizeBytes: number; mode: number }[] | null {
   if (run === null) return null;
   const prefix = `${basename(dataDir)}/`;
@@ -31,10 +32,19 @@ export function filesInS3(dataDir: string): { path: string; sizeBytes: number; m
     sizeBytes,
     mode: 0o600,
   }));
-  const coming = s3Uploads(run.folder, run.bucket, prefix).map(({ id }) => ({
-    path: `incoming/${id}`,
+  const coming = namesIn(join(dataDir, 'media', 'incoming')).map((name) => ({
+    path: `incoming/${name}`,
     sizeBytes: 0,
     mode: 0o600,
   }));
   return [...stored, ...coming];
+}
+
+/** Nothing where the folder is not made yet. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }

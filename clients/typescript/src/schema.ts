@@ -105,7 +105,7 @@ export interface paths {
          * Read one template
          * @description All languages of a template, or with `language` that one only.
          *
-         *     ![States of a template](/docs/pictures/template-states.svg)
+         *     Only an `approved` template can be sent.
          *
          *     Needs a key with the scope `templates:read`.
          */
@@ -451,7 +451,8 @@ export interface paths {
          * @description Poll it to follow a delivery, or receive webhooks instead. `attempts` lists the outcome of each attempt,
          *     and `error` why the last one failed.
          *
-         *     ![States of a message](/docs/pictures/message-states.svg)
+         *     Its states in order: `queued`, `processing`, `accepted`, `sent`, `delivered`, `read`; else `failed` or
+         *     `outcome_unknown`.
          *
          *     Needs a key with the scope `messages:read`.
          */
@@ -702,7 +703,7 @@ export interface paths {
          * Read the state of a code
          * @description Reports whether the code was sent, delivered, read and verified; never the code itself.
          *
-         *     ![States of a one-time code](/docs/pictures/otp-states.svg)
+         *     `verified` and `expired` end any state but `failed`.
          *
          *     Needs a key with the scope `otp:read`.
          */
@@ -939,8 +940,6 @@ export interface paths {
         /**
          * Read the webhook and its recent deliveries
          * @description The signing secret is not shown; `secret_hint` distinguishes secrets.
-         *
-         *     ![States of the webhook](/docs/pictures/webhook-states.svg)
          *
          *     Needs a key with the scope `webhooks:read`.
          */

@@ -143,7 +143,9 @@ export const SETTINGS = {
       'Where media files lie: folder (MEDIA_DIR) or s3 (MEDIA_S3_BUCKET). Both, separated by a comma, while files move: new ones go to the first, and what it does not have is looked for in the second (`herald media move`).',
     ),
     /** Folder of the files. */
-    dir: text('MEDIA_DIR').means('Folder of the media files, shared by all processes. Default: media under DATA_DIR.'),
+    dir: text('MEDIA_DIR').means(
+      'Folder of the media files, shared by all processes; with s3, of the files on their way there, for each process. Default: media under DATA_DIR.',
+    ),
     /** Bytes that uploads leave free on its disk. */
     minFreeBytes: mebibytes('MEDIA_MIN_FREE_MIB', [0, 1_048_576], 256).means(
       'Mebibytes that must stay free on the disk of MEDIA_DIR; uploads are refused with 503 below it.',
@@ -191,8 +193,8 @@ export const SETTINGS = {
       'Milliseconds to wait for an answer of the store, or for it to take or give further bytes.',
     ),
     /** Of files that are on their way, in one process. */
-    bufferBytes: mebibytes('MEDIA_S3_BUFFER_MIB', [8, 65_536], 128).means(
-      'Mebibytes that one process keeps in memory at most for files on their way to the store. Only files below 5 MiB, and those whose length was not said, are kept at all; uploads beyond it wait, and after 10 s are answered 503.',
+    temporaryBytes: mebibytes('MEDIA_S3_TEMPORARY_MIB', [128, 1_048_576], 4_096).means(
+      'Mebibytes that files on their way to the store may take in MEDIA_DIR, in one process; uploads beyond it are refused with 503, and files of customers wait.',
     ),
   },
   webhook: {

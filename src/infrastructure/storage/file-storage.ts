@@ -11,16 +11,6 @@ export interface ByteRange {
   end: number;
 }
 
-/** What is known of a file before its bytes come: a storage that must say a length beforehand holds less in memory. */
-export interface NewFile {
-  /** A UUID. Default: a new one; only a copy of another storage's file brings its own. */
-  key?: string;
-  /** It has at least so many bytes, unless it breaks off. Default: 0. */
-  atLeastBytes?: number;
-  /** It has at most so many; the same as `atLeastBytes` where the length is known. Default: any number. */
-  atMostBytes?: number;
-}
-
 /** A file that is being written and is not visible to others. Its creator must `put` or `discard` it. */
 export interface TemporaryFile {
   /** Under which it is stored once it was put. */
@@ -36,13 +26,13 @@ export interface TemporaryFile {
   /**
    * Up to `length` bytes from `position`; fewer at the end of the file. Nothing may be written afterwards.
    *
-   * @throws StorageUnavailableError, FileLengthError
+   * @throws StorageUnavailableError
    */
   read(position: number, length: number): Promise<Buffer>;
   /**
    * Stores the finished file under its key: afterwards it is there as a whole and survives a loss of power.
    *
-   * @throws StorageUnavailableError, FileLengthError; the temporary file is then still there.
+   * @throws StorageUnavailableError; the temporary file is then still there.
    */
   put(): Promise<void>;
   /** Removes it. Harmless after `put`, and when it is called twice. Never rejects. */
@@ -57,8 +47,11 @@ export abstract class FileStorage implements OnApplicationBootstrap, OnModuleDes
   protected readonly logger = new Logger(this.constructor.name);
   private sweeping: NodeJS.Timeout | undefined;
 
-  /** @throws StorageUnavailableError where there is no space. */
-  abstract create(known?: NewFile): Promise<TemporaryFile>;
+  /**
+   * @param key a UUID. Default: a new one; only a copy of another storage's file brings its own
+   * @throws StorageUnavailableError where there is no space.
+   */
+  abstract create(key?: string): Promise<TemporaryFile>;
 
   /**
    * The bytes, or some of them. Destroy the stream to stop early.
@@ -111,17 +104,6 @@ export class FileGoneError extends Error {
 
   constructor(key: string) {
     super(`nothing is stored under ${key}`);
-  }
-}
-
-/** The file has another length than was said when it was begun. */
-export class FileLengthError extends Error {
-  constructor(
-    readonly saidBytes: number,
-    readonly cameBytes: number,
-  ) {
-    super(`of ${saidBytes} bytes that were announced ${cameBytes} came`);
-    this.name = 'FileLengthError';
   }
 }
 

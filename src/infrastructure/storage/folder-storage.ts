@@ -20,7 +20,7 @@ import { codeOf } from '../../common/describe-error.js';
 import { isUuid, newId } from '../../common/ids.js';
 import type { Config } from '../config/config.js';
 import { FileGoneError, FileStorage, pathOfKey, StorageUnavailableError } from './file-storage.js';
-import type { ByteRange, NewFile, TemporaryFile } from './file-storage.js';
+import type { ByteRange, TemporaryFile } from './file-storage.js';
 
 const INCOMING = 'incoming';
 const FOLDER_MODE = 0o700;
@@ -44,7 +44,7 @@ export class FolderStorage extends FileStorage {
     this.minFreeBytes = config.media.minFreeBytes;
   }
 
-  create({ key = newId() }: NewFile = {}): Promise<TemporaryFile> {
+  create(key = newId()): Promise<TemporaryFile> {
     return attempt(async () => {
       await this.prepare();
       const path = join(this.incoming, `${OWNER}.${newId()}`);

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type ByteRange, FileGoneError, FileStorage, type NewFile, type TemporaryFile } from './file-storage.js';
+import { type ByteRange, FileGoneError, FileStorage, type TemporaryFile } from './file-storage.js';
 
 /** Two storages, while files move from one to the other: new files go to the first, the second is read and removed from. */
 export class MovingStorage extends FileStorage {
@@ -14,8 +14,8 @@ export class MovingStorage extends FileStorage {
     return this.first.parts + this.second.parts;
   }
 
-  create(known?: NewFile): Promise<TemporaryFile> {
-    return this.first.create(known);
+  create(key?: string): Promise<TemporaryFile> {
+    return this.first.create(key);
   }
 
   async open(key: string, range?: ByteRange): Promise<Readable> {

@@ -1,15 +1,16 @@
-import type { Readable } from 'node:stream';
-import {
-  type CompletedPart,
-  S3,
-  type S3RequestOptions,
-  type ListMultipartUploadsRequest,
-  type ListObjectsV2Request,
-} from '@aws-sdk/client-s3';
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { S3, type S3RequestOptions, type ListObjectsV2Request } from '@aws-sdk/client-s3';
 import { codeOf, describeError } from '../../common/describe-error.js';
 import { type Config, environmentDefault } from '../config/config.js';
 import { isUuid } from '../../common/ids.js';
-import { type ByteRange, FileGoneError, pathOfKey, StorageUnavailableError } from './file-storage.js';
+import {
+  type ByteRange,
+  FileGoneError,
+  pathOfKey,
+  StorageUnavailableError,
+  type TemporaryFile,
+} from './file-storage.js';
 
 const CONNECT_WITHIN_MS = 5_000;
 /** Of one request, waits between them included in the time: three timeouts would keep a caller for too long. */
@@ -18,10 +19,12 @@ const TIMEOUTS_IN_ALL = 2;
 /** More than uploads, sends and fetches have at once; beyond it a request waits for a socket, and no longer than for an answer. */
 const SOCKETS = 512;
 const KEYS_IN_A_LIST = 1_000;
-const DELETED_PART = 'NoSuchUpload';
+const RETRY_AFTER_MS = 200;
+const CHUNK_BYTES = 64 * 1_024;
+const STATUS_BUSY = 429;
 
-/** Bytes of one request: a buffer, which may be sent again, or a stream of a known length, which may not. */
-export type ObjectBody = Uint8Array | { stream: Readable; sizeBytes: number; signal: AbortSignal };
+/** A finished file, before it is stored. */
+export type ReadableFile = Pick<TemporaryFile, 'sizeBytes' | 'read'>;
 
 /**
  * The requests to a bucket, with timeouts, retries of what can be repeated without harm, and Herald's errors for the
@@ -80,62 +83,41 @@ export class S3Bucket {
     );
   }
 
-  async put(key: string, body: ObjectBody): Promise<void> {
-    const input = { ...this.at(key), ...this.encryption, ...inputOf(body) };
-    await this.ask((options) => this.client.putObject(input, options), body);
-  }
-
-  /** @returns the id of the upload */
-  async beginParts(key: string): Promise<string> {
-    const input = { ...this.at(key), ...this.encryption };
-    const { UploadId: id } = await this.ask((options) => this.client.createMultipartUpload(input, options));
-    if (id === undefined) throw new StorageUnavailableError(`${this.name}: no id came for an upload in parts`);
-    return id;
-  }
-
-  async putPart(key: string, uploadId: string, number: number, body: ObjectBody): Promise<CompletedPart> {
-    const input = { ...this.at(key), UploadId: uploadId, PartNumber: number, ...inputOf(body) };
-    const { ETag } = await this.ask((options) => this.client.uploadPart(input, options), body);
-    return { PartNumber: number, ETag };
-  }
-
-  /** Makes the object of its parts. Where the answer was lost, the object tells: no other one has its key. */
-  async endParts(key: string, uploadId: string, parts: CompletedPart[], sizeBytes: number): Promise<void> {
-    const input = { ...this.at(key), UploadId: uploadId, MultipartUpload: { Parts: parts } };
-    try {
-      await this.ask((options) => this.client.completeMultipartUpload(input, options));
-    } catch (error) {
-      const stored = await this.sizeOf(key).catch(() => null);
-      if (stored !== sizeBytes) throw error;
-    }
-  }
-
-  /** Forgets the parts. Harmless where there are none. */
-  async abortParts(key: string, uploadId: string): Promise<void> {
-    const input = { ...this.at(key), UploadId: uploadId };
-    await this.ask((options) => this.client.abortMultipartUpload(input, options)).catch((error: unknown) => {
-      if (nameOf((error as Error).cause) !== DELETED_PART) throw error;
-    });
-  }
-
-  /** Uploads in parts that were begun longer ago and not ended. */
-  async partsBegun(olderThanMs: number): Promise<{ key: string; uploadId: string }[]> {
-    const found: { key: string; uploadId: string }[] = [];
-    const input: ListMultipartUploadsRequest = { Bucket: this.bucket, Prefix: this.prefix };
-    for (let isMore = true; isMore;) {
-      const page = await this.ask((options) => this.client.listMultipartUploads(input, options));
-      const before = this.storeTime() - olderThanMs;
-      for (const { Key: name, UploadId: uploadId, Initiated: begun } of page.Uploads ?? []) {
-        const key = this.keyOf(name);
-        if (key !== null && uploadId !== undefined && begun !== undefined && begun.getTime() < before) {
-          found.push({ key, uploadId });
-        }
+  /**
+   * Stores a file in one request of its length. The request is repeated where the store has too much to do or the network
+   * breaks, because the SDK repeats no request whose body is a stream.
+   *
+   * @throws StorageUnavailableError
+   */
+  async put(key: string, file: ReadableFile): Promise<void> {
+    const startedAt = performance.now();
+    for (let left = TRIES - 1; ; left--) {
+      try {
+        return await this.send(key, file);
+      } catch (error) {
+        if (left === 0 || !mayPass(error) || performance.now() - startedAt > this.timeoutMs) throw error;
       }
-      input.KeyMarker = page.NextKeyMarker;
-      input.UploadIdMarker = page.NextUploadIdMarker;
-      isMore = page.IsTruncated === true && input.KeyMarker !== undefined;
+      await delay(RETRY_AFTER_MS);
     }
-    return found;
+  }
+
+  /** One try. Ends where the store takes no bytes, or does not answer, for so long. */
+  private async send(key: string, file: ReadableFile): Promise<void> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), this.timeoutMs);
+    const body = Readable.from(
+      chunksOf(file, () => timer.refresh()),
+      { objectMode: false },
+    );
+    const input = { ...this.at(key), ...this.encryption, Body: body, ContentLength: file.sizeBytes };
+    try {
+      await this.client.putObject(input, { requestTimeout: 0, abortSignal: late.signal });
+    } catch (error) {
+      throw this.errorOf(error);
+    } finally {
+      clearTimeout(timer);
+      body.destroy();
+    }
   }
 
   /** @throws FileGoneError, StorageUnavailableError */
@@ -212,7 +194,7 @@ export class S3Bucket {
 
   /**
    * The store's clock, which gave the dates of a list, as of the last answer: the SDK takes the offset from the header
-   * `Date` for its signatures. A host with a wrong clock must not take an upload under way for an old one.
+   * `Date` for its signatures. A host with a wrong clock must not take a new file for an old one.
    */
   private storeTime(): number {
     return Date.now() + this.client.config.systemClockOffset;
@@ -229,13 +211,12 @@ export class S3Bucket {
     return isUuid(key) && name === this.at(key).Key ? key : null;
   }
 
-  /** Every request has an end: each try, and all of them together. A stream's is its sender's business. */
-  private async ask<T>(request: (options: S3RequestOptions) => Promise<T>, body?: ObjectBody): Promise<T> {
+  /** Every request has an end: each try, and all of them together. */
+  private async ask<T>(request: (options: S3RequestOptions) => Promise<T>): Promise<T> {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), this.timeoutMs * TIMEOUTS_IN_ALL);
-    const isStream = body !== undefined && 'stream' in body;
     try {
-      return await request(isStream ? { requestTimeout: 0, abortSignal: body.signal } : { abortSignal: late.signal });
+      return await request({ abortSignal: late.signal });
     } catch (error) {
       throw this.errorOf(error);
     } finally {
@@ -253,10 +234,19 @@ export class S3Bucket {
 
 const silent = (): void => undefined;
 
-function inputOf(body: ObjectBody): { Body: Uint8Array | Readable; ContentLength: number } {
-  return 'stream' in body
-    ? { Body: body.stream, ContentLength: body.sizeBytes }
-    : { Body: body, ContentLength: body.length };
+async function* chunksOf(file: ReadableFile, taken: () => void): AsyncGenerator<Buffer> {
+  for (let at = 0; at < file.sizeBytes; at += CHUNK_BYTES) {
+    yield await file.read(at, CHUNK_BYTES);
+    taken();
+  }
+}
+
+/** Whether the same request may succeed a moment later: the store said so, or did not answer. */
+function mayPass(error: unknown): boolean {
+  if (!(error instanceof StorageUnavailableError)) return false;
+  const { $metadata: answer } = (error.cause ?? {}) as { $metadata?: { httpStatusCode?: number } };
+  const status = answer?.httpStatusCode;
+  return status === undefined || status === STATUS_BUSY || (status >= 500 && status !== STATUS_FULL);
 }
 
 /** HEAD has no body, so its name is another one. */
@@ -276,8 +266,7 @@ function nameOf(error: unknown): string {
 
 /** What an operator does about it, by the store's code. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  AccessDenied:
-    'the key may not do this: allow s3:PutObject, s3:GetObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and s3:ListBucketMultipartUploads',
+  AccessDenied: 'the key may not do this: allow s3:PutObject, s3:GetObject, s3:DeleteObject and s3:ListBucket',
   InvalidAccessKeyId: 'the store does not know the access key: correct MEDIA_S3_ACCESS_KEY_ID',
   SignatureDoesNotMatch: 'the secret is not that of the access key: correct MEDIA_S3_SECRET_ACCESS_KEY',
   ExpiredToken: 'the temporary keys are too old: give new ones',

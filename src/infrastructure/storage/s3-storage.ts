@@ -2,35 +2,33 @@ import { randomBytes } from 'node:crypto';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { buffer as bytesOf } from 'node:stream/consumers';
 import { describeError } from '../../common/describe-error.js';
-import { newId } from '../../common/ids.js';
 import type { Config } from '../config/config.js';
 import { FileStorage, StorageUnavailableError } from './file-storage.js';
-import type { ByteRange, NewFile, TemporaryFile } from './file-storage.js';
+import type { ByteRange, TemporaryFile } from './file-storage.js';
+import { FolderStorage } from './folder-storage.js';
 import type { S3Bucket } from './s3-bucket.js';
-import { heldBytes, S3File } from './s3-file.js';
 
 /** No file has this key. */
 const NO_FILE = '00000000-0000-0000-0000-000000000000';
-/** As long as a caller's client waits without a byte, with room to spare. */
-const WAIT_FOR_MEMORY_MS = 10_000;
-/** By the store's clock. No upload lasts nearly as long. */
-const ABANDONED_AFTER_MS = 6 * 60 * 60_000;
+/** More than the clocks of two machines differ. */
+const ANY_AGE_MS = -6 * 60 * 60_000;
 
 /**
- * Files in a bucket: `<MEDIA_S3_PREFIX><2 hex>/<2 hex>/<key>`, the same names as in the folder. Bytes pass through memory in
- * small pieces and never through a disk.
+ * Files in a bucket: `<MEDIA_S3_PREFIX><2 hex>/<2 hex>/<key>`, the same names as in the folder. A file that is being
+ * written is a temporary one of the folder: S3 must be told a length before it takes bytes.
  */
 export class S3Storage extends FileStorage {
   readonly parts = 256;
   private readonly timeoutMs: number;
-  private readonly memory: Memory;
+  private readonly folder: FolderStorage;
+  private readonly space: Space;
   private loading: Promise<S3Bucket> | null = null;
-  private canListParts = true;
 
-  constructor(private readonly config: Pick<Config, 's3' | 'process'>) {
+  constructor(private readonly config: Pick<Config, 's3' | 'process' | 'media'>) {
     super();
     this.timeoutMs = config.s3.timeoutMs;
-    this.memory = new Memory(config.s3.bufferBytes);
+    this.folder = new FolderStorage(config);
+    this.space = { freeBytes: config.s3.temporaryBytes };
   }
 
   /** A wrong setting is said at the start; messages without a file go on meanwhile. */
@@ -47,18 +45,13 @@ export class S3Storage extends FileStorage {
     (await this.loading)?.close();
   }
 
-  async create(known: NewFile = {}): Promise<TemporaryFile> {
-    const { key = newId() } = known;
-    const bucket = await this.bucket();
-    const bytes = heldBytes(known);
-    if (!(await this.memory.take(bytes, WAIT_FOR_MEMORY_MS))) {
-      throw new StorageUnavailableError(`${bucket.name}: files on their way to it fill MEDIA_S3_BUFFER_MIB`);
-    }
+  async create(key?: string): Promise<TemporaryFile> {
     const left = (error: unknown): void => {
-      this.logger.warn(`an upload that broke off could not be removed and will be later: ${describeError(error)}`);
+      this.logger.warn(
+        `what an upload left in the bucket could not be removed and will be later: ${describeError(error)}`,
+      );
     };
-    const over = (): void => this.memory.giveBack(bytes);
-    return new S3File(key, { bucket, known, timeoutMs: this.timeoutMs, over, left });
+    return new S3File(await this.folder.create(key), { bucket: () => this.bucket(), space: this.space, left });
   }
 
   async open(key: string, range?: ByteRange): Promise<Readable> {
@@ -71,25 +64,15 @@ export class S3Storage extends FileStorage {
 
   /** Asks for an object that is never there: whether the store answers and takes our keys. */
   async check(): Promise<void> {
-    await this.sizeOf(NO_FILE);
+    await Promise.all([this.sizeOf(NO_FILE), this.folder.check()]);
   }
 
   async remove(key: string): Promise<void> {
     await (await this.bucket()).remove(key);
   }
 
-  async removeAbandoned(): Promise<number> {
-    if (!this.canListParts) return 0;
-    const bucket = await this.bucket();
-    const begun = await bucket.partsBegun(ABANDONED_AFTER_MS).catch((error: unknown) => {
-      if (!/NotImplemented|MethodNotAllowed/.test(describeError(error))) throw error;
-      this.canListParts = false;
-      this.logger.warn('the store has no list of uploads that broke off: give the bucket a rule that removes them');
-      return [];
-    });
-    for (const { key, uploadId } of begun) await bucket.abortParts(key, uploadId);
-    if (begun.length > 0) this.logger.log(`removed ${begun.length} uploads of processes that are gone`);
-    return begun.length;
+  removeAbandoned(): Promise<number> {
+    return this.folder.removeAbandoned();
   }
 
   async keysOf(part: number, olderThanMs: number): Promise<string[]> {
@@ -103,13 +86,13 @@ export class S3Storage extends FileStorage {
    */
   async probe(): Promise<string | null> {
     const bytes = randomBytes(64);
-    const file = await this.create({ atMostBytes: bytes.length });
+    const file = await this.create();
     try {
       await file.write(bytes);
       await file.put();
       const read = await bytesOf(await this.open(file.key, { start: 0, end: bytes.length - 1 }));
       if (!read.equals(bytes)) throw new StorageUnavailableError('it gave other bytes than it was given');
-      const listed = await this.keysOf(Number.parseInt(file.key.slice(-2), 16), -ABANDONED_AFTER_MS);
+      const listed = await this.keysOf(Number.parseInt(file.key.slice(-2), 16), ANY_AGE_MS);
       if (!listed.includes(file.key)) throw new StorageUnavailableError('it does not list what was stored');
     } catch (error) {
       await file.discard();
@@ -130,41 +113,77 @@ export class S3Storage extends FileStorage {
   }
 }
 
-/** Bytes that may be in memory at once; who asks first gets first, and all that was asked for. */
-class Memory {
-  private readonly waiting: { bytes: number; end: (isGranted: boolean) => void }[] = [];
+/** What the temporary files of this process may still take on the disk. */
+interface Space {
+  freeBytes: number;
+}
 
-  constructor(private free: number) {}
+interface S3FileOptions {
+  bucket: () => Promise<S3Bucket>;
+  space: Space;
+  /** What could not be removed; the search for files without a row finds it. */
+  left: (error: unknown) => void;
+}
 
-  /** False where there is no room in time. */
-  async take(bytes: number, withinMs: number): Promise<boolean> {
-    if (bytes === 0) return true;
-    return new Promise((resolve) => {
-      const end = (isGranted: boolean): void => {
-        clearTimeout(timer);
-        this.waiting.splice(this.waiting.indexOf(waiter), 1);
-        resolve(isGranted);
-      };
-      const waiter = { bytes, end };
-      const timer = setTimeout(() => {
-        end(false);
-        this.serve();
-      }, withinMs);
-      this.waiting.push(waiter);
-      this.serve();
-    });
+/**
+ * A temporary file of the folder that goes into the bucket when it is finished. The object gets its final name at once: no
+ * row names it before `put` has returned, and `discard` removes it.
+ */
+class S3File implements TemporaryFile {
+  readonly key: string;
+  /** The store was asked to make the object. */
+  private mayExist = false;
+  private isOver = false;
+
+  constructor(
+    private readonly file: TemporaryFile,
+    private readonly options: S3FileOptions,
+  ) {
+    this.key = file.key;
   }
 
-  giveBack(bytes: number): void {
-    this.free += bytes;
-    this.serve();
+  get sizeBytes(): number {
+    return this.file.sizeBytes;
   }
 
-  private serve(): void {
-    for (let next = this.waiting[0]; next !== undefined && next.bytes <= this.free; next = this.waiting[0]) {
-      this.free -= next.bytes;
-      next.end(true);
+  async write(bytes: Uint8Array): Promise<void> {
+    const { space } = this.options;
+    if (bytes.length > space.freeBytes) {
+      throw new StorageUnavailableError('files on their way to the bucket fill MEDIA_S3_TEMPORARY_MIB');
     }
+    space.freeBytes -= bytes.length;
+    try {
+      await this.file.write(bytes);
+    } catch (error) {
+      space.freeBytes += bytes.length;
+      throw error;
+    }
+  }
+
+  read(position: number, length: number): Promise<Buffer> {
+    return this.file.read(position, length);
+  }
+
+  async put(): Promise<void> {
+    const bucket = await this.options.bucket();
+    this.mayExist = true;
+    await bucket.put(this.key, this.file);
+    await this.end();
+  }
+
+  async discard(): Promise<void> {
+    if (this.isOver) return;
+    await this.end();
+    if (!this.mayExist) return;
+    // Also where the answer was an error: it may have come after the bytes were stored.
+    const bucket = await this.options.bucket();
+    await bucket.remove(this.key).catch(this.options.left);
+  }
+
+  private async end(): Promise<void> {
+    this.isOver = true;
+    this.options.space.freeBytes += this.file.sizeBytes;
+    await this.file.discard();
   }
 }
 

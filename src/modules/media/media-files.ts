@@ -3,7 +3,7 @@ import type { AppError } from '../../common/app-error.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { isUnreachable } from '../../infrastructure/database/database-faults.js';
-import { FileStorage, type NewFile, type TemporaryFile } from '../../infrastructure/storage/file-storage.js';
+import { FileStorage, type TemporaryFile } from '../../infrastructure/storage/file-storage.js';
 import { mediaErrors } from './media.errors.js';
 import { MediaRepository, type NewMedia } from './media.repository.js';
 import type { MediaObject, StoredFacts } from './media.types.js';
@@ -27,8 +27,8 @@ export class MediaFiles {
   ) {}
 
   /** A file to write into: keep it by one of the methods below, or discard it. @throws StorageUnavailableError */
-  create(known?: NewFile): Promise<TemporaryFile> {
-    return this.storage.create(known);
+  create(): Promise<TemporaryFile> {
+    return this.storage.create();
   }
 
   /**

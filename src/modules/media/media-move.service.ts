@@ -114,12 +114,10 @@ async function copy(
     if (error instanceof FileGoneError) return 'missing';
     throw error;
   }
-  const written = await target
-    .create({ key, atLeastBytes: sizeBytes, atMostBytes: sizeBytes })
-    .catch((error: unknown) => {
-      bytes.destroy();
-      throw error;
-    });
+  const written = await target.create(key).catch((error: unknown) => {
+    bytes.destroy();
+    throw error;
+  });
   try {
     const hash = createHash('sha256');
     for await (const chunk of wholeOf(bytes)) {

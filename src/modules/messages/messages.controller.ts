@@ -195,7 +195,8 @@ export class MessagesController {
    * @remarks Poll it to follow a delivery, or receive webhooks instead. `attempts` lists the outcome of each attempt,
    * and `error` why the last one failed.
    *
-   * ![States of a message](/docs/pictures/message-states.svg)
+   * Its states in order: `queued`, `processing`, `accepted`, `sent`, `delivered`, `read`; else `failed` or
+   * `outcome_unknown`.
    */
   @Get(':id')
   @RequireScope('messages:read')

@@ -129,7 +129,7 @@ export class OtpController {
    *
    * @remarks Reports whether the code was sent, delivered, read and verified; never the code itself.
    *
-   * ![States of a one-time code](/docs/pictures/otp-states.svg)
+   * `verified` and `expired` end any state but `failed`.
    */
   @Get(':id')
   @RequireScope('otp:read')

@@ -136,7 +136,7 @@ export class TemplatesController {
    *
    * @remarks All languages of a template, or with `language` that one only.
    *
-   * ![States of a template](/docs/pictures/template-states.svg)
+   * Only an `approved` template can be sent.
    */
   @Get(':name')
   @RequireScope('templates:read')

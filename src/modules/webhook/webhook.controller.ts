@@ -35,8 +35,6 @@ export class WebhookController {
    * Read the webhook and its recent deliveries
    *
    * @remarks The signing secret is not shown; `secret_hint` distinguishes secrets.
-   *
-   * ![States of the webhook](/docs/pictures/webhook-states.svg)
    */
   @Get()
   @RequireScope('webhooks:read')

@@ -1,16 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { Agent, createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -46,7 +36,7 @@ export interface S3Request {
 
 /**
  * A store that speaks S3: `@20minutes/s3rver` in a process of its own, which checks signatures and bytes, behind a front
- * in this process. The front adds what that program lacks (to abort uploads in parts and to list them), answers with
+ * in this process. The front answers with
  * faults on command, and counts.
  */
 export class S3Server {
@@ -118,19 +108,6 @@ export class S3Server {
     return s3Objects(this.folder, this.bucket, prefix);
   }
 
-  /** Names of the objects whose uploads in parts were begun and not ended. */
-  uploads(prefix = ''): string[] {
-    return s3Uploads(this.folder, this.bucket, prefix).map(({ key }) => key);
-  }
-
-  /** The upload in parts of that key was begun so long ago. */
-  age(key: string, seconds: number): void {
-    for (const upload of s3Uploads(this.folder, this.bucket, '').filter((each) => each.key.endsWith(key))) {
-      const then = new Date(Date.now() - seconds * 1_000);
-      utimesSync(join(uploadsFolder(this.folder, this.bucket), upload.id, 'key'), then, then);
-    }
-  }
-
   private async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { pathname, searchParams: query } = new URL(req.url ?? '/', 'http://host');
     const asked = { method: req.method ?? '', path: decodeURIComponent(pathname), query, headers: req.headers };
@@ -140,9 +117,6 @@ export class S3Server {
       if (fault.late === true) await drained(req);
       return refuse(res, fault);
     }
-    const uploadId = query.get('uploadId') ?? '';
-    if (req.method === 'DELETE' && uploadId !== '') return this.abort(uploadId, res);
-    if (req.method === 'GET' && query.has('uploads')) return this.listUploads(query.get('prefix') ?? '', res);
     await this.forward(req, res);
   }
 
@@ -173,31 +147,10 @@ export class S3Server {
     res.writeHead(answer.statusCode ?? 500, answer.headers);
     await pipeline(answer, res);
   }
-
-  private abort(uploadId: string, res: ServerResponse): void {
-    const path = join(uploadsFolder(this.folder, this.bucket), uploadId);
-    if (!existsSync(path)) return refuse(res, { status: 404, code: 'NoSuchUpload' });
-    rmSync(path, { recursive: true });
-    res.writeHead(204).end();
-  }
-
-  private listUploads(prefix: string, res: ServerResponse): void {
-    const uploads = s3Uploads(this.folder, this.bucket, prefix).map(
-      ({ key, id, begun }) =>
-        `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${begun.toISOString()}</Initiated></Upload>`,
-    );
-    answerXml(
-      res,
-      200,
-      `<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${uploads.join('')}</ListMultipartUploadsResult>`,
-    );
-  }
 }
 
 const OBJECT = '._S3rver_object';
-const uploadsFolder = (folder: string, bucket: string): string => join(folder, bucket, '._S3rver_uploads');
-
-/** Again where a folder went while it was read: uploads in parts come and go. */
+/** Again where a folder went while it was read. */
 function pathsUnder(root: string): string[] {
   for (;;) {
     try {
@@ -218,19 +171,6 @@ export function s3Objects(folder: string, bucket: string, prefix: string): { nam
       const stats = statSync(join(root, path), { throwIfNoEntry: false });
       return stats === undefined ? [] : [{ name: path.slice(0, -OBJECT.length), sizeBytes: stats.size }];
     });
-}
-
-export function s3Uploads(folder: string, bucket: string, prefix: string): { key: string; id: string; begun: Date }[] {
-  const root = uploadsFolder(folder, bucket);
-  mkdirSync(root, { recursive: true });
-  return readdirSync(root)
-    .filter((id) => existsSync(join(root, id, 'key')))
-    .map((id) => ({
-      key: readFileSync(join(root, id, 'key'), 'utf8'),
-      id,
-      begun: statSync(join(root, id, 'key')).mtime,
-    }))
-    .filter(({ key }) => key.startsWith(prefix));
 }
 
 async function drained(req: IncomingMessage): Promise<void> {

@@ -7,7 +7,6 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { Express, NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
-import { commonErrors } from '../../../common/common.errors.js';
 import { declaredErrors } from '../../../common/define-errors.js';
 import { heraldVersion } from '../../../common/version.js';
 import { buildOpenApiDocument } from '../openapi.js';
@@ -26,9 +25,6 @@ import {
   EXAMPLE_OTP_ID,
 } from '../../../common/example-ids.js';
 import { OTP_SECURITY_SCHEME, SECURITY_SCHEME } from '../api-description.js';
-
-/** Drawn by `npm run generate`. */
-const PICTURES: ReadonlySet<string> = new Set(['message-states', 'otp-states', 'template-states', 'webhook-states']);
 
 /** A file beside this one; the build copies those that are no TypeScript. */
 function asset(name: string): string {
@@ -67,7 +63,7 @@ const IN_PAGE = {
 };
 
 /**
- * Serves /docs/errors, to which every error leads, the pictures of states, /client.tgz, and the addresses at /; with `all`
+ * Serves /docs/errors, to which every error leads, /client.tgz, and the addresses at /; with `all`
  * the rest of /docs, /openapi.json, /openapi.yaml and /postman.json too. The description is made when it is first asked for.
  */
 export function serveDocs(app: NestExpressApplication, all: boolean, hasConsole: boolean): void {
@@ -81,10 +77,6 @@ export function serveDocs(app: NestExpressApplication, all: boolean, hasConsole:
   });
   express.get('/docs/errors.js', (_req, res) => {
     res.type('js').send(asset('errors.js'));
-  });
-  express.get('/docs/pictures/:name.svg', (req, res, next) => {
-    if (PICTURES.has(req.params.name)) res.type('svg').send(asset(`pictures/${req.params.name}.svg`));
-    else next(commonErrors.ROUTE_NOT_FOUND());
   });
   const publicUrl = app.get(PublicUrl, { strict: false });
   const hasClient = serveClient(express);

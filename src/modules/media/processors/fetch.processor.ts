@@ -22,8 +22,9 @@ import { isTokenRefused, type PlatformFailure } from '../../../infrastructure/wh
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../../connections/connections.types.js';
 import { MediaFiles, type FileFacts } from '../media-files.js';
+import { HEAD_BYTES } from '../sniff/contents.js';
 import { agrees, hexDigest, mimeTypeOf } from '../sniff/formats.js';
-import { firstLook, HEAD_BYTES } from '../sniff/recognise.js';
+import { firstLook } from '../sniff/recognise.js';
 import {
   connectionOfLane,
   FETCH_LEASE_MS,
@@ -161,10 +162,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
       this.counters.increment('media_fetch_storage_full');
       return { kind: 'wait', failure: "The workspace's storage is full: herald workspace limits --storage-bytes." };
     }
-    const { sizeBytes } = described;
-    const temporary = await this.files.create(
-      sizeBytes === null ? {} : { atLeastBytes: sizeBytes, atMostBytes: sizeBytes },
-    );
+    const temporary = await this.files.create();
     try {
       const digest = createHash('sha256');
       const exchange = await this.client.downloadMedia({

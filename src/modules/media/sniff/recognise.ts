@@ -1,15 +1,16 @@
-import { fileTypeFromBuffer } from 'file-type';
 import type { MediaType } from '../media.types.js';
-import { examineAmr, examineMpegAudio, examineOpus, isTagged } from './audio.js';
-import { BrokenFileError, ByteReader, type ByteSource, NotTakenError } from './byte-reader.js';
-import { examineCompoundFile, examineZip, zipDirectory } from './documents.js';
+import {
+  type ByteSource,
+  compoundFormat,
+  isTagged,
+  mp4Format,
+  mpegAudioFormat,
+  nameOf,
+  opusFormat,
+  threeGpFormat,
+  zipFormat,
+} from './contents.js';
 import { type Format, FORMATS } from './formats.js';
-import { examineJpeg, examineMp4, examinePng, examineThreeGp, examineWebp, isAnimatedWebp } from './pieces.js';
-
-/** So many bytes decide the family of a file. */
-export const HEAD_BYTES = 4_100;
-// As far as readers of PDF search for its beginning.
-const PDF_SEARCH_BYTES = 1_024;
 
 /** Formats that begin alike. */
 export interface Family {
@@ -17,53 +18,43 @@ export interface Family {
   name: string;
   limitBytes: number;
   types: readonly MediaType[];
-  /** What its files begin like, in a sentence. */
-  like: string;
-  /** The format of a whole file. @throws NotTakenError, BrokenFileError */
-  examine: (file: ByteReader) => Promise<Format>;
+  /** The format of a complete file, where its beginning does not decide it. @throws NotTakenError */
+  formatOf: (file: ByteSource) => Format | Promise<Format>;
 }
 
-function family(
-  { mimeType: name, limitBytes }: Pick<Format, 'mimeType' | 'limitBytes'>,
-  types: readonly MediaType[],
-  examine: Family['examine'],
-  like = name,
-): Family {
-  return { name, limitBytes, types, like, examine };
+function family(format: Format, formatOf: Family['formatOf'] = () => format): Family {
+  return { name: format.mimeType, limitBytes: format.limitBytes, types: [format.type], formatOf };
 }
 
-const zip = { mimeType: 'application/zip', limitBytes: FORMATS.docx.limitBytes };
-const compound = { mimeType: 'application/x-cfb', limitBytes: FORMATS.doc.limitBytes };
-const mpegAudio = family(FORMATS.mp3, ['audio'], examineMpegAudio, 'audio');
-const animated = family(FORMATS.animatedSticker, ['sticker'], examineWebp);
-const png = family(FORMATS.png, ['image'], examinePng);
-const mp4 = family(FORMATS.mp4, ['video', 'audio'], examineMp4);
-const office = family(zip, ['document'], examineZip, 'a ZIP');
-const pdf = family(FORMATS.pdf, ['document'], () => Promise.resolve(FORMATS.pdf));
+const mp4: Family = { ...family(FORMATS.mp4, mp4Format), types: ['video', 'audio'] };
+const mpegAudio = family(FORMATS.mp3, mpegAudioFormat);
+const animated = family(FORMATS.animatedSticker);
+const png = family(FORMATS.png);
 // Its bytes are looked at one by one as they come.
-export const TEXT = family(FORMATS.text, ['document'], () => Promise.resolve(FORMATS.text));
+export const TEXT = family(FORMATS.text);
 
 /** By the library's name of what a file begins like. */
 const FAMILIES: ReadonlyMap<string, Family> = new Map([
-  ['image/jpeg', family(FORMATS.jpeg, ['image'], examineJpeg)],
+  ['image/jpeg', family(FORMATS.jpeg)],
   ['image/png', png],
   ['image/apng', png],
-  ['image/webp', family(FORMATS.sticker, ['sticker'], examineWebp)],
+  // The platform takes WebP as a sticker only.
+  ['image/webp', family(FORMATS.sticker)],
   ['video/mp4', mp4],
   ['video/x-m4v', mp4],
   ['audio/mp4', mp4],
   ['audio/x-m4a', mp4],
-  ['video/3gpp', family(FORMATS.threeGp, ['video'], examineThreeGp)],
+  ['video/3gpp', family(FORMATS.threeGp, threeGpFormat)],
   ['audio/mpeg', mpegAudio],
   ['audio/aac', mpegAudio],
-  ['audio/amr', family(FORMATS.amr, ['audio'], examineAmr, 'audio')],
-  ['audio/ogg; codecs=opus', family(FORMATS.ogg, ['audio'], examineOpus)],
-  ['application/pdf', pdf],
-  ['application/zip', office],
-  [FORMATS.docx.mimeType, office],
-  [FORMATS.xlsx.mimeType, office],
-  [FORMATS.pptx.mimeType, office],
-  ['application/x-cfb', family(compound, ['document'], examineCompoundFile, 'an Office document')],
+  ['audio/amr', family(FORMATS.amr)],
+  ['audio/ogg; codecs=opus', family(FORMATS.ogg, opusFormat)],
+  ['application/pdf', family(FORMATS.pdf)],
+  ['application/zip', { ...family(FORMATS.docx, zipFormat), name: 'application/zip' }],
+  [FORMATS.docx.mimeType, family(FORMATS.docx)],
+  [FORMATS.xlsx.mimeType, family(FORMATS.xlsx)],
+  [FORMATS.pptx.mimeType, family(FORMATS.pptx)],
+  ['application/x-cfb', { ...family(FORMATS.doc, compoundFormat), name: 'application/x-cfb' }],
 ]);
 
 /**
@@ -81,35 +72,9 @@ export async function firstLook(head: Buffer): Promise<{ family: Family | null; 
   return mayBeText ? { family: TEXT, name: TEXT.name } : { family: null, name };
 }
 
-/**
- * Detects the format of a complete file that begins like one of the family. The structure must be whole as far as it
- * matters for the type, and the file must not be something else as well: a PDF or a ZIP can be hidden in files of most
- * other types. Reads some kilobytes here and there, whatever the file's size.
- *
- * @throws NotTakenError
- */
-export async function recognise({ examine, like }: Family, source: ByteSource): Promise<Format> {
-  const file = new ByteReader(source);
-  try {
-    const format = await examine(file);
-    const isPdf = examine !== pdf.examine && (await file.look(0, PDF_SEARCH_BYTES)).includes('%PDF-');
-    const isZip = examine !== examineZip && !isPdf && (await zipDirectory(file)) !== null;
-    if (!isPdf && !isZip) return format;
-    const second = isPdf ? pdf.name : zip.mimeType;
-    throw new NotTakenError(second, `The file is ${format.mimeType} and ${second} at the same time`);
-  } catch (error) {
-    if (!(error instanceof BrokenFileError)) throw error;
-    throw new NotTakenError(null, `The file begins like ${like}, but is broken or cut short`);
-  }
-}
-
-/** The library's type for the bytes: it is reported to the caller, and detects binary files that look like text. */
-async function nameOf(head: Buffer): Promise<string | null> {
-  try {
-    return (await fileTypeFromBuffer(head))?.mime ?? null;
-  } catch {
-    return null; // a file that is broken beyond naming
-  }
+/** By bytes 12 to 21 of the file. */
+function isAnimatedWebp(head: Buffer): boolean {
+  return head.toString('latin1', 8, 16) === 'WEBPVP8X' && ((head[20] ?? 0) & 0x02) !== 0;
 }
 
 /** Of some formats the library knows two or three letters only, which texts begin with as well. */

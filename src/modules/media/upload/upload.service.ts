@@ -11,12 +11,7 @@ import { newId } from '../../../common/ids.js';
 import type { Caller } from '../../keys/caller.decorator.js';
 import { refuseEncoded } from '../../../infrastructure/http/body.guard.js';
 import type { HeraldRequest } from '../../../infrastructure/http/herald-request.js';
-import {
-  FileLengthError,
-  type NewFile,
-  StorageUnavailableError,
-  type TemporaryFile,
-} from '../../../infrastructure/storage/file-storage.js';
+import { StorageUnavailableError, type TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { readFields, type UploadMediaRequest } from '../dto/media.request.js';
 import { cleanFileName } from '../file-name.js';
@@ -24,9 +19,9 @@ import { MediaFiles } from '../media-files.js';
 import { mediaErrors } from '../media.errors.js';
 import { MediaMaintenance } from '../media.maintenance.js';
 import { type ListedMedia, MEDIA_TYPES, type MediaObject, type MediaType } from '../media.types.js';
-import { NotTakenError } from '../sniff/byte-reader.js';
+import { HEAD_BYTES, NotTakenError } from '../sniff/contents.js';
 import { agrees, type Format, FORMATS, MAX_UPLOAD_BYTES, mimeTypesOf, plainType } from '../sniff/formats.js';
-import { type Family, firstLook, HEAD_BYTES, recognise, TEXT, TextScan } from '../sniff/recognise.js';
+import { type Family, firstLook, TEXT, TextScan } from '../sniff/recognise.js';
 
 /** The part `file` of a form, while it comes in. */
 interface FilePart {
@@ -95,7 +90,6 @@ export class UploadService {
       const stored = await this.receive(caller, req, res);
       return { ...stored, expiresAt: this.maintenance.expiryOf(stored) };
     } catch (error) {
-      if (error instanceof FileLengthError) throw tooMuchAround(error);
       if (!(error instanceof StorageUnavailableError)) throw error;
       this.logger.error(`an upload was refused: ${error.message}`);
       throw commonErrors.SERVICE_UNAVAILABLE({ retryAfterSeconds: 30 }, { internal: error.message, cause: error });
@@ -108,8 +102,7 @@ export class UploadService {
     const over = new AbortController();
     const unwatch = watchPace(req.socket, (error) => over.abort(error));
     let arriving = null as Promise<Arrived> | null;
-    const take = (part: FilePart): Promise<Arrived> =>
-      (arriving = this.take(caller, part, lengthsOf(req), over.signal));
+    const take = (part: FilePart): Promise<Arrived> => (arriving = this.take(caller, part, over.signal));
     try {
       const form = await readForm(req, res, take, over);
       return await this.keep(caller, await readFields(form), await arriving);
@@ -122,14 +115,14 @@ export class UploadService {
   }
 
   /** Streams the file to the storage. On any failure the temporary file is gone when this rejects. */
-  private async take(caller: Caller, part: FilePart, known: NewFile, over: AbortSignal): Promise<Arrived> {
+  private async take(caller: Caller, part: FilePart, over: AbortSignal): Promise<Arrived> {
     over.throwIfAborted();
     over.addEventListener('abort', () => part.bytes.destroy(over.reason as Error));
     const early = await readFields(part.fieldsSoFar);
     if (early.connection_id !== undefined) {
       await this.connections.getById(caller.organizationId, early.connection_id);
     }
-    const file = await this.files.create(known);
+    const file = await this.files.create();
     try {
       const reception = new FileReception(file, () => typeOf(part.fieldsSoFar));
       // A refusal must not destroy the stream: the parser would take that for the form's end, and say so first.
@@ -282,11 +275,17 @@ export class FileReception {
   async finish(): Promise<ReceivedFile> {
     const family = this.looked ?? (await this.look());
     if (family === TEXT && !this.text.finish()) throw this.refusal(null, NO_TEXT);
-    const format = await recognise(family, this.file).catch((error: unknown) => {
-      throw error instanceof NotTakenError ? this.refusal(error.detected, error.reason) : error;
-    });
+    const format = await this.formatOf(family);
     if (this.file.sizeBytes > format.limitBytes) throw mediaErrors.MEDIA_TOO_LARGE({ limitBytes: format.limitBytes });
     return { format, sizeBytes: this.file.sizeBytes, sha256: this.hash.digest('hex') };
+  }
+
+  private async formatOf(family: Family): Promise<Format> {
+    try {
+      return await family.formatOf(this.file);
+    } catch (error) {
+      throw error instanceof NotTakenError ? this.refusal(error.detected, error.reason) : error;
+    }
   }
 
   private async look(): Promise<Family> {
@@ -331,21 +330,6 @@ function checkAgainst(fields: UploadMediaRequest, { part, received }: Arrived): 
 /** The file is at least as large as the body without what may be around it; without Content-Length one byte. */
 function leastBytesOf(req: HeraldRequest): number {
   return Math.max(1, Number(req.headers['content-length'] ?? 0) - FORM_OVERHEAD_BYTES);
-}
-
-/** Without Content-Length only what may come at most is known. */
-function lengthsOf(req: HeraldRequest): NewFile {
-  const formBytes = Number(req.headers['content-length'] ?? Infinity);
-  return {
-    atLeastBytes: formBytes === Infinity ? 0 : leastBytesOf(req),
-    atMostBytes: Math.min(formBytes, MAX_UPLOAD_BYTES),
-  };
-}
-
-/** A storage that was promised the bytes meets it; others don't count. */
-function tooMuchAround(cause: FileLengthError): Error {
-  const message = 'The form has more than 64 KiB around its file; leave out what does not belong to it.';
-  return invalidField('', 'multipart', message, cause);
 }
 
 /** The caller's `type` as far as the form has come; one that is none is refused at its end. */
