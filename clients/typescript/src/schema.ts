@@ -3926,15 +3926,15 @@ export interface components {
                 code: number | null;
                 /** Format: uuid */
                 connection_id: string;
-                details: string | null;
                 /** Format: date-time */
                 occurred_at: string;
+                /** @description In our words. */
+                summary: string;
                 /**
                  * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
-                title: string | null;
             };
             /**
              * Format: uuid
