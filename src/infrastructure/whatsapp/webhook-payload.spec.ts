@@ -360,9 +360,7 @@ describe('management', () => {
     expect(management).toMatchObject([
       { field: 'messages.errors', phoneNumberId: '106540352242922', value: errors[0] },
     ]);
-    expect(news).toMatchObject([
-      { kind: 'error', phoneNumberId: '106540352242922', code: 130429 },
-    ]);
+    expect(news).toMatchObject([{ kind: 'error', phoneNumberId: '106540352242922', code: 130429 }]);
     expect(unused).toEqual([]);
   });
 
