@@ -12,8 +12,8 @@ export class BusyLane {
   warmUntil = -Infinity;
   /** Ends with the drain and the release of the lane. */
   run: Promise<void> | null = null;
-  /** In the database this process may be its owner: it is to be released. */
-  mayOwn = false;
+  /** A claim was made since the last release: in the database this process may be its owner. */
+  mustRelease = false;
   /** Monotonic ms from which this process gives it back where others have free slots. */
   giveBackAt = Infinity;
   private pace: LanePace | null = null;
@@ -73,13 +73,13 @@ export class BusyLane {
 
   /** What is to be written of it when it is released; null where this process does not own it. */
   toRelease(now: number): { laneKey: string; pace: LanePace; unusedRows: number } | null {
-    const { key: laneKey, pace, bucket, mayOwn } = this;
-    return pace === null || !mayOwn ? null : { laneKey, pace, unusedRows: bucket?.level(now) ?? 0 };
+    const { key: laneKey, pace, bucket, mustRelease } = this;
+    return pace === null || !mustRelease ? null : { laneKey, pace, unusedRows: bucket?.level(now) ?? 0 };
   }
 
   released(): void {
     this.paceIsUnknown();
-    this.mayOwn = false;
+    this.mustRelease = false;
   }
 }
 

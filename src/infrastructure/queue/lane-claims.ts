@@ -61,10 +61,10 @@ export class LaneClaims<T> {
   private slowInARow = 0;
   private isSharing = false;
   private sharedAt = -Infinity;
-  /** Of the last shared claim: some lane had as many rows as were asked for. */
-  private gotAll = false;
+  /** Of the last shared claim: some lane had as many rows as it might claim. */
+  private hadMore = false;
   /** The last shared claim left no slot: between two claims some row has usually ended, and the next one takes that slot, too. */
-  private tookAll = false;
+  private leftNoSlot = false;
   /** When a lane was last given back, or none was to be. */
   private gaveBackAt = -Infinity;
   private inFlight = 0;
@@ -97,7 +97,7 @@ export class LaneClaims<T> {
 
   /** Full now, or after the last shared claim. */
   get isSaturated(): boolean {
-    return this.isFull || this.tookAll;
+    return this.isFull || this.leftNoSlot;
   }
 
   private get freeSlots(): number {
@@ -140,7 +140,7 @@ export class LaneClaims<T> {
     if (this.isFull && !hasOthers()) return;
     const at = this.isFull
       ? this.gaveBackAt + GIVE_BACK_EVERY_MS
-      : this.sharedAt + (this.gotAll ? fullEveryMs : claimEveryMs);
+      : this.sharedAt + (this.hadMore ? fullEveryMs : claimEveryMs);
     if (at >= this.plannedAt) return;
     if (this.timer !== null) clearTimeout(this.timer);
     this.plannedAt = at;
@@ -155,10 +155,10 @@ export class LaneClaims<T> {
     if (chosen.length > 0) {
       this.isSharing = true;
       this.sharedAt = this.options.clock.monotonic();
-      this.gotAll = false;
+      this.hadMore = false;
       await this.claim(chosen);
       this.isSharing = false;
-      this.tookAll = this.isFull;
+      this.leftNoSlot = this.isFull;
     }
     this.plan();
   }
@@ -215,7 +215,7 @@ export class LaneClaims<T> {
     this.reserved += reserved;
     for (const { lane } of chosen) {
       lane.isWoken = false;
-      lane.mayOwn = true;
+      lane.mustRelease = true;
     }
     const startedAt = clock.monotonic();
     const claimed = await this.ask(requests, withinMs).catch(errorOf);
@@ -261,7 +261,7 @@ export class LaneClaims<T> {
     lane.claimed(now, pace, turn, now + this.options.giveBackAfterMs());
     this.inFlight += turn.items.length;
     lane.inFlight += turn.items.length;
-    this.gotAll ||= hasMore(turn);
+    this.hadMore ||= hasMore(turn);
     resolve(turn);
   }
 

@@ -86,13 +86,19 @@ const ONE_CLAIM = 720_411;
  * | another process; or the lane has no row, or is locked  | no grant                                       | no      |
  * | any of the first four, but the lane is paused          | 0                                              | no      |
  *
- * A grant also needs the lane's advisory lock, which lasts as long as the claim: so a claim that outlasts the life of its process
- * does not run beside that of the next owner, and a lane is not taken while it runs. Owner and lock keep the pace and the order to one recipient (rule 2 of the claim of messages).
- * That no row is sent twice does not rest on them, but on the row's own attempt and lease.
+ * Every grant needs the lane's advisory lock, which lasts as long as the claim. So a claim that outlasts the life of its process does not
+ * run beside that of the next owner, and a lane is not taken while it runs.
+ *
+ * Unused pace is stored as the time since which it is unused. At 10 rows a second: a lane without owner whose `next_slot_at` was 0.5 s ago
+ * has 5 unused rows. Where a claim takes 2 of them, 3 stay unused: `next_slot_at` is then 0.3 s ago. No more rows count than the burst has.
+ *
+ * Owner and lock keep the pace, and the order to one recipient (rule 2 of the claim of messages). That no row is sent twice does not rest
+ * on them, but on the row's own attempt and lease.
  *
  * The relation `lane_grant` has one row (key, slots, paused, paused_ms, unused_rows, low_at) for each grant. A claim takes at most
- * `slots` rows of a lane, from its low-water mark `low_at` on. It returns a row for each grant, also without a claimed row: one lane by `from lane_grant left join ...`, many
- * lanes by `from lane_grant full join ... on false`, which returns the rows of both one after the other.
+ * `slots` rows of a lane, from its low-water mark `low_at` on. It returns a row for each grant, also without a claimed row: one lane by
+ * `from lane_grant left join ...`, many lanes by `from lane_grant full join ... on false`, which returns the rows of both one after
+ * the other.
  *
  * On another database than the one that was confirmed every lane counts as paused: see `Restoration`.
  *
@@ -114,30 +120,31 @@ blocked as materialized (
   select l.key, a.row_limit as slots, null::float8 as unused_rows, l.low_at, ${pause}
   from lane_asked a join lane l on l.key = a.key
   where l.owner = $2::uuid and a.knows_pace
-), free as materialized (
+), takeable as materialized (
+  -- Lanes without a process that works and knows their pace.
   -- One row that another transaction has locked does not stop the claim of the others.
-  -- Unused rows are those of the time since next_slot_at, at most the burst. Ahead of now it comes from a clock that was set back.
+  -- A next_slot_at ahead of now comes from a clock that was set back.
   select l.key, a.row_limit, a.rate, clock_timestamp() as now, l.low_at, ${pause}, case when l.owner is null
     then a.rate * greatest(0, extract(epoch from clock_timestamp() - greatest(
       l.next_slot_at, clock_timestamp() - make_interval(secs => a.burst_rows / a.rate)))::float8) else 0 end as unused_rows
   from lane_asked a join lane l on l.key = a.key
   where l.owner is null or (l.owner = $2::uuid and not a.knows_pace) or (l.owner <> $2::uuid and not ${isOwned('l')})
   order by l.key for update of l skip locked
-), alone as materialized (
-  select key from (select key from own union all select key from free) as found
+), one_claim as materialized (
+  select key from (select key from own union all select key from takeable) as found
   where pg_try_advisory_xact_lock(${ONE_CLAIM}, hashtext(key))
 ), taken as (
   update lane l set owner = $2::uuid, next_slot_at = f.now - make_interval(secs => (f.unused_rows - f.slots) / f.rate)
-  from (select *, least(row_limit, floor(unused_rows)::integer) as slots from free join alone using (key)) as f
+  from (select *, least(row_limit, floor(unused_rows)::integer) as slots from takeable join one_claim using (key)) as f
   where l.key = f.key and not f.paused
   returning l.key, f.slots, f.unused_rows, f.low_at
 ), lane_grant as materialized (
   select key, case when paused then 0 else slots end as slots, unused_rows, low_at, paused, paused_ms
-  from own join alone using (key)
+  from own join one_claim using (key)
   union all
   select key, slots, unused_rows, low_at, false, null from taken
   union all
-  select key, 0, null, low_at, true, paused_ms from free join alone using (key) where paused
+  select key, 0, null, low_at, true, paused_ms from takeable join one_claim using (key) where paused
 )`;
 }
 

@@ -139,10 +139,10 @@ const MESSAGE_TO_SEND = `
 // 1. `due_at` says whose turn it may be: a recipient's first row has one if it waits; those behind what waits or is in flight
 //    have none. The triggers of message_queue keep it (migrations/1770600000000-messages.ts); it may be too early, for a row that
 //    was inserted while the row before it was being deleted or released.
-// 2. The order, and one message at a time to a recipient, need two things: `FIRST_OF_RECIPIENT`, by which only its first row is claimed;
-//    and the grant, by which a lane has one claim at a time. Two claims at once could see two first rows, where a row with a lower seq
-//    is committed between them: that happens where a claim is lost, and its lane taken while the statement goes on elsewhere. Then two
-//    messages to the recipient may be in flight for a moment; none is claimed twice. What a statement cannot see yet is claimed by a later one.
+// 2. The order, and one message at a time to a recipient, need two things. `FIRST_OF_RECIPIENT`: only a recipient's first row is claimed.
+//    The grant: a lane has one claim at a time, since two claims could see two first rows, where a row with a lower seq is committed
+//    between them. The grant fails to give that in one case: a statement began before the lane was taken by another process, and
+//    waits until that one's claim is over. Then two messages to a recipient may be in flight for a moment.
 // 3. `skip locked`: a row that another statement has locked is passed over, and a later look finds it.
 // 4. An attempt's id is the claim's, its last four hexadecimal digits replaced by n. `attemptIdOf` makes the same ids, so
 //    that a lost claim can be found.
@@ -162,11 +162,9 @@ with ${laneGrants()}, lane_with_slots as materialized (
   -- Longest due first, from the low-water mark on: removed rows before it are not read, however many of them another
   -- transaction keeps from being vacuumed.
   -- statement_timestamp(): clock_timestamp() cannot be an index condition; it only filters.
-  -- Why two claims A and B of one lane at once (rule 2) claim no message twice:
-  -- B passes over the rows that A has locked. If A commits after B's snapshot and
-  -- before B comes to a row of A's, B locks the row's new version, and these conditions are checked again. A's claim still
-  -- holds: B leaves the row out. A's claim was released: B locks the row and does not claim it: its ctid is now
-  -- that of the new version, which the update below does not find, as B's snapshot has the old one.
+  -- No two claims take one row: a locked row is passed over, and of a row that was changed since the snapshot the conditions are
+  -- checked again. (Where they hold again, as after a release, the row is locked and not claimed: "claimed" looks for the version that
+  -- the snapshot has.)
   select due.row_ctid, overlay(lane_with_slots.claim_id::text placing
     lpad(to_hex(row_number() over (partition by lane_with_slots.key)), 4, '0') from 33)::uuid as attempt_id
   from lane_with_slots cross join lateral (
@@ -179,7 +177,7 @@ with ${laneGrants()}, lane_with_slots as materialized (
   update message_queue q set attempt_id = picked.attempt_id, claimed_at = greatest(clock_timestamp(), q.queued_at),
     lease_until = clock_timestamp() + make_interval(secs => $8::float8),
     attempt_number = q.attempt_number + 1, due_at = null
-  from picked where q.ctid = picked.row_ctid
+  from picked where q.ctid = picked.row_ctid and q.attempt_id is null
   returning q.message_id, q.connection_id, q.conversation_id, q.attempt_id, q.recipient, q.tries, q.attempt_number
 ), message_to_send as (${MESSAGE_TO_SEND}
 )
