@@ -296,7 +296,7 @@ function changeOf(profile: Profile, draft: Draft): ProfileChange {
     if (draft[name] !== before[name]) change[name] = draft[name];
   }
   if (draft.vertical !== before.vertical && draft.vertical !== '') {
-    change.vertical = draft.vertical as NonNullable<ProfileChange['vertical']>;
+    change.vertical = draft.vertical;
   }
   if (draft.first !== before.first || draft.second !== before.second) {
     change.websites = [draft.first, draft.second].map((site) => site.trim()).filter(Boolean);

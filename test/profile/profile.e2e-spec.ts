@@ -77,16 +77,13 @@ describe("a number's business profile", () => {
 
   it.each([
     [{ about: 'a'.repeat(140) }, 'about', 'length'],
-    [{ about: '' }, 'about', 'length'],
     [{ about: null }, 'about', 'type'],
     [{ address: 'a'.repeat(257) }, 'address', 'length'],
     [{ description: 'a'.repeat(513) }, 'description', 'length'],
     [{ email: 'nobody' }, 'email', 'format'],
-    [{ vertical: 'COFFEE' }, 'vertical', 'one_of'],
+    [{ vertical: 'C'.repeat(65) }, 'vertical', 'length'],
     [{ websites: ['https://a.example', 'https://b.example', 'https://c.example'] }, 'websites', 'length'],
     [{ websites: ['example.com'] }, 'websites', 'format'],
-    [{ websites: ['ftp://example.com'] }, 'websites', 'format'],
-    [{ websites: ['javascript:alert(1)'] }, 'websites', 'format'],
     [{ websites: 'https://example.com' }, 'websites', 'type'],
     [{ name: 'x' }, 'name', 'unknown_field'],
   ])('refuses %j', async (change, field, rule) => {
@@ -180,14 +177,16 @@ describe("a number's business profile", () => {
     expect((await api.get(path(id))).status).toBe(200);
   });
 
-  it.each([' ', '\t', '\n \u00a0'])('refuses an about of white space itself: %j', async (about) => {
-    const { status, body } = await put(path(), { about });
-    expect([status, body.error.code, body.error.details?.[0]?.field]).toEqual([400, 'INVALID_REQUEST', 'about']);
-  });
-
-  it("hands on the platform's own refusal", async () => {
+  it.each([
     // Good form by RFC 5321, and more than the platform takes.
-    const { status, body } = await put(path(), { email: '"a b"@example.com' });
+    { email: '"a b"@example.com' },
+    { about: '' },
+    { about: ' ' },
+    { vertical: 'COFFEE' },
+    { websites: ['ftp://example.com'] },
+    { websites: ['javascript:alert(1)'] },
+  ])("hands on the platform's own refusal of %j", async (change) => {
+    const { status, body } = await put(path(), change);
     expect([status, body.error.code]).toEqual([400, 'PLATFORM_REJECTED']);
     expect(body.error.platform).toMatchObject({ code: 100, message: expect.any(String) });
   });

@@ -1,55 +1,29 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsArray,
-  isEmail,
-  IsIn,
-  IsString,
-  IsUrl,
-  Length,
-  Matches,
-  MaxLength,
-  ValidateBy,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, isEmail, IsString, MaxLength, ValidateBy } from 'class-validator';
+import { parseUrl } from '../../../common/parse-url.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
-
-/** Branches of business that the platform knows (Cloud API, business profiles). */
-const VERTICALS = [
-  'OTHER',
-  'AUTO',
-  'BEAUTY',
-  'APPAREL',
-  'EDU',
-  'ENTERTAIN',
-  'EVENT_PLAN',
-  'FINANCE',
-  'GROCERY',
-  'GOVT',
-  'HOTEL',
-  'HEALTH',
-  'NONPROFIT',
-  'PROF_SERVICES',
-  'RETAIL',
-  'TRAVEL',
-  'RESTAURANT',
-  'ALCOHOL',
-  'ONLINE_GAMBLING',
-  'PHYSICAL_GAMBLING',
-  'OTC_DRUGS',
-] as const;
 
 /** Not `IsEmail`, for which the API description would say that every value is an address. */
 const IsEmailOrEmpty = (): PropertyDecorator =>
   ValidateBy({ name: 'isEmail', validator: { validate: (value) => value === '' || isEmail(value) } });
 
-/** Fields to change; what is left out stays as it is. An empty text takes address, description or email away. */
+/** Each of them. Whether the platform takes its scheme is for the platform to say. */
+const IsUriEach = (): PropertyDecorator =>
+  ValidateBy(
+    { name: 'isUrl', validator: { validate: (value) => typeof value === 'string' && parseUrl(value) !== null } },
+    { each: true },
+  );
+
+/**
+ * Fields to change; what is left out stays as it is. An empty text takes address, description or email away. What WhatsApp refuses is
+ * answered with its error (`PLATFORM_REJECTED`).
+ */
 export class UpdateProfileRequest {
-  /** The line under the name; it can't be empty. */
+  /** The line under the name; WhatsApp takes no empty one. */
   @IfGiven()
   @IsString()
-  @Length(1, 139)
-  @Matches(/\S/, { message: 'about must contain more than white space.' })
-  @ApiPropertyOptional({ minLength: 1, maxLength: 139, pattern: '\\S', example: 'Fresh coffee, open until eight' })
+  @MaxLength(139)
+  @ApiPropertyOptional({ maxLength: 139, example: 'Fresh coffee, open until eight' })
   about?: string;
 
   @IfGiven()
@@ -71,18 +45,19 @@ export class UpdateProfileRequest {
   @ApiPropertyOptional({ maxLength: 128, example: 'hello@example.com' })
   email?: string;
 
-  /** The branch of business. */
+  /** The branch of business, as WhatsApp names it. */
   @IfGiven()
-  @IsIn(VERTICALS)
-  @ApiPropertyOptional({ enum: VERTICALS, example: 'RESTAURANT' })
+  @IsString()
+  @MaxLength(64)
+  @ApiPropertyOptional({ maxLength: 64, example: 'RESTAURANT' })
   vertical?: string;
 
-  /** At most two addresses with http:// or https://; an empty list takes them away. */
+  /** At most two addresses; an empty list takes them away. */
   @IfGiven()
   @IsArray()
   @ArrayMaxSize(2)
   @MaxLength(256, { each: true })
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_valid_protocol: true }, { each: true })
+  @IsUriEach()
   @ApiPropertyOptional({
     type: 'array',
     maxItems: 2,
