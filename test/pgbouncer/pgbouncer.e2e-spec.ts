@@ -106,7 +106,7 @@ withPgBouncer('what lends the connections', () => {
       detail: 'DATABASE_URL is a pooler in transaction mode, sessions go by DATABASE_DIRECT_URL',
     });
     expect(findings.find(({ check }) => check === 'connections')?.detail).toMatch(
-      /^a process opens up to 9 besides the pooler's; /,
+      /^a process opens up to 1 besides the pooler's; /,
     );
     expect(findings.filter(({ status }) => status === 'fail')).toEqual([]);
   });
