@@ -30,9 +30,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Needs a key with the scope `profile:read`. */
+        /**
+         * Read a number's business profile
+         * @description Read from the WhatsApp platform, and kept for 5 seconds: a change made elsewhere may show that much later. Reads
+         *     and changes that reach the platform are 100 at once of one number, and one a second: beyond that it is 429, with
+         *     `scope: "number_profile"`.
+         *
+         *     Needs a key with the scope `profile:read`.
+         */
         get: operations["profile_get"];
-        /** @description Needs a key with the scope `profile:write`. */
+        /**
+         * Change a number's business profile
+         * @description Changes the fields given and answers with the whole profile. What the platform refuses comes back as
+         *     `PLATFORM_REJECTED` with its reason. Repeating a request does no harm.
+         *
+         *     Needs a key with the scope `profile:write`.
+         */
         put: operations["profile_update"];
         post?: never;
         delete?: never;
@@ -151,7 +164,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Needs a key with the scope `messages:read`. */
+        /**
+         * List conversations
+         * @description One conversation is one contact on one of your numbers; a conversation is listed from its first message on.
+         *     Newest activity first: by the time of `last_message`, sent or received. Its thread is
+         *     `GET /messages?conversation_id=`.
+         *
+         *     For the next page pass `next_before` and `next_before_id` of the answer as `before` and `before_id`; both are null on
+         *     the last page. A page may have fewer conversations than `limit`, even none, where a few contacts have very many
+         *     messages: only null means that there are no more. A conversation in which something happens meanwhile moves to the
+         *     front, so read the first page again to see it.
+         *
+         *     With `unread` a page looks at up to five, and counts as so many requests.
+         *
+         *     Needs a key with the scope `messages:read`.
+         */
         get: operations["conversations_list"];
         put?: never;
         post?: never;
@@ -168,7 +195,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Needs a key with the scope `messages:read`. */
+        /**
+         * Read one conversation
+         * @description The contact, the last message, how long the 24-hour window is open, and how many messages are unread.
+         *     `conversation_id` of an older message may name a conversation that has become part of another one: the answer is
+         *     that one, with its own `id`.
+         *
+         *     Needs a key with the scope `messages:read`.
+         */
         get: operations["conversations_get"];
         put?: never;
         post?: never;
@@ -187,7 +221,17 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Needs a key with the scope `messages:write`. */
+        /**
+         * Pass, release or take control of a conversation
+         * @description Where several apps answer on a number, only the owner of a conversation may send ordinary messages; those of
+         *     others fail with `failure_category: not_conversation_owner`. Templates may be sent by all.
+         *
+         *     WhatsApp is called within the request. After 502 or 504 the owner may have changed all the same; the next notification
+         *     of WhatsApp says so, and `conversation.control.updated` tells you. A key without `messages:read` gets `id`, `owner` and
+         *     `owner_role` only.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
         post: operations["conversations_control"];
         delete?: never;
         options?: never;
@@ -202,7 +246,29 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Needs a key with the scope `webhooks:read`. */
+        /**
+         * Read events in order
+         * @description What webhooks deliver, for a reader that polls, or for a receiver that was down: begin behind the `cursor`
+         *     of the last delivery. Pass `next` of each answer as `after` of the following call, and you see each event exactly
+         *     once, in the order of the transactions that made the changes: of two changes of which one began after the other was
+         *     stored, the earlier one comes first. An event is given as soon as no transaction is open that began before its own,
+         *     which is a matter of milliseconds; until then `done` is false.
+         *
+         *     Events of all types are recorded from the moment the workspace has a webhook, chosen by it or not, or from the first
+         *     call, and are kept for 30 days, unless the installation says otherwise. A workspace without a webhook that has not
+         *     called for seven days is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
+         *     false: others were passed over.
+         *
+         *     With `wait` a call answers as soon as an event is there, mostly within 300 ms of its commit, or empty after so many
+         *     seconds: call again at once with `next`. An event that is there already, and a page that only passed others over,
+         *     does not wait. A hundred calls of a workspace may wait in one process; beyond that the answer is 429 with
+         *     `scope: "waiting_readers"`. A server that stops answers all at once, empty.
+         *
+         *     Events about messages and opt-outs need the scope `messages:read` too, those about files `media:read` or `messages:read`: for a
+         *     key without it they are left out, and `omitted` names their types.
+         *
+         *     Needs a key with the scope `webhooks:read`.
+         */
         get: operations["events_list"];
         put?: never;
         post?: never;
@@ -219,6 +285,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /**
+         * Read your key
+         * @description The workspace, the scopes and the rate of the key that makes this call: what a program may do with it,
+         *     without trying. Every valid key may ask, one of an OTP project too. The key itself is not shown.
+         */
         get: operations["keys_get"];
         put?: never;
         post?: never;
@@ -235,7 +306,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Needs a key with the scope `media:read`. */
+        /**
+         * List media files
+         * @description The workspace's files, uploaded and received, newest first. For the next page pass `next_before` and
+         *     `next_before_id` of the answer as `before` and `before_id`; both are null on the last page.
+         *
+         *     Needs a key with the scope `media:read`.
+         */
         get: operations["media_list"];
         put?: never;
         /**
@@ -270,11 +347,23 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Needs a key with the scope `media:read`. */
+        /**
+         * Read what is known of a file
+         * @description `status` is `pending` while Herald fetches a file that a customer sent, mostly for seconds after the
+         *     message.
+         *
+         *     Needs a key with the scope `media:read`.
+         */
         get: operations["media_get"];
         put?: never;
         post?: never;
-        /** @description Needs a key with the scope `media:write`. */
+        /**
+         * Delete a file
+         * @description Deletes the bytes here, and at the platform where they are there too; links to it end. A queued message that
+         *     needs the file fails with `media_error`.
+         *
+         *     Needs a key with the scope `media:write`.
+         */
         delete: operations["media_delete"];
         options?: never;
         head?: never;
@@ -288,7 +377,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Needs a key with the scope `media:read`. */
+        /**
+         * Get a temporary link to a file
+         * @description The link works without a key for 15 minutes, for every client that has it. It answers with the bytes, to GET and
+         *     HEAD, and to a `Range` of bytes: as an attachment, or with `disposition=inline` as what a browser shows. A file that a customer sent has none (409) until Herald has
+         *     fetched it, mostly seconds after the message, and never (404) where it could not be fetched.
+         *
+         *     Needs a key with the scope `media:read`.
+         */
         get: operations["media_link"];
         put?: never;
         post?: never;
@@ -541,9 +637,29 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Needs a key with the scope `messages:read`. */
+        /**
+         * List opt-outs
+         * @description Who wants no marketing templates, or no messages at all: what WhatsApp reported of each of your numbers,
+         *     and what you recorded yourself. Newest first. For the next page pass `next_before` and `next_before_id` of the answer
+         *     as `before` and `before_id`; both are null on the last page.
+         *
+         *     `to` and `recipient` find a person by any name under which your conversations know them. Contacts that were erased
+         *     are not listed, and still get no messages.
+         *
+         *     Needs a key with the scope `messages:read`.
+         */
         get: operations["optOuts_list"];
-        /** @description Needs a key with the scope `messages:write`. */
+        /**
+         * Record an opt-out
+         * @description From now on POST /messages refuses messages to this person with 422 `RECIPIENT_OPTED_OUT`, from every number
+         *     of the workspace: with the category `marketing` marketing templates, with `all` everything. One-time codes still go.
+         *     Scheduled messages fail at their time.
+         *
+         *     Give exactly one of `to` and `recipient`. One entry a person and category: a repeat answers the same entry, with the
+         *     reason that is given. WhatsApp is not told, and what a person chooses in WhatsApp does not change this entry.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
         put: operations["optOuts_put"];
         post?: never;
         delete?: never;
@@ -562,7 +678,13 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** @description Needs a key with the scope `messages:write`. */
+        /**
+         * Remove an opt-out
+         * @description Only one of your own, such as after the person opted in again on your website. What WhatsApp reported ends
+         *     when the person opts in again in WhatsApp: 409 `OPT_OUT_NOT_YOURS`.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
         delete: operations["optOuts_remove"];
         options?: never;
         head?: never;
@@ -576,7 +698,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Needs a key with the scope `otp:read`. */
+        /**
+         * Read the state of a code
+         * @description Reports whether the code was sent, delivered, read and verified; never the code itself.
+         *
+         *     ![States of a one-time code](/docs/pictures/otp-states.svg)
+         *
+         *     Needs a key with the scope `otp:read`.
+         */
         get: operations["otp_get"];
         put?: never;
         post?: never;
@@ -595,7 +724,17 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Needs a key with the scope `otp:send`. */
+        /**
+         * Send a one-time code
+         * @description Makes a code of six digits and sends it over WhatsApp. It is valid for `ttl` seconds and five guesses, and
+         *     ends an older code for the same number. A sandbox project sends nothing and answers with `test_code`. A repeat with
+         *     the same Idempotency-Key and parameters answers 200 with the same challenge and sends nothing; a send whose outcome
+         *     is unknown is never repeated. The same number can be sent another code after 60 seconds.
+         *
+         *     All calls about codes need a key of an OTP project; that of a workspace answers 403.
+         *
+         *     Needs a key with the scope `otp:send`.
+         */
         post: operations["otp_send"];
         delete?: never;
         options?: never;
@@ -612,7 +751,14 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Needs a key with the scope `otp:verify`. */
+        /**
+         * Verify a code
+         * @description Takes the `id` of the send and what the user typed; in a sandbox that is `test_code`. Succeeds once for each
+         *     code, and takes five guesses. A wrong code, an id that does not exist and one of another project answer
+         *     alike: `OTP_CODE_INCORRECT`.
+         *
+         *     Needs a key with the scope `otp:verify`.
+         */
         post: operations["otp_verify"];
         delete?: never;
         options?: never;
@@ -739,7 +885,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Needs a key with the scope `messages:read`. */
+        /**
+         * Count messages by time
+         * @description How many messages were sent and received, how far they came, how long they took, and what they cost. A message
+         *     counts in the interval of its submission, whatever happens later.
+         *
+         *     Figures are counted in the background; `as_of` says up to when, usually less than 30 seconds ago; states of
+         *     earlier quarters of an hour follow within 15 minutes. They are kept for 25 months.
+         *
+         *     Each 300 rows of an answer count as one request; those that it may have with groups or filters are held meanwhile.
+         *
+         *     Needs a key with the scope `messages:read`.
+         */
         get: operations["usage_messages"];
         put?: never;
         post?: never;
@@ -756,7 +913,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Needs a key with the scope `otp:read`. */
+        /**
+         * Count one-time codes by time and country
+         * @description Of the key's OTP project: how many codes were requested, sent, delivered and verified, and how many expired or
+         *     failed. A code counts in the interval of its request.
+         *
+         *     Needs a key with the scope `otp:read`.
+         */
         get: operations["usage_codes"];
         put?: never;
         post?: never;
@@ -894,7 +1057,20 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Needs a key with the scope `webhooks:write`. */
+        /**
+         * Deliver many events again
+         * @description After an outage of your receiver: all events of which an attempt was made in a time are queued once more,
+         *     the oldest first, each under the same `id` and with all its attempts. The answer comes at once; follow the task with
+         *     GET /webhook/replay/{id}. It survives restarts of Herald.
+         *
+         *     Fresh events do not wait for it: it adds to your webhook's queue only while few events are due there, and never
+         *     exceeds what your receiver takes. While the webhook is paused or disabled it waits, three days at the most. One
+         *     replay runs at a time (409), with at most 100,000 events (422: choose a shorter time, and one after the other). Events
+         *     count whose attempts are kept, delivered or not. For 10 seconds after such a 422 the answer is 429, with
+         *     `scope: "webhook_replay"`.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
         post: operations["replays_start"];
         delete?: never;
         options?: never;
@@ -909,7 +1085,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Needs a key with the scope `webhooks:read`. */
+        /**
+         * Read how far a replay is
+         * @description Replays are kept for as long as attempts to deliver are, 30 days unless the installation says otherwise.
+         *
+         *     Needs a key with the scope `webhooks:read`.
+         */
         get: operations["replays_get"];
         put?: never;
         post?: never;
@@ -1646,7 +1827,75 @@ export interface components {
              */
             url: string;
         };
-        ConnectionListResponse: Record<string, never>;
+        ConnectionListResponse: {
+            data: components["schemas"]["ConnectionResponse"][];
+        };
+        ConnectionResponse: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: uuid
+             * @description Connection ID, used as `connection_id` when sending.
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            id: string;
+            /**
+             * @description Which endpoint of WhatsApp marketing templates go by: the one that it asks for, or always `messages`.
+             * @example auto
+             * @enum {string}
+             */
+            marketing_route: "auto" | "messages";
+            /**
+             * @description WhatsApp's word on whether the account may use its endpoint of marketing messages; only `ONBOARDED` may.
+             * @example ONBOARDED
+             */
+            marketing_status: string | null;
+            /**
+             * @description How many people the business may write to first in 24 hours.
+             * @example TIER_2K
+             */
+            messaging_limit: string | null;
+            /**
+             * @description The number with its country code, digits only.
+             * @example 15550100001
+             */
+            phone_number: string;
+            /**
+             * @description The platform's rating of the number: GREEN, YELLOW, RED or UNKNOWN.
+             * @example GREEN
+             */
+            quality_rating: string | null;
+            /**
+             * Format: date-time
+             * @description When the number's free service messages of a month were used up last: later ones are charged.
+             * @example null
+             */
+            service_charged_since: string | null;
+            /**
+             * @example connected
+             * @enum {string}
+             */
+            status: "connected" | "pending" | "disconnected" | "restricted";
+            /**
+             * @description Why it is not connected: its token was refused, it was disconnected by hand, the platform says so, its account was
+             *     removed from the app or the platform, or has no valid payment method.
+             * @example null
+             * @enum {string|null}
+             */
+            status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | "payment_missing" | null;
+            /**
+             * @description Messages a second that the platform takes from this number.
+             * @example 80
+             */
+            throughput_per_second: number;
+            /** @example Europe/Berlin */
+            timezone: string | null;
+            /** @example Lighthouse Coffee */
+            verified_name: string | null;
+        };
         /** ConnectionUpdatedEvent */
         ConnectionUpdatedEvent: {
             /**
@@ -2462,7 +2711,47 @@ export interface components {
             data: components["schemas"]["MessageListItem"][];
             pagination: components["schemas"]["JournalPagination"];
         };
-        KeyResponse: Record<string, never>;
+        KeyData: {
+            /**
+             * Format: date-time
+             * @description Null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * @description `test`: a key of a sandbox project, which sends nothing.
+             * @example live
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /**
+             * @description As it was given when the key was made.
+             * @example orders-service
+             */
+            name: string;
+            /**
+             * @description Of a key for one-time codes; null: one of the workspace.
+             * @example null
+             */
+            otp_project: components["schemas"]["ProjectOfKey"] | null;
+            rate_limit: components["schemas"]["RateOfKey"];
+            /**
+             * @example [
+             *       "messages:read",
+             *       "messages:write"
+             *     ]
+             */
+            scopes: ("connections:read" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "profile:read" | "profile:write" | "media:read" | "media:write" | "webhooks:read" | "webhooks:write" | "otp:send" | "otp:verify" | "otp:read")[];
+            /**
+             * @description Of Herald.
+             * @example 0.1.0
+             */
+            version: string;
+            workspace: components["schemas"]["WorkspaceOfKey"];
+        };
+        KeyResponse: {
+            data: components["schemas"]["KeyData"];
+        };
         /** MediaFailedEvent */
         MediaFailedEvent: {
             /**
@@ -2513,8 +2802,40 @@ export interface components {
             /** @constant */
             type: "media.failed";
         };
-        MediaLinkResponse: Record<string, never>;
-        MediaListResponse: Record<string, never>;
+        MediaLinkData: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:15:00.000Z
+             */
+            expires_at: string;
+            /**
+             * Format: uri
+             * @description Answers with the bytes, without a key, to GET and HEAD, with single ranges.
+             * @example https://herald.example/media/01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b/content?organization=01936f6c-1a2b-7c3d-8e4f-5a6b7c8d9e0f&expires=1795248900&key=1&signature=5Zb1yWmV0bQ3k8nJc7tX2aLr9fHd4eSg6iKpMoNqRwA
+             */
+            url: string;
+        };
+        MediaLinkResponse: {
+            data: components["schemas"]["MediaLinkData"];
+        };
+        MediaListResponse: {
+            data: components["schemas"]["MediaResponse"][];
+            pagination: components["schemas"]["MediaPagination"];
+        };
+        MediaPagination: {
+            /**
+             * Format: date-time
+             * @description Pass it as `before` for the next page; null on the last one.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            next_before: string | null;
+            /**
+             * Format: uuid
+             * @description Pass it as `before_id` together with `before`.
+             * @example 01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b
+             */
+            next_before_id: string | null;
+        };
         /** MediaReadyEvent */
         MediaReadyEvent: {
             /**
@@ -2562,6 +2883,74 @@ export interface components {
             organization_id: string;
             /** @constant */
             type: "media.ready";
+        };
+        MediaResponse: {
+            /**
+             * Format: uuid
+             * @description The number that it was uploaded for, or that received it.
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            connection_id: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * @description `outbound`: uploaded here; `inbound`: sent by a customer.
+             * @example outbound
+             * @enum {string}
+             */
+            direction: "outbound" | "inbound";
+            /**
+             * Format: date-time
+             * @description When Herald deletes it by itself, as it is set up now; null: it stays until you delete it.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * @description As its sender named it, without folders and invisible characters; at most 240 characters.
+             * @example invoice-2026-11.pdf
+             */
+            filename: string | null;
+            /**
+             * Format: uuid
+             * @description Used as `media.id` when sending.
+             * @example 01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * @description The MIME type, detected from the content.
+             * @example application/pdf
+             */
+            mime_type: string;
+            /**
+             * @description SHA-256 of the bytes in hex.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            sha256: string | null;
+            /**
+             * @description Null while an inbound file is not fetched yet.
+             * @example 48213
+             */
+            size_bytes: number | null;
+            /**
+             * @description `pending`: Herald is fetching it from the platform; `failed`: it will not come.
+             * @example stored
+             * @enum {string}
+             */
+            status: "stored" | "pending" | "failed";
+            /**
+             * @description What it can be sent as.
+             * @example document
+             * @enum {string}
+             */
+            type: "image" | "video" | "audio" | "document" | "sticker";
+            /**
+             * @description It is a voice message.
+             * @example false
+             */
+            voice: boolean;
         };
         MessageCheck: {
             /**
@@ -3408,6 +3797,78 @@ export interface components {
              */
             source: "own" | "platform";
         };
+        OtpChallengeResponse: {
+            /**
+             * @description Guesses that are left.
+             * @example 5
+             */
+            attempts_remaining: number;
+            /**
+             * @example whatsapp
+             * @enum {string}
+             */
+            channel: "whatsapp";
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            delivered_at: string | null;
+            /**
+             * @description Why it could not be sent: a failure category.
+             * @example null
+             */
+            error: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:05:00.000Z
+             */
+            expires_at: string;
+            /**
+             * Format: uuid
+             * @example 019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e
+             */
+            id: string;
+            /**
+             * @example sandbox
+             * @enum {string}
+             */
+            mode: "sandbox" | "live";
+            /**
+             * Format: date-time
+             * @example null
+             */
+            read_at: string | null;
+            /**
+             * @description Digits without `+`.
+             * @example 15550001234
+             */
+            recipient: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.180Z
+             */
+            sent_at: string | null;
+            /**
+             * @example sent
+             * @enum {string}
+             */
+            status: "queued" | "sending" | "outcome_unknown" | "sent" | "delivered" | "read" | "verified" | "failed" | "expired";
+            /**
+             * @description The code: only in the first answer of a sandbox.
+             * @example 042317
+             */
+            test_code?: string;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            verified_at: string | null;
+        };
         /** PaymentUpdatedEvent */
         PaymentUpdatedEvent: {
             /**
@@ -3596,6 +4057,54 @@ export interface components {
              */
             type: string | null;
         };
+        ProfileResponse: {
+            /** @example Fresh coffee, open until eight */
+            about: string | null;
+            /** @example 12 Harbour Street, Dublin */
+            address: string | null;
+            /** @example We roast our own beans. */
+            description: string | null;
+            /** @example hello@example.com */
+            email: string | null;
+            /**
+             * Format: uri
+             * @description The platform's address of the picture; it works for a few days.
+             * @example null
+             */
+            profile_picture_url: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last changed through this service; null where it never was.
+             * @example 2026-11-21T08:00:00.000Z
+             */
+            updated_at: string | null;
+            /**
+             * @description The branch of business, in the platform's word; `UNDEFINED` and `NOT_A_BIZ` can be read only.
+             * @example RESTAURANT
+             */
+            vertical: string | null;
+            /**
+             * @example [
+             *       "https://example.com"
+             *     ]
+             */
+            websites: string[];
+        };
+        ProjectOfKey: {
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8ea0
+             */
+            id: string;
+            /**
+             * @description `sandbox` sends nothing.
+             * @example live
+             * @enum {string}
+             */
+            mode: "sandbox" | "live";
+            /** @example Login */
+            name: string;
+        };
         PutOptOutRequest: {
             /**
              * @description `marketing`: no marketing templates. `all`: no message of POST /messages at all; one-time codes still go.
@@ -3659,11 +4168,44 @@ export interface components {
         QueuedMessageResponse: {
             data: components["schemas"]["QueuedMessage"];
         };
+        RateOfKey: {
+            /**
+             * @description Requests at once.
+             * @example 100
+             */
+            burst: number;
+            /**
+             * @description Requests a second, over time.
+             * @example 50
+             */
+            per_second: number;
+        };
+        ReadMessage: {
+            /**
+             * Format: uuid
+             * @example 01936f6e-4d7e-7e4a-8f0c-5b3d4c6e7f80
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the message was marked as read for the first time.
+             * @example 2026-11-21T08:00:05.125Z
+             */
+            read_at: string;
+            /**
+             * Format: date-time
+             * @description Until when the customer sees that you are typing, unless you write before; null where that was not asked for.
+             * @example 2026-11-21T08:00:30.125Z
+             */
+            typing_until: string | null;
+        };
         ReadMessageRequest: {
-            /** @description Default: false. */
+            /** @description Show the customer that you are typing as well. Default: false. */
             typing_indicator?: boolean;
         };
-        ReadMessageResponse: Record<string, never>;
+        ReadMessageResponse: {
+            data: components["schemas"]["ReadMessage"];
+        };
         /**
          * ReceivedButton
          * @description `content` of `type`: button.
@@ -3858,7 +4400,43 @@ export interface components {
             /** @example null */
             header: components["schemas"]["RenderedHeader"] | null;
         };
-        ReplayResponse: Record<string, never>;
+        ReplayData: {
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:32:02.125Z
+             */
+            created_at: string;
+            /**
+             * @description How many of them are in line again, the oldest first; at most twenty of them still wait for their attempt.
+             * @example 1200
+             */
+            done: number;
+            /**
+             * Format: date-time
+             * @description When the last event was put in line; null until then.
+             * @example null
+             */
+            finished_at: string | null;
+            /**
+             * Format: uuid
+             * @example 01936f72-6f70-7c63-8d4e-8e9f0a1b2c3d
+             */
+            id: string;
+            /**
+             * @description `paused`: the webhook is paused or disabled; the replay goes on once it is active again, within three days.
+             * @example running
+             * @enum {string}
+             */
+            status: "running" | "paused" | "done";
+            /**
+             * @description How many events there are.
+             * @example 4711
+             */
+            total: number;
+        };
+        ReplayResponse: {
+            data: components["schemas"]["ReplayData"];
+        };
         RetryAdviceResponse: {
             /** @example false */
             advised: boolean;
@@ -3870,11 +4448,12 @@ export interface components {
             not_before: string | null;
         };
         RetryMessageRequest: {
-            /** @description Default: false. */
+            /** @description Send again although the message may have been sent already. Default: false. */
             confirm_outcome_unknown?: boolean;
         };
         RetryTagRequest: {
             /**
+             * @description Only messages with this `failure_category`. Default: all but `canceled` and `opted_out`.
              * @example invalid_recipient
              * @enum {string}
              */
@@ -4594,13 +5173,16 @@ export interface components {
         SendMessage: components["schemas"]["SendText"] | components["schemas"]["SendLegacyText"] | components["schemas"]["SendImage"] | components["schemas"]["SendVideo"] | components["schemas"]["SendAudio"] | components["schemas"]["SendDocument"] | components["schemas"]["SendSticker"] | components["schemas"]["SendTemplate"] | components["schemas"]["SendInteractive"] | components["schemas"]["SendCtaUrl"] | components["schemas"]["SendFlow"] | components["schemas"]["SendLocationRequest"] | components["schemas"]["SendContactRequest"] | components["schemas"]["SendProduct"] | components["schemas"]["SendProductList"] | components["schemas"]["SendCatalog"] | components["schemas"]["SendCarousel"] | components["schemas"]["SendAddressRequest"] | components["schemas"]["SendLocation"] | components["schemas"]["SendContacts"] | components["schemas"]["SendReaction"];
         SendOtpRequest: {
             /**
-             * @description Default: whatsapp.
+             * @description How it is sent; WhatsApp is the only way. Default: whatsapp.
              * @enum {string}
              */
             channel?: "whatsapp";
-            /** @example +15550001234 */
+            /**
+             * @description The user's number with its country code.
+             * @example +15550001234
+             */
             to: string;
-            /** @description Default: 300. */
+            /** @description Seconds for which the code is valid. Default: 300. */
             ttl?: number;
         };
         /** SendProduct */
@@ -4791,15 +5373,21 @@ export interface components {
         SingleDeliveryResponse: {
             data: components["schemas"]["DeliveryWithEvent"];
         };
-        SingleMediaResponse: Record<string, never>;
+        SingleMediaResponse: {
+            data: components["schemas"]["MediaResponse"];
+        };
         SingleMessageResponse: {
             data: components["schemas"]["MessageResponse"];
         };
         SingleOptOutResponse: {
             data: components["schemas"]["OptOutResponse"];
         };
-        SingleOtpResponse: Record<string, never>;
-        SingleProfileResponse: Record<string, never>;
+        SingleOtpResponse: {
+            data: components["schemas"]["OtpChallengeResponse"];
+        };
+        SingleProfileResponse: {
+            data: components["schemas"]["ProfileResponse"];
+        };
         SingleTagResponse: {
             data: components["schemas"]["TagResponse"];
         };
@@ -4809,16 +5397,18 @@ export interface components {
         StartReplayRequest: {
             /**
              * Format: date-time
+             * @description From this time on: events of which an attempt to deliver began then or later.
              * @example 2026-11-20T08:00:00.000Z
              */
             since: string;
             /**
-             * @description Default: failed.
+             * @description `failed`: those that were not delivered until now, also where more attempts are planned. `all`: delivered ones too. Default: failed.
              * @example failed
              * @enum {string}
              */
             status?: "failed" | "all";
             /**
+             * @description Only events of these kinds. Left out: of all.
              * @example [
              *       "message.received"
              *     ]
@@ -4826,6 +5416,7 @@ export interface components {
             types?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test")[];
             /**
              * Format: date-time
+             * @description Up to this time, and not at it. Left out: now.
              * @example 2026-11-20T10:30:00.000Z
              */
             until?: string;
@@ -4848,9 +5439,13 @@ export interface components {
             tag: string;
         };
         TagResponse: {
-            /** @example true */
+            /**
+             * @description `false`: it has more messages than are counted; the newest 200,000 are.
+             * @example true
+             */
             complete: boolean;
             /**
+             * @description Messages by status.
              * @example {
              *       "queued": 1800,
              *       "delivered": 2400,
@@ -4863,10 +5458,12 @@ export interface components {
             };
             /**
              * Format: date-time
+             * @description When the last one leaves, by the queues and pace of its numbers; null where nothing waits or can go.
              * @example 2026-11-21T08:01:02.500Z
              */
             estimated_end_at: string | null;
             /**
+             * @description Failed messages by `failure_category`.
              * @example {
              *       "invalid_recipient": 75
              *     }
@@ -4886,7 +5483,10 @@ export interface components {
             last_activity_at: string;
             /** @example 5000 */
             messages: number;
-            /** @example 0 */
+            /**
+             * @description Of the queued ones: whose `send_at` has not come.
+             * @example 0
+             */
             scheduled: number;
             /**
              * @example active
@@ -5224,7 +5824,10 @@ export interface components {
             not_kept: string[];
         };
         UpdateProfileRequest: {
-            /** @example Fresh coffee, open until eight */
+            /**
+             * @description The line under the name; it can't be empty.
+             * @example Fresh coffee, open until eight
+             */
             about?: string;
             /** @example 12 Harbour Street, Dublin */
             address?: string;
@@ -5233,11 +5836,13 @@ export interface components {
             /** @example hello@example.com */
             email?: string;
             /**
+             * @description The branch of business.
              * @example RESTAURANT
              * @enum {string}
              */
             vertical?: "OTHER" | "AUTO" | "BEAUTY" | "APPAREL" | "EDU" | "ENTERTAIN" | "EVENT_PLAN" | "FINANCE" | "GROCERY" | "GOVT" | "HOTEL" | "HEALTH" | "NONPROFIT" | "PROF_SERVICES" | "RETAIL" | "TRAVEL" | "RESTAURANT" | "ALCOHOL" | "ONLINE_GAMBLING" | "PHYSICAL_GAMBLING" | "OTC_DRUGS";
             /**
+             * @description At most two addresses with http:// or https://; an empty list takes them away.
              * @example [
              *       "https://example.com"
              *     ]
@@ -5247,15 +5852,22 @@ export interface components {
         UploadMediaRequest: {
             /**
              * Format: uuid
+             * @description The number that will send it.
              * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
              */
             connection_id: string;
-            /** Format: binary */
+            /**
+             * Format: binary
+             * @description The bytes, as a part with a file name.
+             */
             file: string;
-            /** @enum {string} */
+            /**
+             * @description What it is to be sent as. Without it: what its bytes say.
+             * @enum {string}
+             */
             type?: "image" | "video" | "audio" | "document" | "sticker";
             /**
-             * @description Default: false.
+             * @description It is a voice message. Default: false.
              * @example false
              * @enum {string}
              */
@@ -5463,10 +6075,14 @@ export interface components {
             };
         };
         VerifyOtpRequest: {
-            /** @example 042317 */
+            /**
+             * @description What the user typed: six digits.
+             * @example 042317
+             */
             code: string;
             /**
              * Format: uuid
+             * @description `id` from the answer of POST /otp/send.
              * @example 019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e
              */
             id: string;
@@ -5758,6 +6374,15 @@ export interface components {
             organization_id: string;
             /** @constant */
             type: "workspace.limit.reached";
+        };
+        WorkspaceOfKey: {
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            id: string;
+            /** @example Example Ltd */
+            name: string;
         };
     };
     responses: {
@@ -6674,7 +7299,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "phone_number": "15550100001",
+                     *           "verified_name": "Lighthouse Coffee",
+                     *           "status": "connected",
+                     *           "status_reason": null,
+                     *           "quality_rating": "GREEN",
+                     *           "messaging_limit": "TIER_2K",
+                     *           "throughput_per_second": 80,
+                     *           "service_charged_since": null,
+                     *           "marketing_route": "auto",
+                     *           "marketing_status": "ONBOARDED",
+                     *           "timezone": "Europe/Berlin",
+                     *           "created_at": "2026-11-21T08:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ConnectionListResponse"];
                 };
             };
@@ -6710,7 +7355,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "about": "Fresh coffee, open until eight",
+                     *         "address": "12 Harbour Street, Dublin",
+                     *         "description": "We roast our own beans.",
+                     *         "email": "hello@example.com",
+                     *         "vertical": "RESTAURANT",
+                     *         "websites": [
+                     *           "https://example.com"
+                     *         ],
+                     *         "profile_picture_url": null,
+                     *         "updated_at": "2026-11-21T08:00:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["SingleProfileResponse"];
                 };
             };
@@ -6765,7 +7425,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "about": "Fresh coffee, open until eight",
+                     *         "address": "12 Harbour Street, Dublin",
+                     *         "description": "We roast our own beans.",
+                     *         "email": "hello@example.com",
+                     *         "vertical": "RESTAURANT",
+                     *         "websites": [
+                     *           "https://example.com"
+                     *         ],
+                     *         "profile_picture_url": null,
+                     *         "updated_at": "2026-11-21T08:00:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["SingleProfileResponse"];
                 };
             };
@@ -6787,11 +7462,17 @@ export interface operations {
     templates_list: {
         parameters: {
             query?: {
+                /** @description `next_after` of the page before. */
                 after?: string;
+                /** @description Only templates of this category; small letters will do. */
                 category?: "UTILITY" | "MARKETING" | "AUTHENTICATION";
+                /** @description Only this language, such as `en_US`. */
                 language?: string;
+                /** @description How many at the most. */
                 limit?: number;
+                /** @description Only templates whose name contains this, such as `order`. */
                 name?: string;
+                /** @description Only templates in this state. */
                 status?: "pending" | "approved" | "rejected" | "paused" | "disabled" | "in_appeal" | "pending_deletion";
             };
             header?: never;
@@ -6972,6 +7653,7 @@ export interface operations {
     templates_get: {
         parameters: {
             query?: {
+                /** @description Only this language, such as `en_US`. */
                 language?: string;
             };
             header?: never;
@@ -7746,7 +8428,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "name": "orders-service",
+                     *         "scopes": [
+                     *           "messages:read",
+                     *           "messages:write"
+                     *         ],
+                     *         "mode": "live",
+                     *         "otp_project": null,
+                     *         "expires_at": null,
+                     *         "version": "0.1.0",
+                     *         "workspace": {
+                     *           "id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *           "name": "Example Ltd"
+                     *         },
+                     *         "rate_limit": {
+                     *           "per_second": 50,
+                     *           "burst": 100
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["KeyResponse"];
                 };
             };
@@ -7765,10 +8469,13 @@ export interface operations {
                 before?: string;
                 /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
+                /** @description Only files of this number: an id from GET /connections. */
                 connection_id?: string;
+                /** @description `outbound`: uploaded here; `inbound`: sent by customers. */
                 direction?: "outbound" | "inbound";
                 /** @description How many at the most. */
                 limit?: number;
+                /** @description Only files of this type. */
                 type?: "image" | "video" | "audio" | "document" | "sticker";
             };
             header?: never;
@@ -7787,7 +8494,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b",
+                     *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "type": "document",
+                     *           "mime_type": "application/pdf",
+                     *           "size_bytes": 48213,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "filename": "invoice-2026-11.pdf",
+                     *           "voice": false,
+                     *           "direction": "outbound",
+                     *           "status": "stored",
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "expires_at": null
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["MediaListResponse"];
                 };
             };
@@ -7824,7 +8554,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b",
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "type": "document",
+                     *         "mime_type": "application/pdf",
+                     *         "size_bytes": 48213,
+                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "filename": "invoice-2026-11.pdf",
+                     *         "voice": false,
+                     *         "direction": "outbound",
+                     *         "status": "stored",
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "expires_at": null
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["SingleMediaResponse"];
                 };
             };
@@ -7862,7 +8609,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b",
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "type": "document",
+                     *         "mime_type": "application/pdf",
+                     *         "size_bytes": 48213,
+                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "filename": "invoice-2026-11.pdf",
+                     *         "voice": false,
+                     *         "direction": "outbound",
+                     *         "status": "stored",
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "expires_at": null
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["SingleMediaResponse"];
                 };
             };
@@ -7912,6 +8676,10 @@ export interface operations {
     media_link: {
         parameters: {
             query?: {
+                /**
+                 * @description `attachment`: a browser saves the file. `inline`: it shows an image, audio, video or PDF, also in a page of another origin;
+                 *     other files stay attachments.
+                 */
                 disposition?: "attachment" | "inline";
             };
             header?: never;
@@ -7933,7 +8701,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "url": "https://herald.example/media/01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b/content?organization=01936f6c-1a2b-7c3d-8e4f-5a6b7c8d9e0f&expires=1795248900&key=1&signature=5Zb1yWmV0bQ3k8nJc7tX2aLr9fHd4eSg6iKpMoNqRwA",
+                     *         "expires_at": "2026-11-21T08:15:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["MediaLinkResponse"];
                 };
             };
@@ -8408,7 +9183,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f6e-4d7e-7e4a-8f0c-5b3d4c6e7f80",
+                     *         "read_at": "2026-11-21T08:00:05.125Z",
+                     *         "typing_until": "2026-11-21T08:00:30.125Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ReadMessageResponse"];
                 };
             };
@@ -9987,7 +10770,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f72-6f70-7c63-8d4e-8e9f0a1b2c3d",
+                     *         "status": "running",
+                     *         "total": 4711,
+                     *         "done": 1200,
+                     *         "created_at": "2026-11-20T10:32:02.125Z",
+                     *         "finished_at": null
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ReplayResponse"];
                 };
             };
@@ -10027,7 +10821,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {} */
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f72-6f70-7c63-8d4e-8e9f0a1b2c3d",
+                     *         "status": "running",
+                     *         "total": 4711,
+                     *         "done": 1200,
+                     *         "created_at": "2026-11-20T10:32:02.125Z",
+                     *         "finished_at": null
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ReplayResponse"];
                 };
             };
