@@ -28,7 +28,7 @@ const STATE: MessageState = {
   attemptNumber: 0,
   attemptCount: 0,
   tries: 0,
-  retried: false,
+  retriedAt: null,
   billable: null,
   pricingCategory: null,
   pricingType: null,
@@ -88,7 +88,6 @@ function known(change: Omit<Partial<LockedMessage>, 'state'> & { state?: Partial
     conversationId: null,
     createdAt: NOW - 60 * SECOND,
     recipient: '15550001234',
-    isScheduled: false,
     timeToLive: 86_400 * SECOND,
     traceContext: null,
     state: { ...STATE, ...state },
@@ -508,8 +507,18 @@ it('a retry forgets the outcome of before, and keeps what was counted', () => {
   const kept = { eventCount: 3, changedAt: NOW - SECOND, attemptNumber: 1, attemptCount: 2 };
   const priced = { billable: true, pricingCategory: 'utility', metaMessageId: 'wamid.1', ...kept };
   const made = run(ended('failed', attempt(1, { answer: 'rejected' }), priced), 'retry');
-  expect(made.state).toEqual({ ...STATE, ...kept, queuedAt: NOW });
+  expect(made.state).toEqual({ ...STATE, ...kept, queuedAt: NOW, retriedAt: NOW });
   expect(made.work).toMatchObject({ attemptNumber: 2, tries: 0, queuedAt: NOW, dueAt: NOW });
+});
+
+it('a cancel of a tag takes what was accepted, or last retried, before it', () => {
+  const cancel: Fact = { kind: 'canceled', messageId, before: NOW - SECOND };
+  const statuses = [null, NOW - 2 * SECOND, NOW].map((retriedAt) => {
+    const made = new MessageCase(known({ work: WAITS, state: { retriedAt } }));
+    made.apply(cancel);
+    return made.status;
+  });
+  expect(statuses).toEqual(['failed', 'failed', 'queued']);
 });
 
 it('a report about a message of the app moves it without an event, never back', () => {

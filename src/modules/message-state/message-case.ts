@@ -97,7 +97,7 @@ export class MessageCase {
         return this.failUnsent('canceled', CANCELED, ({ scheduledFor }) => {
           // Where claims are blocked, only what is not due yet was surely not sent.
           const isUnsent = !this.blocked || (scheduledFor !== null && scheduledFor > this.now);
-          return isUnsent && this.message.createdAt <= (fact.before ?? Infinity);
+          return isUnsent && (this.state.retriedAt ?? this.message.createdAt) <= (fact.before ?? Infinity);
         });
       case 'erased':
         return this.failUnsent('erased', ERASED, () => true);
@@ -255,7 +255,7 @@ export class MessageCase {
     const counted = state.attemptId === null ? undefined : this.all.get(state.attemptId);
     if (counted !== undefined) this.replace(counted);
     this.body = body;
-    state.retried ||= this.message.isScheduled;
+    state.retriedAt = this.now;
     this.enterQueue(this.now, { dueAt: this.now, tries: 0, expiresAt: this.now + this.message.timeToLive });
     return 'recorded';
   }
@@ -289,10 +289,10 @@ export class MessageCase {
 
   /** Nothing of the last attempt is shown of a message that waits, nor what it cost. */
   private enterQueue(queuedAt: number, work: Pick<Work, 'dueAt' | 'tries' | 'expiresAt'>): void {
-    const { attemptCount, eventCount, retried, tries } = this.state;
+    const { attemptCount, eventCount, retriedAt, tries } = this.state;
     const attempt = { attemptId: null, claimedAt: null, leaseUntil: null, attemptNumber: attemptCount };
     this.work = { queuedAt, isHeld: false, isPaused: false, scheduledFor: null, ...attempt, ...work };
-    Object.assign(this.state, EMPTY, { status: 'queued', queuedAt, attemptCount, eventCount, retried, tries });
+    Object.assign(this.state, EMPTY, { status: 'queued', queuedAt, attemptCount, eventCount, retriedAt, tries });
   }
 
   /** @param attempt the one that counts from now on; null: none. */
