@@ -503,6 +503,12 @@ describe('a report', () => {
   });
 });
 
+it.each(['lease ended 1', 'restored'])('%s is written of an attempt in flight that has a row', (name) => {
+  const { work } = at('in flight', name);
+  const made = run(known({ work, attempts: [attempt(1)] }), name);
+  expect([...made.changedAttempts]).toMatchObject([{ id: 'attempt-1', leaseEndedAt: NOW }]);
+});
+
 it('a retry forgets the outcome of before, and keeps what was counted', () => {
   const kept = { eventCount: 3, changedAt: NOW - SECOND, attemptNumber: 1, attemptCount: 2 };
   const priced = { billable: true, pricingCategory: 'utility', metaMessageId: 'wamid.1', ...kept };

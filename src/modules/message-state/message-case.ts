@@ -1,7 +1,25 @@
-import { classifyPlatformError } from '../../infrastructure/whatsapp/graph-error.js';
 import { nextStatus, type OutboundStatus, type StateEvent } from './message-state.types.js';
 import type { StatusReport } from './message.types.js';
-import { hasFailed, isAccepted, replacesAnswer, type Answer, type AttemptFacts } from './attempt-facts.js';
+import {
+  hasFailed,
+  isAccepted,
+  isProof,
+  newAttempt,
+  replacesAnswer,
+  type Answer,
+  type AttemptFacts,
+} from './attempt-facts.js';
+import {
+  CANCELED,
+  ERASED,
+  EXPIRED,
+  failureColumns,
+  NO_FAILURE,
+  type ReportedFailure,
+  reportedFailure,
+  RESTORED,
+  textOf,
+} from './failures.js';
 import {
   type Fact,
   type Failure,
@@ -14,11 +32,6 @@ import {
   type Work,
 } from './facts.types.js';
 
-/** What the column of an attempt's code takes. */
-const MAX_CODE = 2 ** 31 - 1;
-/** A status in which the API shows no failure, and what is known of the last one goes. */
-const NO_FAILURE: Failure = { category: null, code: null, message: null };
-
 /** What an answer says of its attempt, and what it makes of a message in which that attempt counts. */
 const ANSWERS = {
   accepted: { answer: 'accepted', event: 'outcome_accepted' },
@@ -26,19 +39,6 @@ const ANSWERS = {
   queued: { answer: 'deferred', event: 'outcome_deferred' },
   outcome_unknown: { answer: 'unknown', event: 'outcome_unknown' },
 } as const satisfies Record<OutcomeRecord['status'], { answer: Answer; event: StateEvent }>;
-
-const EXPIRED = { category: 'expired', code: 'EXPIRED', message: 'The message stayed in the queue for too long.' };
-const CANCELED = { category: 'canceled', code: 'CANCELED', message: 'The message was canceled before it was sent.' };
-const ERASED = {
-  category: 'unknown',
-  code: 'ERASED',
-  message: 'What is known of the recipient was erased before the message was sent.',
-};
-const RESTORED = {
-  category: null,
-  code: 'RESTORED',
-  message: 'The database was restored from a backup; whether the message was sent before is not known.',
-};
 
 /**
  * What facts make of one message, applied one after the other. Pure: it begins with what was read under the message's lock, and its
@@ -227,7 +227,7 @@ export class MessageCase {
     const attempt = work?.attemptId === attemptId ? this.attemptOf(attemptId) : null;
     if (work === null || attempt === null) return 'not_found';
     if ((work.leaseUntil ?? 0) >= this.now) return 'late';
-    attempt.leaseEndedAt = this.now;
+    this.change(attempt, { leaseEndedAt: this.now });
     this.move('outcome_unknown', this.now, attempt, NO_FAILURE);
     return 'recorded';
   }
@@ -236,7 +236,7 @@ export class MessageCase {
     const { work } = this;
     if (work === null || (work.scheduledFor ?? work.queuedAt) >= before) return 'late';
     const attempt = work.attemptId === null ? null : this.attemptOf(work.attemptId);
-    if (attempt !== null) attempt.leaseEndedAt = this.now;
+    if (attempt !== null) this.change(attempt, { leaseEndedAt: this.now });
     this.move('outcome_unknown', this.now, attempt, RESTORED);
     return 'recorded';
   }
@@ -335,13 +335,16 @@ export class MessageCase {
   }
 
   private replace(attempt: AttemptFacts): void {
-    attempt.replacedAt = this.now;
-    this.changedAttempts.add(attempt);
+    this.change(attempt, { replacedAt: this.now });
   }
 
   private count(attempt: AttemptFacts): void {
-    if (attempt.replacedAt === null) return;
-    attempt.replacedAt = null;
+    if (attempt.replacedAt !== null) this.change(attempt, { replacedAt: null });
+  }
+
+  /** Whatever changes of an attempt is to be written. */
+  private change(attempt: AttemptFacts, facts: Partial<AttemptFacts>): void {
+    Object.assign(attempt, facts);
     this.changedAttempts.add(attempt);
   }
 
@@ -364,7 +367,7 @@ export class MessageCase {
     if (known !== undefined) return known;
     const { work } = this;
     if (work === null || work.attemptId !== id) return null;
-    const made = { ...UNKNOWN, id, number: work.attemptNumber, startedAt: work.claimedAt ?? this.now };
+    const made = newAttempt(id, work.attemptNumber, work.claimedAt ?? this.now);
     this.all.set(id, made);
     this.newAttempts.add(made);
     return made;
@@ -374,31 +377,24 @@ export class MessageCase {
     if (!replacesAnswer(attempt.answer, answer)) return;
     const { httpStatus = null, platformCode = null, platformMessage = null, category = null } = record;
     const { metaMessageId = null, traceId = null } = record;
-    Object.assign(attempt, {
-      answer,
-      answeredAt: Math.max(this.now, attempt.startedAt),
-      httpStatus,
-      code: platformCode,
-      category,
-    });
-    attempt.text = this.isErased ? null : platformMessage;
-    attempt.traceId = this.isErased ? null : traceId;
-    if (!this.isErased) attempt.metaMessageId ??= metaMessageId;
-    this.changedAttempts.add(attempt);
+    const named = this.isErased
+      ? { text: null, traceId: null }
+      : { text: platformMessage, traceId, metaMessageId: attempt.metaMessageId ?? metaMessageId };
+    const answeredAt = Math.max(this.now, attempt.startedAt);
+    this.change(attempt, { answer, answeredAt, httpStatus, code: platformCode, category, ...named });
   }
 
   /** Keeps what the report says beyond what is known of the attempt: nothing, where an accepted attempt was `sent`, say. */
   private noteReport(attempt: AttemptFacts, report: StatusReport, failure: ReportedFailure | null): void {
     const isNews = failure !== null || !isAccepted(attempt) || (attempt.metaMessageId === null && !this.isErased);
     if (!isNews) return;
-    if (failure !== null) {
-      attempt.failedAt = this.now;
-      attempt.failedCode = failure.code;
-      attempt.failedText = failure.message;
-      attempt.failedCategory = failure.category;
-    } else if (!isAccepted(attempt)) attempt.takenAt = this.now;
-    if (!this.isErased) attempt.metaMessageId ??= report.metaMessageId;
-    this.changedAttempts.add(attempt);
+    const metaMessageId = attempt.metaMessageId ?? (this.isErased ? null : report.metaMessageId);
+    if (failure === null) {
+      this.change(attempt, { metaMessageId, takenAt: isAccepted(attempt) ? attempt.takenAt : this.now });
+      return;
+    }
+    const { code: failedCode, message: failedText, category: failedCategory } = failure;
+    this.change(attempt, { metaMessageId, failedAt: this.now, failedCode, failedText, failedCategory });
   }
 
   private failureOf({ category = null, platformCode = null, platformMessage = null }: OutcomeRecord): Failure {
@@ -417,36 +413,6 @@ export class MessageCase {
   }
 }
 
-/** Why WhatsApp gave a message up. */
-interface ReportedFailure {
-  category: string;
-  code: number | null;
-  message: string | null;
-}
-
-function reportedFailure({ error }: StatusReport): ReportedFailure {
-  const given = error?.code ?? null;
-  const code = given !== null && Math.abs(given) <= MAX_CODE ? given : null;
-  return {
-    category: code === null ? 'unknown' : classifyPlatformError(code).category,
-    code,
-    message: error?.details ?? error?.title ?? null,
-  };
-}
-
-/** The attempt was accepted and has not failed: no other one of its message is needed. */
-function isProof(attempt: AttemptFacts): boolean {
-  return isAccepted(attempt) && !hasFailed(attempt);
-}
-
-function failureColumns({ category, code, message }: Failure): Partial<MessageState> {
-  return { failureCategory: category, errorCode: code, errorMessage: message };
-}
-
-function textOf(code: number | null): string | null {
-  return code === null ? null : String(code);
-}
-
 const TIMES = {
   accepted: 'acceptedAt',
   sent: 'sentAt',
@@ -460,24 +426,6 @@ const RANK_OF_APP: Readonly<Partial<Record<OutboundStatus, number>>> & Record<St
   failed: 2,
   delivered: 3,
   read: 4,
-};
-
-const UNKNOWN: Omit<AttemptFacts, 'id' | 'number' | 'startedAt'> = {
-  answer: null,
-  answeredAt: null,
-  httpStatus: null,
-  code: null,
-  text: null,
-  category: null,
-  traceId: null,
-  leaseEndedAt: null,
-  takenAt: null,
-  failedAt: null,
-  failedCode: null,
-  failedText: null,
-  failedCategory: null,
-  replacedAt: null,
-  metaMessageId: null,
 };
 
 const EMPTY: Partial<MessageState> = {
