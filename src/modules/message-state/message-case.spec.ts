@@ -509,6 +509,36 @@ it.each(['lease ended 1', 'restored'])('%s is written of an attempt in flight th
   expect([...made.changedAttempts]).toMatchObject([{ id: 'attempt-1', leaseEndedAt: NOW }]);
 });
 
+describe('a report about a restored message', () => {
+  it.each(['sent', 'delivered', 'failed'] as const)(
+    'that names an attempt which the backup does not know makes a row of it: %s',
+    (status) => {
+      for (const place of ['waiting', 'in flight', 'queued again'] as const) {
+        const made = run(PLACES[place], 'restored');
+        const restored = { ...made.message, state: made.state, work: null, attempts: [...made.attempts.values()] };
+        const number = made.state.attemptCount + 1;
+        const again = new MessageCase(restored);
+        expect(again.apply(reported(9, status))).toBe('recorded');
+        check(again);
+        expect(again.state).toMatchObject({
+          status,
+          attemptId: 'attempt-9',
+          attemptNumber: number,
+          attemptCount: number,
+        });
+        expect([...again.newAttempts]).toMatchObject([{ id: 'attempt-9', number }]);
+        expect(again.apply(reported(9, status))).toBe('late');
+      }
+    },
+  );
+
+  it('is not believed where the message was not restored, or is another number’s', () => {
+    expect(new MessageCase(PLACES.unknown).apply(reported(9, 'sent'))).toBe('not_found');
+    const restored = run(PLACES.waiting, 'restored');
+    expect(restored.apply(reported(9, 'sent', { connectionId: 'connection-2' }))).toBe('not_found');
+  });
+});
+
 it('a retry forgets the outcome of before, and keeps what was counted', () => {
   const kept = { eventCount: 3, changedAt: NOW - SECOND, attemptNumber: 1, attemptCount: 2 };
   const priced = { billable: true, pricingCategory: 'utility', metaMessageId: 'wamid.1', ...kept };

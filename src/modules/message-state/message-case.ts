@@ -168,7 +168,8 @@ export class MessageCase {
 
   private report(attemptId: string, report: StatusReport): Result {
     // A report never touches another workspace's message.
-    const attempt = report.connectionId === this.message.connectionId ? this.attemptOf(attemptId) : null;
+    const isOurs = report.connectionId === this.message.connectionId;
+    const attempt = isOurs ? (this.attemptOf(attemptId) ?? this.adopt(attemptId, report)) : null;
     if (attempt === null) return 'not_found';
     const failure = report.status === 'failed' ? this.withoutText(reportedFailure(report)) : null;
     // Before the report is noted: what was known before it decides.
@@ -370,6 +371,20 @@ export class MessageCase {
     const made = newAttempt(id, work.attemptNumber, work.claimedAt ?? this.now);
     this.all.set(id, made);
     this.newAttempts.add(made);
+    return made;
+  }
+
+  /** Of a restored message the backup may not know the last attempt: a report with its id shows that it was made, and it counts. */
+  private adopt(id: string, report: StatusReport): AttemptFacts | null {
+    const { state } = this;
+    if (this.status !== 'outcome_unknown' || state.errorCode !== RESTORED.code) return null;
+    const counted = state.attemptId === null ? undefined : this.all.get(state.attemptId);
+    if (counted !== undefined) this.replace(counted);
+    const number = Math.max(state.attemptCount, ...[...this.all.values()].map((each) => each.number)) + 1;
+    const made = newAttempt(id, number, Math.max(this.timeOf(report), state.queuedAt));
+    this.all.set(id, made);
+    this.newAttempts.add(made);
+    Object.assign(state, { attemptId: id, attemptNumber: number, attemptCount: number, processingAt: made.startedAt });
     return made;
   }
 
