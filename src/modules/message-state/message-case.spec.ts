@@ -509,6 +509,31 @@ it.each(['lease ended 1', 'restored'])('%s is written of an attempt in flight th
   expect([...made.changedAttempts]).toMatchObject([{ id: 'attempt-1', leaseEndedAt: NOW }]);
 });
 
+describe('where an earlier attempt is known to be accepted', () => {
+  const retry: Fact = { kind: 'retry', messageId, from: ['failed'], body: null };
+  const failed = (): MessageCase => run(PLACES['in flight again'], 'sent 1', 'failed 2');
+
+  it('a retry of the failed message needs the confirmation', () => {
+    const made = failed();
+    expect([made.status, made.apply(retry), made.status]).toEqual(['failed', 'late', 'failed']);
+    expect([made.apply(FACTS.retry as Fact), made.status]).toEqual(['recorded', 'queued']);
+    expect([run(PLACES.refused).apply(retry)]).toEqual(['recorded']);
+  });
+
+  it.each(['canceled', 'expired'])('a retry that waits and is %s ends by it', (name) => {
+    const made = run(at('in flight again', name), 'sent 1', 'failed 2', 'retry');
+    if (made.work !== null) made.work.expiresAt = NOW - SECOND;
+    expect(made.apply(FACTS[name] as Fact)).toBe('retry_canceled');
+    expect(made.state).toMatchObject({ status: 'accepted', attemptId: 'attempt-1', failureCategory: null });
+    check(made);
+  });
+
+  it('a message whose recipient was erased is not retried', () => {
+    const made = new MessageCase({ ...PLACES.refused, recipient: null });
+    expect([made.apply(FACTS.retry as Fact), made.status]).toEqual(['late', 'failed']);
+  });
+});
+
 describe('a report about a restored message', () => {
   it.each(['sent', 'delivered', 'failed'] as const)(
     'that names an attempt which the backup does not know makes a row of it: %s',

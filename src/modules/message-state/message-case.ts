@@ -242,17 +242,21 @@ export class MessageCase {
     return 'recorded';
   }
 
-  /** Fails a message of which nothing was sent: it waits, and the condition still holds. */
+  /** Ends a message that waits, if the condition still holds: as failed, or by an earlier attempt that was accepted. */
   private failUnsent(event: StateEvent, failure: Failure, condition: (work: Work) => boolean): Result {
     const { work } = this;
     if (work === null || nextStatus(this.status, event) !== 'failed' || !condition(work)) return 'late';
+    const accepted = this.isErased ? null : this.acceptedOther(null);
+    if (accepted !== null) return this.endBy(accepted);
     this.move('failed', this.now, null, failure);
     return 'recorded';
   }
 
   private retry({ from, body }: Extract<Fact, { kind: 'retry' }>): Result {
     const { state } = this;
-    if (this.work !== null || !from.includes(state.status)) return 'late';
+    if (this.work !== null || !from.includes(state.status) || this.isErased) return 'late';
+    // Another copy needs the confirmation where WhatsApp has accepted one.
+    if (!from.includes('outcome_unknown') && this.acceptedOther(null) !== null) return 'late';
     const counted = state.attemptId === null ? undefined : this.all.get(state.attemptId);
     if (counted !== undefined) this.replace(counted);
     this.body = body;
@@ -354,7 +358,7 @@ export class MessageCase {
   }
 
   /** Of those attempts that were accepted and have not failed the last one. */
-  private acceptedOther(id: string): AttemptFacts | null {
+  private acceptedOther(id: string | null): AttemptFacts | null {
     const accepted = [...this.all.values()].filter((each) => each.id !== id && isProof(each));
     return accepted.reduce<AttemptFacts | null>(
       (last, each) => (last && last.number > each.number ? last : each),

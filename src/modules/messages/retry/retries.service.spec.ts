@@ -31,11 +31,12 @@ interface Given {
   messages?: Message[];
   /** As they are once their locks are there; default: failed, and none locked. */
   statuses?: Partial<Record<string, OutboundStatus>>;
+  barred?: [string, 'erased' | 'accepted'][];
   store?: (ids: readonly string[]) => void;
 }
 
 /** A page of a workspace without limits. */
-async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, store }: Given = {}) {
+async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, barred = [], store }: Given = {}) {
   const stop = new AbortController();
   const begun: string[] = [];
   const queued: string[][] = [];
@@ -45,6 +46,7 @@ async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, s
     findByIds: () => Promise.resolve(messages),
     lock: (_: string, ids: string[]) =>
       Promise.resolve(new Map(ids.flatMap((id) => (known[id] === undefined ? [] : [[id, known[id]]])))),
+    barred: () => Promise.resolve(new Map(barred)),
     retryAll: async (_: string, retries: { messageId: string }[]) => {
       const ids = retries.map(({ messageId }) => messageId);
       store?.(ids);
@@ -73,6 +75,17 @@ async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, s
 describe('a page of failed messages', () => {
   it('enters the queue together, and wakes its number once', async () => {
     expect(await pageOf()).toEqual({ begun: IDS, queued: [IDS], woken: ['number'], decided: IDS });
+  });
+
+  it('leaves out, decided, what was erased, and what WhatsApp has accepted of an earlier attempt', async () => {
+    const { queued, decided } = await pageOf({
+      barred: [
+        ['m2', 'erased'],
+        ['m4', 'accepted'],
+      ],
+    });
+    expect(queued).toEqual([['m1', 'm3', 'm5']]);
+    expect(decided).toEqual(IDS);
   });
 
   it('ends with the signal, and queues what was begun', async () => {
