@@ -2,6 +2,9 @@ import { highestPrice } from '../usage/usage.types.js';
 
 const IS_FREE = `coalesce(r.billable is false or r.billable is null and r.pricing_type like 'free%', false)`;
 
+/** $1 messages whose last retry was not sent, as an earlier attempt was accepted: what it took is given back. */
+export const GIVE_BACK_RETRIES = 'select limit_give_back($1::uuid[], true)';
+
 /**
  * SQL of CTEs that correct by reports what messages cost: what the platform charges, once that is known, and nothing while
  * they are failed; and that count again what was given back, of messages that were sent after all. They wait for no lock of a

@@ -270,6 +270,7 @@ it('whatever is accepted, canceled, fails, is charged and retried at once: what 
 
 describe('what was given back counts again, once, where the message was sent after all', () => {
   const WEEK = { messages: 1, week: 1, spend: MICROS.estimate };
+  const TWICE = { messages: 2, week: 2, spend: 2 * MICROS.estimate };
   const NOTHING = { messages: 0, week: 0, spend: 0 };
 
   it.each([
@@ -283,6 +284,10 @@ describe('what was given back counts again, once, where the message was sent aft
     ],
     ['accepted, failed, retried, canceled, delivered', 'claim, accepted 1, failed 1, retry, cancel, delivered 1', WEEK],
     ['refused, retried, accepted', 'claim, refused 1, retry, claim, accepted 2', WEEK],
+    ['unknown, retried, accepted late', 'claim, unknown 1, retry, accepted 1', WEEK],
+    ['unknown, retried, delivered', 'claim, unknown 1, retry, delivered 1', WEEK],
+    ['unknown, retried, sent, the retry refused', 'claim, unknown 1, retry, claim, sent 1, refused 2', WEEK],
+    ['unknown, retried, both accepted', 'claim, unknown 1, retry, claim, accepted 2, accepted 1', TWICE],
     ['refused, retried, canceled', 'claim, refused 1, retry, cancel', NOTHING],
   ])('%s', async (_name, steps, expected) => {
     const connection = await factories.connection({ organizationId: (await factories.workspace()).id });

@@ -4,7 +4,7 @@ import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import type { Statements } from '../../infrastructure/database/database.js';
 import type { Prepared } from '../../infrastructure/database/prepared.js';
 import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
-import { correctCosts } from '../billing/limit-corrections.types.js';
+import { correctCosts, GIVE_BACK_RETRIES } from '../billing/limit-corrections.types.js';
 import { recipientKey } from './recipient-key.types.js';
 import { insertStatusEvents, shownPricing } from './message-events.types.js';
 import type { AttemptFacts } from './attempt-facts.js';
@@ -86,6 +86,9 @@ export class FactsRepository {
       bodies: changed.flatMap(({ message, body }) => (body === undefined ? [] : [{ id: message.id, body }])),
       reported: changed.filter(({ isReported }) => isReported),
     };
+    const unsent = changed.filter(({ hasUnsentRetry }) => hasUnsentRetry).map(({ message }) => message.id);
+    // Before reports of the same messages correct what they cost.
+    if (unsent.length > 0) await statements.query(GIVE_BACK_RETRIES, [unsent]);
     const write = [WRITE_OUTCOMES, WRITE_REPORTS].find(({ parts }) => fits(rows, parts)) ?? WRITE;
     await statements.query(
       write.statement,

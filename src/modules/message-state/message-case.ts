@@ -64,6 +64,8 @@ export class MessageCase {
   body: string | null | undefined = undefined;
   /** A report was applied, which says what the message costs, or that it failed. */
   isReported = false;
+  /** It left the queue by an attempt from before its last retry, which was not sent. */
+  hasUnsentRetry = false;
   private readonly all = new Map<string, AttemptFacts>();
 
   constructor(readonly message: LockedMessage) {
@@ -308,6 +310,7 @@ export class MessageCase {
     // Its own answer is still to come.
     if (inFlight !== null && inFlight !== attempt) this.replace(inFlight);
     if (attempt !== null) this.count(attempt);
+    this.hasUnsentRetry ||= inFlight === null && attempt !== null && attempt.startedAt < (state.retriedAt ?? 0);
     state.queuedAt = Math.min(work.queuedAt, attempt?.startedAt ?? Infinity);
     state.processingAt = attempt?.startedAt ?? null;
     state.attemptId = attempt?.id ?? null;
