@@ -207,6 +207,9 @@ create table limit_reservation (
   country text,
   billed boolean not null default false,
   failed boolean not null default false,
+  given_back boolean not null default false,
+  counts boolean not null default true,
+  earlier jsonb,
   constraint limit_reservation_pkey PRIMARY KEY (message_id)
 );
 CREATE INDEX limit_reservation_age ON limit_reservation (COALESCE(day, week, month));
@@ -397,6 +400,7 @@ create table message_queue (
   held_until timestamptz,
   scheduled_for timestamptz(3),
   expires_at timestamptz not null,
+  retried_at timestamptz,
   claimed_at timestamptz,
   lease_until timestamptz,
   attempt_id uuid,
@@ -469,7 +473,7 @@ END,
   attempt_number integer not null default 0,
   attempt_count integer not null default 0,
   tries integer not null default 0,
-  retried boolean not null default false,
+  retried_at timestamptz,
   billable boolean,
   pricing_category text,
   pricing_type text,
@@ -1208,6 +1212,34 @@ begin
   end;
   return cluster || '/' || timeline || '/' || (select oid from pg_database where datname = current_database());
 end $function$;
+CREATE OR REPLACE FUNCTION limit_give_back(messages uuid[], only_retries boolean)
+ RETURNS void
+ LANGUAGE sql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET jit TO 'off'
+AS $function$
+  with taken as materialized (
+    select r, r.* from limit_reservation r
+    where r.message_id = any(messages) and not r.given_back and not (only_retries and r.earlier is null)
+    order by r.message_id for update
+  ), given as (
+    update limit_reservation l set given_back = true, counts = e.counts, earlier = null, day = e.day, week = e.week,
+      month = e.month, amount = e.amount, billed = e.billed, failed = e.failed
+    from taken t, jsonb_populate_record(t.r, coalesce(t.earlier, '{"counts": false}')) as e
+    where l.message_id = t.message_id
+    returning t.organization_id, t.day, t.week, t.recipient, t.month, case when t.failed then 0 else t.amount end as amount
+  )
+  insert into limit_correction (organization_id, kind, recipient, period, amount)
+  select organization_id, 'messages_per_day', '', day, -count(*) from given where day is not null
+  group by organization_id, day
+  union all
+  select organization_id, 'marketing_per_recipient_per_week', recipient, week, -count(*) from given
+  where week is not null and recipient is not null group by organization_id, week, recipient
+  union all
+  select organization_id, 'spend_per_month', '', month, -sum(amount) from given where month is not null
+  group by organization_id, month having sum(amount) <> 0
+$function$;
 CREATE OR REPLACE FUNCTION limit_release()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1216,23 +1248,10 @@ CREATE OR REPLACE FUNCTION limit_release()
  SET jit TO 'off'
 AS $function$
 begin
-  if not exists (select from entered where status = 'failed' and accepted_at is null and sent_at is null) then
-    return null;
+  if exists (select from entered where status = 'failed' and accepted_at is null and sent_at is null) then
+    perform limit_give_back(array(
+      select message_id from entered where status = 'failed' and accepted_at is null and sent_at is null), false);
   end if;
-  with gone as (
-    delete from limit_reservation where message_id = any(array(
-      select message_id from entered where status = 'failed' and accepted_at is null and sent_at is null))
-    returning organization_id, day, week, recipient, month, case when failed then 0 else amount end as amount
-  )
-  insert into limit_correction (organization_id, kind, recipient, period, amount)
-  select organization_id, 'messages_per_day', '', day, -count(*) from gone where day is not null
-  group by organization_id, day
-  union all
-  select organization_id, 'marketing_per_recipient_per_week', recipient, week, -count(*) from gone
-  where week is not null and recipient is not null group by organization_id, week, recipient
-  union all
-  select organization_id, 'spend_per_month', '', month, -sum(amount) from gone where month is not null
-  group by organization_id, month having sum(amount) <> 0;
   return null;
 end $function$;
 CREATE OR REPLACE FUNCTION media_usage_delete()

@@ -30,8 +30,9 @@ create table limit_use (
 create index limit_use_period on limit_use (period);
 
 -- What each message of a workspace with limits counts in: a day, for marketing a week of its recipient, and with an amount a
--- month. billed: the amount is what the platform charges, no estimate. failed: it was sent and failed, so the amount does not
--- count. A message that fails unsent has no row.
+-- month. billed: the amount is what the platform charges, no estimate. failed: the platform reported so, and the amount does not
+-- count. given_back: the message, or its last retry, was not sent. counts: false where nothing of it counts therefore, until a report
+-- shows that it was sent after all. earlier: what this row was before a retry, if that still counts.
 create table limit_reservation (
   message_id uuid primary key,
   organization_id uuid not null,
@@ -42,7 +43,10 @@ create table limit_reservation (
   amount bigint,
   country text,
   billed boolean not null default false,
-  failed boolean not null default false
+  failed boolean not null default false,
+  given_back boolean not null default false,
+  counts boolean not null default true,
+  earlier jsonb
 );
 create index limit_reservation_age on limit_reservation (coalesce(day, week, month));
 
@@ -57,27 +61,38 @@ create table limit_correction (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 create index limit_correction_count on limit_correction (organization_id, kind, recipient, period);
 
--- Planned by the index, whatever the tables have at that time: most workspaces have no limits.
+-- Gives back, once, what the last request or retry of these messages took; with only_retries not that of a first request. Planned by
+-- the index, whatever the tables have at that time: most workspaces have no limits.
+create function limit_give_back(messages uuid[], only_retries boolean) returns void language sql
+set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
+  with taken as materialized (
+    select r, r.* from limit_reservation r
+    where r.message_id = any(messages) and not r.given_back and not (only_retries and r.earlier is null)
+    order by r.message_id for update
+  ), given as (
+    update limit_reservation l set given_back = true, counts = e.counts, earlier = null, day = e.day, week = e.week,
+      month = e.month, amount = e.amount, billed = e.billed, failed = e.failed
+    from taken t, jsonb_populate_record(t.r, coalesce(t.earlier, '{"counts": false}')) as e
+    where l.message_id = t.message_id
+    returning t.organization_id, t.day, t.week, t.recipient, t.month, case when t.failed then 0 else t.amount end as amount
+  )
+  insert into limit_correction (organization_id, kind, recipient, period, amount)
+  select organization_id, 'messages_per_day', '', day, -count(*) from given where day is not null
+  group by organization_id, day
+  union all
+  select organization_id, 'marketing_per_recipient_per_week', recipient, week, -count(*) from given
+  where week is not null and recipient is not null group by organization_id, week, recipient
+  union all
+  select organization_id, 'spend_per_month', '', month, -sum(amount) from given where month is not null
+  group by organization_id, month having sum(amount) <> 0
+$$;
 create function limit_release() returns trigger language plpgsql
 set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 begin
-  if not exists (select from entered where status = 'failed' and accepted_at is null and sent_at is null) then
-    return null;
+  if exists (select from entered where status = 'failed' and accepted_at is null and sent_at is null) then
+    perform limit_give_back(array(
+      select message_id from entered where status = 'failed' and accepted_at is null and sent_at is null), false);
   end if;
-  with gone as (
-    delete from limit_reservation where message_id = any(array(
-      select message_id from entered where status = 'failed' and accepted_at is null and sent_at is null))
-    returning organization_id, day, week, recipient, month, case when failed then 0 else amount end as amount
-  )
-  insert into limit_correction (organization_id, kind, recipient, period, amount)
-  select organization_id, 'messages_per_day', '', day, -count(*) from gone where day is not null
-  group by organization_id, day
-  union all
-  select organization_id, 'marketing_per_recipient_per_week', recipient, week, -count(*) from gone
-  where week is not null and recipient is not null group by organization_id, week, recipient
-  union all
-  select organization_id, 'spend_per_month', '', month, -sum(amount) from gone where month is not null
-  group by organization_id, month having sum(amount) <> 0;
   return null;
 end $$;
 create trigger limit_release_insert after insert on message_state referencing new table as entered
@@ -90,6 +105,7 @@ const DOWN = `
 drop trigger limit_release_update on message_state;
 drop trigger limit_release_insert on message_state;
 drop function limit_release;
+drop function limit_give_back;
 drop table limit_correction;
 drop table limit_reservation;
 drop table limit_use;

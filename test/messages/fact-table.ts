@@ -43,7 +43,7 @@ const STATE: MessageState = {
   attemptNumber: 0,
   attemptCount: 0,
   tries: 0,
-  retried: false,
+  retriedAt: null,
   billable: null,
   pricingCategory: null,
   pricingType: null,
@@ -81,7 +81,7 @@ const NOTHING_KNOWN = {
   metaMessageId: null,
 };
 
-type Start = Partial<Pick<LockedMessage, 'work' | 'attempts' | 'recipient' | 'isScheduled'>> & {
+type Start = Partial<Pick<LockedMessage, 'work' | 'attempts' | 'recipient'>> & {
   state?: Partial<MessageState>;
 };
 
@@ -114,7 +114,7 @@ const again = (ids: Ids): Start => ({
 
 const PLACES_OF = {
   waits: () => ({ work: WAITS }),
-  'is held for a time': () => ({ work: { ...WAITS, isHeld: true, scheduledFor: NOW - SECOND }, isScheduled: true }),
+  'is held for a time': () => ({ work: { ...WAITS, isHeld: true, scheduledFor: NOW - SECOND } }),
   'is held by its tag': () => ({ work: { ...WAITS, isHeld: true, isPaused: true } }),
   'is in flight': (ids) => ({ work: inFlight(ids, 1) }),
   'is queued again': (ids) => ({ ...again(ids), work: { ...WAITS, attemptNumber: 1 } }),
@@ -290,7 +290,6 @@ export function messageIn(place: Place, ids: Ids, names = ''): LockedMessage {
     conversationId: null,
     createdAt: ACCEPTED_AT,
     recipient: testPhone(),
-    isScheduled: false,
     timeToLive: 10 * HOUR,
     traceContext: null,
     attempts: [],

@@ -331,13 +331,14 @@ with counted as (
   on conflict (organization_id, kind, recipient, period)
   do update set used = u.used + excluded.used, warned = greatest(u.warned, excluded.warned)
 )
-insert into limit_reservation (message_id, organization_id, day, week, recipient, month, amount, country)
+insert into limit_reservation as r (message_id, organization_id, day, week, recipient, month, amount, country)
 select id, "organizationId", day, week, recipient, month, amount, country
-from json_to_recordset($2) as r (id uuid, "organizationId" uuid, day date, week date, recipient text, month date,
+from json_to_recordset($2) as k (id uuid, "organizationId" uuid, day date, week date, recipient text, month date,
   amount bigint, country text)
 on conflict (message_id)
 do update set day = excluded.day, week = excluded.week, recipient = excluded.recipient, month = excluded.month,
-  amount = excluded.amount, country = excluded.country, billed = false, failed = false`;
+  amount = excluded.amount, country = excluded.country, billed = false, failed = false, given_back = false, counts = true,
+  earlier = case when r.counts then to_jsonb(r) - '{earlier,recipient}'::text[] end`;
 
 const ANNOUNCE = `
 with reached as (

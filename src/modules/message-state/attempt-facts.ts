@@ -1,27 +1,27 @@
 /** What is known of one attempt: a row of `message_attempt`, or an attempt in flight of which nothing is known yet. Times are microseconds since the epoch. */
 export interface AttemptFacts {
-  id: string;
-  number: number;
-  startedAt: number;
+  readonly id: string;
+  readonly number: number;
+  readonly startedAt: number;
   /** What WhatsApp's response said, or that none came. */
-  answer: Answer | null;
-  answeredAt: number | null;
-  httpStatus: number | null;
-  code: number | null;
-  text: string | null;
-  category: string | null;
-  traceId: string | null;
-  leaseEndedAt: number | null;
+  readonly answer: Answer | null;
+  readonly answeredAt: number | null;
+  readonly httpStatus: number | null;
+  readonly code: number | null;
+  readonly text: string | null;
+  readonly category: string | null;
+  readonly traceId: string | null;
+  readonly leaseEndedAt: number | null;
   /** A report says that WhatsApp accepted it; not noted where the response says so. */
-  takenAt: number | null;
+  readonly takenAt: number | null;
   /** Of the last report that it failed. */
-  failedAt: number | null;
-  failedCode: number | null;
-  failedText: string | null;
-  failedCategory: string | null;
+  readonly failedAt: number | null;
+  readonly failedCode: number | null;
+  readonly failedText: string | null;
+  readonly failedCategory: string | null;
   /** Since when another attempt counts, or is waited for; null: this one does. */
-  replacedAt: number | null;
-  metaMessageId: string | null;
+  readonly replacedAt: number | null;
+  readonly metaMessageId: string | null;
 }
 
 export type Answer = 'accepted' | 'rejected' | 'deferred' | 'unknown';
@@ -41,4 +41,33 @@ export function isAccepted({ answer, takenAt }: AttemptFacts): boolean {
 /** WhatsApp refused it, or reported that it failed. */
 export function hasFailed({ answer, failedAt }: AttemptFacts): boolean {
   return answer === 'rejected' || failedAt !== null;
+}
+
+/** The attempt was accepted and has not failed: no other one of its message is needed. */
+export function isProof(attempt: AttemptFacts): boolean {
+  return isAccepted(attempt) && !hasFailed(attempt);
+}
+
+/** An attempt of which nothing is known yet. */
+export function newAttempt(id: string, number: number, startedAt: number): AttemptFacts {
+  return {
+    id,
+    number,
+    startedAt,
+    answer: null,
+    answeredAt: null,
+    httpStatus: null,
+    code: null,
+    text: null,
+    category: null,
+    traceId: null,
+    leaseEndedAt: null,
+    takenAt: null,
+    failedAt: null,
+    failedCode: null,
+    failedText: null,
+    failedCategory: null,
+    replacedAt: null,
+    metaMessageId: null,
+  };
 }

@@ -4,7 +4,7 @@ import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import type { Statements } from '../../infrastructure/database/database.js';
 import type { Prepared } from '../../infrastructure/database/prepared.js';
 import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
-import { correctCosts } from '../billing/limit-corrections.types.js';
+import { correctCosts, GIVE_BACK_RETRIES } from '../billing/limit-corrections.types.js';
 import { recipientKey } from './recipient-key.types.js';
 import { insertStatusEvents, shownPricing } from './message-events.types.js';
 import type { AttemptFacts } from './attempt-facts.js';
@@ -77,8 +77,8 @@ export class FactsRepository {
       waits: changed.flatMap(({ message, work }) =>
         message.work !== null && work !== null && isMoved(work, message.work) ? [{ id: message.id, ...work }] : [],
       ),
-      queued: changed.flatMap(({ message, work }) =>
-        message.work === null && work !== null ? [{ id: message.id, ...work }] : [],
+      queued: changed.flatMap(({ message, work, state: { retriedAt } }) =>
+        message.work === null && work !== null ? [{ id: message.id, retriedAt, ...work }] : [],
       ),
       events: changed.flatMap(({ message, events }) =>
         events.map(({ failure, ...event }) => ({ id: message.id, ...event, ...failure })),
@@ -86,6 +86,9 @@ export class FactsRepository {
       bodies: changed.flatMap(({ message, body }) => (body === undefined ? [] : [{ id: message.id, body }])),
       reported: changed.filter(({ isReported }) => isReported),
     };
+    const unsent = changed.filter(({ hasUnsentRetry }) => hasUnsentRetry).map(({ message }) => message.id);
+    // Before reports of the same messages correct what they cost.
+    if (unsent.length > 0) await statements.query(GIVE_BACK_RETRIES, [unsent]);
     const write = [WRITE_OUTCOMES, WRITE_REPORTS].find(({ parts }) => fits(rows, parts)) ?? WRITE;
     await statements.query(
       write.statement,
@@ -135,12 +138,12 @@ interface StateRow
     MessageState,
     Pick<LockedMessage, 'id' | 'organizationId' | 'connectionId' | 'conversationId' | 'createdAt'> {}
 
-type ReadRow = Pick<
-  LockedMessage,
-  'id' | 'recipient' | 'isScheduled' | 'traceContext' | 'work' | 'claimsBlocked' | 'now'
-> & { ttlSeconds: number | null; attempts: AttemptFacts[] | null };
+type ReadRow = Pick<LockedMessage, 'id' | 'recipient' | 'traceContext' | 'work' | 'claimsBlocked' | 'now'> & {
+  ttlSeconds: number | null;
+  attempts: AttemptFacts[] | null;
+};
 
-const STATE_TIMES = 'changed_at, queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at';
+const STATE_TIMES = `changed_at, queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at, retried_at`;
 const STATE_TEXTS = `meta_message_id, failure_category, error_code, error_message, pricing_category, pricing_type, pricing_subtype,
   pricing_model`;
 const ATTEMPT_TIMES = 'started_at, answered_at, lease_ended_at, taken_at, failed_at, replaced_at';
@@ -160,7 +163,7 @@ const timeOf = (column: string): string => `to_timestamp(${column} / ${MICROSECO
 const lock = (rows: string, condition = ''): string => `
 select s.message_id as id, s.status, ${camelColumns('s', 'organization_id, connection_id, conversation_id, event_count')},
   ${micros('s.created_at')} as "createdAt", ${microsOf('s', STATE_TIMES)}, ${camelColumns('s', STATE_TEXTS)},
-  ${camelColumns('s', 'attempt_id, attempt_number, attempt_count, tries, retried, billable')}
+  ${camelColumns('s', 'attempt_id, attempt_number, attempt_count, tries, billable')}
 from message_state s
 where s.message_id = any($1::uuid[]) and s.message_id between $2::uuid and $3::uuid${condition}
 order by s.message_id for update of s${rows}`;
@@ -180,7 +183,7 @@ with work as materialized (
   where q.message_id = any($1::uuid[]) and q.message_id between $2::uuid and $3::uuid
   order by q.message_id for no key update
 )
-select m.id, m.recipient, m.send_at is not null as "isScheduled", m.ttl_seconds as "ttlSeconds",
+select m.id, m.recipient, m.ttl_seconds as "ttlSeconds",
   encode(m.trace_context, 'hex') as "traceContext", ${CLAIMS_BLOCKED} as "claimsBlocked",
   ${micros('clock_timestamp()')} as now,
   case when w.message_id is not null then json_build_object('queuedAt', ${micros('w.queued_at')}, 'expiresAt', ${micros('w.expires_at')},
@@ -219,7 +222,7 @@ const ATTEMPT_ROW = `("messageId" uuid, "organizationId" uuid, id uuid, ${typed(
   answer text, "httpStatus" integer, code integer, text text, category text, "traceId" text, "failedCode" integer,
   "failedText" text, "failedCategory" text, "metaMessageId" text)`;
 const WORK_ROW = `(id uuid, "queuedAt" float8, "expiresAt" float8, tries integer, "attemptNumber" integer, "attemptId" uuid,
-  "claimedAt" float8, "leaseUntil" float8, "dueAt" float8)`;
+  "claimedAt" float8, "leaseUntil" float8, "dueAt" float8, "retriedAt" float8)`;
 
 type ParamOf = (param: Param) => string;
 
@@ -253,9 +256,10 @@ const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
   // With a new seq, in the order in which they were accepted: they go behind what was queued for their recipients meanwhile.
   queued: ($) => `queued_again as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
-    due_at, not_before, attempt_number, tries, tag, expires_at)
+    due_at, not_before, attempt_number, tries, tag, expires_at, retried_at)
   select m.connection_id, m.created_at, m.id, m.organization_id, m.conversation_id, ${recipientKey('m')},
-    ${timeOf('w."queuedAt"')}, ${timeOf('w."dueAt"')}, ${timeOf('w."dueAt"')}, w."attemptNumber", w.tries, m.tag, ${timeOf('w."expiresAt"')}
+    ${timeOf('w."queuedAt"')}, ${timeOf('w."dueAt"')}, ${timeOf('w."dueAt"')}, w."attemptNumber", w.tries, m.tag, ${timeOf('w."expiresAt"')},
+    ${timeOf('w."retriedAt"')}
   from json_to_recordset(${$('queued')}) as w ${WORK_ROW} join message m on m.id = w.id order by m.created_at, m.id
 )`,
   bodies: ($) => `shown as (
@@ -289,10 +293,10 @@ function writeOf(
 with r as materialized (
   select * from json_to_recordset(${$('states')}) as r (id uuid, "isReported" boolean, status text, "eventCount" integer,
     ${typed(STATE_TIMES, 'float8')}, ${typed(STATE_TEXTS, 'text')}, "attemptId" uuid, "attemptNumber" integer,
-    "attemptCount" integer, tries integer, retried boolean, billable boolean)
+    "attemptCount" integer, tries integer, billable boolean)
 ), state_changed as (
   update message_state s set status = r.status, ${setTimes('r', STATE_TIMES)}, ${setValues('r', STATE_TEXTS)},
-    ${setValues('r', 'event_count, attempt_id, attempt_number, attempt_count, tries, retried, billable')}
+    ${setValues('r', 'event_count, attempt_id, attempt_number, attempt_count, tries, billable')}
   from r where s.message_id = r.id and ${isOfChanged('s', $)}
   returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
 ), ${parts.map((part) => PART_OF[part]($)).join(', ')}

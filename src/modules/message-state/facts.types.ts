@@ -40,7 +40,7 @@ export type Fact =
   | (Of<'lease_ended'> & { attemptId: string })
   /** `resumed`: it was held by its tag, which is being resumed. */
   | (Of<'expired'> & { resumed?: boolean })
-  /** `before`: by its tag, as it was accepted before this time (microseconds). `apiKeyId`: whose request it was; none: its tag's. */
+  /** `before`: by its tag, as it was accepted, or last retried, before this time (microseconds). `apiKeyId`: whose request it was; none: its tag's. */
   | (Of<'canceled'> & { before?: number | undefined; apiKeyId?: string | undefined })
   | Of<'erased'>
   /** It may have been sent after the backup, of this time, was made. */
@@ -94,7 +94,8 @@ export interface MessageState {
   /** Written back when the message leaves the queue, as is `tries`. */
   attemptCount: number;
   tries: number;
-  retried: boolean;
+  /** When somebody last had it retried. */
+  retriedAt: number | null;
   billable: boolean | null;
   pricingCategory: string | null;
   pricingType: string | null;
@@ -130,7 +131,6 @@ export interface LockedMessage {
   createdAt: number;
   /** Whose messages go one after the other: the number that it was sent to, or a user id where no number is known; null: it was erased. */
   recipient: string | null;
-  isScheduled: boolean;
   /** Microseconds that it may wait. */
   timeToLive: number;
   /** Of the request that it came with, where its trace is recorded. */

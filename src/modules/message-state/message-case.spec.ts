@@ -28,7 +28,7 @@ const STATE: MessageState = {
   attemptNumber: 0,
   attemptCount: 0,
   tries: 0,
-  retried: false,
+  retriedAt: null,
   billable: null,
   pricingCategory: null,
   pricingType: null,
@@ -88,7 +88,6 @@ function known(change: Omit<Partial<LockedMessage>, 'state'> & { state?: Partial
     conversationId: null,
     createdAt: NOW - 60 * SECOND,
     recipient: '15550001234',
-    isScheduled: false,
     timeToLive: 86_400 * SECOND,
     traceContext: null,
     state: { ...STATE, ...state },
@@ -504,12 +503,83 @@ describe('a report', () => {
   });
 });
 
+it.each(['lease ended 1', 'restored'])('%s is written of an attempt in flight that has a row', (name) => {
+  const { work } = at('in flight', name);
+  const made = run(known({ work, attempts: [attempt(1)] }), name);
+  expect([...made.changedAttempts]).toMatchObject([{ id: 'attempt-1', leaseEndedAt: NOW }]);
+});
+
+describe('where an earlier attempt is known to be accepted', () => {
+  const retry: Fact = { kind: 'retry', messageId, from: ['failed'], body: null };
+  const failed = (): MessageCase => run(PLACES['in flight again'], 'sent 1', 'failed 2');
+
+  it('a retry of the failed message needs the confirmation', () => {
+    const made = failed();
+    expect([made.status, made.apply(retry), made.status]).toEqual(['failed', 'late', 'failed']);
+    expect([made.apply(FACTS.retry as Fact), made.status]).toEqual(['recorded', 'queued']);
+    expect([run(PLACES.refused).apply(retry)]).toEqual(['recorded']);
+  });
+
+  it.each(['canceled', 'expired'])('a retry that waits and is %s ends by it', (name) => {
+    const made = run(at('in flight again', name), 'sent 1', 'failed 2', 'retry');
+    if (made.work !== null) made.work.expiresAt = NOW - SECOND;
+    expect(made.apply(FACTS[name] as Fact)).toBe('retry_canceled');
+    expect(made.state).toMatchObject({ status: 'accepted', attemptId: 'attempt-1', failureCategory: null });
+    check(made);
+  });
+
+  it('a message whose recipient was erased is not retried', () => {
+    const made = new MessageCase({ ...PLACES.refused, recipient: null });
+    expect([made.apply(FACTS.retry as Fact), made.status]).toEqual(['late', 'failed']);
+  });
+});
+
+describe('a report about a restored message', () => {
+  it.each(['sent', 'delivered', 'failed'] as const)(
+    'that names an attempt which the backup does not know makes a row of it: %s',
+    (status) => {
+      for (const place of ['waiting', 'in flight', 'queued again'] as const) {
+        const made = run(PLACES[place], 'restored');
+        const restored = { ...made.message, state: made.state, work: null, attempts: [...made.attempts.values()] };
+        const number = made.state.attemptCount + 1;
+        const again = new MessageCase(restored);
+        expect(again.apply(reported(9, status))).toBe('recorded');
+        check(again);
+        expect(again.state).toMatchObject({
+          status,
+          attemptId: 'attempt-9',
+          attemptNumber: number,
+          attemptCount: number,
+        });
+        expect([...again.newAttempts]).toMatchObject([{ id: 'attempt-9', number }]);
+        expect(again.apply(reported(9, status))).toBe('late');
+      }
+    },
+  );
+
+  it('is not believed where the message was not restored, or is another number’s', () => {
+    expect(new MessageCase(PLACES.unknown).apply(reported(9, 'sent'))).toBe('not_found');
+    const restored = run(PLACES.waiting, 'restored');
+    expect(restored.apply(reported(9, 'sent', { connectionId: 'connection-2' }))).toBe('not_found');
+  });
+});
+
 it('a retry forgets the outcome of before, and keeps what was counted', () => {
   const kept = { eventCount: 3, changedAt: NOW - SECOND, attemptNumber: 1, attemptCount: 2 };
   const priced = { billable: true, pricingCategory: 'utility', metaMessageId: 'wamid.1', ...kept };
   const made = run(ended('failed', attempt(1, { answer: 'rejected' }), priced), 'retry');
-  expect(made.state).toEqual({ ...STATE, ...kept, queuedAt: NOW });
+  expect(made.state).toEqual({ ...STATE, ...kept, queuedAt: NOW, retriedAt: NOW });
   expect(made.work).toMatchObject({ attemptNumber: 2, tries: 0, queuedAt: NOW, dueAt: NOW });
+});
+
+it('a cancel of a tag takes what was accepted, or last retried, before it', () => {
+  const cancel: Fact = { kind: 'canceled', messageId, before: NOW - SECOND };
+  const statuses = [null, NOW - 2 * SECOND, NOW].map((retriedAt) => {
+    const made = new MessageCase(known({ work: WAITS, state: { retriedAt } }));
+    made.apply(cancel);
+    return made.status;
+  });
+  expect(statuses).toEqual(['failed', 'failed', 'queued']);
 });
 
 it('a report about a message of the app moves it without an event, never back', () => {

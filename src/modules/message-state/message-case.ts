@@ -1,7 +1,25 @@
-import { classifyPlatformError } from '../../infrastructure/whatsapp/graph-error.js';
 import { nextStatus, type OutboundStatus, type StateEvent } from './message-state.types.js';
 import type { StatusReport } from './message.types.js';
-import { hasFailed, isAccepted, replacesAnswer, type Answer, type AttemptFacts } from './attempt-facts.js';
+import {
+  hasFailed,
+  isAccepted,
+  isProof,
+  newAttempt,
+  replacesAnswer,
+  type Answer,
+  type AttemptFacts,
+} from './attempt-facts.js';
+import {
+  CANCELED,
+  ERASED,
+  EXPIRED,
+  failureColumns,
+  NO_FAILURE,
+  type ReportedFailure,
+  reportedFailure,
+  RESTORED,
+  textOf,
+} from './failures.js';
 import {
   type Fact,
   type Failure,
@@ -14,11 +32,6 @@ import {
   type Work,
 } from './facts.types.js';
 
-/** What the column of an attempt's code takes. */
-const MAX_CODE = 2 ** 31 - 1;
-/** A status in which the API shows no failure, and what is known of the last one goes. */
-const NO_FAILURE: Failure = { category: null, code: null, message: null };
-
 /** What an answer says of its attempt, and what it makes of a message in which that attempt counts. */
 const ANSWERS = {
   accepted: { answer: 'accepted', event: 'outcome_accepted' },
@@ -26,19 +39,6 @@ const ANSWERS = {
   queued: { answer: 'deferred', event: 'outcome_deferred' },
   outcome_unknown: { answer: 'unknown', event: 'outcome_unknown' },
 } as const satisfies Record<OutcomeRecord['status'], { answer: Answer; event: StateEvent }>;
-
-const EXPIRED = { category: 'expired', code: 'EXPIRED', message: 'The message stayed in the queue for too long.' };
-const CANCELED = { category: 'canceled', code: 'CANCELED', message: 'The message was canceled before it was sent.' };
-const ERASED = {
-  category: 'unknown',
-  code: 'ERASED',
-  message: 'What is known of the recipient was erased before the message was sent.',
-};
-const RESTORED = {
-  category: null,
-  code: 'RESTORED',
-  message: 'The database was restored from a backup; whether the message was sent before is not known.',
-};
 
 /**
  * What facts make of one message, applied one after the other. Pure: it begins with what was read under the message's lock, and its
@@ -64,6 +64,8 @@ export class MessageCase {
   body: string | null | undefined = undefined;
   /** A report was applied, which says what the message costs, or that it failed. */
   isReported = false;
+  /** It left the queue by an attempt from before its last retry, which was not sent. */
+  hasUnsentRetry = false;
   private readonly all = new Map<string, AttemptFacts>();
 
   constructor(readonly message: LockedMessage) {
@@ -97,7 +99,7 @@ export class MessageCase {
         return this.failUnsent('canceled', CANCELED, ({ scheduledFor }) => {
           // Where claims are blocked, only what is not due yet was surely not sent.
           const isUnsent = !this.blocked || (scheduledFor !== null && scheduledFor > this.now);
-          return isUnsent && this.message.createdAt <= (fact.before ?? Infinity);
+          return isUnsent && (this.state.retriedAt ?? this.message.createdAt) <= (fact.before ?? Infinity);
         });
       case 'erased':
         return this.failUnsent('erased', ERASED, () => true);
@@ -168,7 +170,8 @@ export class MessageCase {
 
   private report(attemptId: string, report: StatusReport): Result {
     // A report never touches another workspace's message.
-    const attempt = report.connectionId === this.message.connectionId ? this.attemptOf(attemptId) : null;
+    const isOurs = report.connectionId === this.message.connectionId;
+    const attempt = isOurs ? (this.attemptOf(attemptId) ?? this.adopt(attemptId, report)) : null;
     if (attempt === null) return 'not_found';
     const failure = report.status === 'failed' ? this.withoutText(reportedFailure(report)) : null;
     // Before the report is noted: what was known before it decides.
@@ -227,7 +230,7 @@ export class MessageCase {
     const attempt = work?.attemptId === attemptId ? this.attemptOf(attemptId) : null;
     if (work === null || attempt === null) return 'not_found';
     if ((work.leaseUntil ?? 0) >= this.now) return 'late';
-    attempt.leaseEndedAt = this.now;
+    this.change(attempt, { leaseEndedAt: this.now });
     this.move('outcome_unknown', this.now, attempt, NO_FAILURE);
     return 'recorded';
   }
@@ -236,26 +239,30 @@ export class MessageCase {
     const { work } = this;
     if (work === null || (work.scheduledFor ?? work.queuedAt) >= before) return 'late';
     const attempt = work.attemptId === null ? null : this.attemptOf(work.attemptId);
-    if (attempt !== null) attempt.leaseEndedAt = this.now;
+    if (attempt !== null) this.change(attempt, { leaseEndedAt: this.now });
     this.move('outcome_unknown', this.now, attempt, RESTORED);
     return 'recorded';
   }
 
-  /** Fails a message of which nothing was sent: it waits, and the condition still holds. */
+  /** Ends a message that waits, if the condition still holds: as failed, or by an earlier attempt that was accepted. */
   private failUnsent(event: StateEvent, failure: Failure, condition: (work: Work) => boolean): Result {
     const { work } = this;
     if (work === null || nextStatus(this.status, event) !== 'failed' || !condition(work)) return 'late';
+    const accepted = this.isErased ? null : this.acceptedOther(null);
+    if (accepted !== null) return this.endBy(accepted);
     this.move('failed', this.now, null, failure);
     return 'recorded';
   }
 
   private retry({ from, body }: Extract<Fact, { kind: 'retry' }>): Result {
     const { state } = this;
-    if (this.work !== null || this.isErased || !from.includes(state.status)) return 'late';
+    if (this.work !== null || !from.includes(state.status) || this.isErased) return 'late';
+    // Another copy needs the confirmation where WhatsApp has accepted one.
+    if (!from.includes('outcome_unknown') && this.acceptedOther(null) !== null) return 'late';
     const counted = state.attemptId === null ? undefined : this.all.get(state.attemptId);
     if (counted !== undefined) this.replace(counted);
     this.body = body;
-    state.retried ||= this.message.isScheduled;
+    state.retriedAt = this.now;
     this.enterQueue(this.now, { dueAt: this.now, tries: 0, expiresAt: this.now + this.message.timeToLive });
     return 'recorded';
   }
@@ -289,10 +296,10 @@ export class MessageCase {
 
   /** Nothing of the last attempt is shown of a message that waits, nor what it cost. */
   private enterQueue(queuedAt: number, work: Pick<Work, 'dueAt' | 'tries' | 'expiresAt'>): void {
-    const { attemptCount, eventCount, retried, tries } = this.state;
+    const { attemptCount, eventCount, retriedAt, tries } = this.state;
     const attempt = { attemptId: null, claimedAt: null, leaseUntil: null, attemptNumber: attemptCount };
     this.work = { queuedAt, isHeld: false, isPaused: false, scheduledFor: null, ...attempt, ...work };
-    Object.assign(this.state, EMPTY, { status: 'queued', queuedAt, attemptCount, eventCount, retried, tries });
+    Object.assign(this.state, EMPTY, { status: 'queued', queuedAt, attemptCount, eventCount, retriedAt, tries });
   }
 
   /** @param attempt the one that counts from now on; null: none. */
@@ -303,6 +310,7 @@ export class MessageCase {
     // Its own answer is still to come.
     if (inFlight !== null && inFlight !== attempt) this.replace(inFlight);
     if (attempt !== null) this.count(attempt);
+    this.hasUnsentRetry ||= inFlight === null && attempt !== null && attempt.startedAt < (state.retriedAt ?? 0);
     state.queuedAt = Math.min(work.queuedAt, attempt?.startedAt ?? Infinity);
     state.processingAt = attempt?.startedAt ?? null;
     state.attemptId = attempt?.id ?? null;
@@ -335,13 +343,16 @@ export class MessageCase {
   }
 
   private replace(attempt: AttemptFacts): void {
-    attempt.replacedAt = this.now;
-    this.changedAttempts.add(attempt);
+    this.change(attempt, { replacedAt: this.now });
   }
 
   private count(attempt: AttemptFacts): void {
-    if (attempt.replacedAt === null) return;
-    attempt.replacedAt = null;
+    if (attempt.replacedAt !== null) this.change(attempt, { replacedAt: null });
+  }
+
+  /** Whatever changes of an attempt is to be written. */
+  private change(attempt: AttemptFacts, facts: Partial<AttemptFacts>): void {
+    Object.assign(attempt, facts);
     this.changedAttempts.add(attempt);
   }
 
@@ -350,7 +361,7 @@ export class MessageCase {
   }
 
   /** Of those attempts that were accepted and have not failed the last one. */
-  private acceptedOther(id: string): AttemptFacts | null {
+  private acceptedOther(id: string | null): AttemptFacts | null {
     const accepted = [...this.all.values()].filter((each) => each.id !== id && isProof(each));
     return accepted.reduce<AttemptFacts | null>(
       (last, each) => (last && last.number > each.number ? last : each),
@@ -364,9 +375,23 @@ export class MessageCase {
     if (known !== undefined) return known;
     const { work } = this;
     if (work === null || work.attemptId !== id) return null;
-    const made = { ...UNKNOWN, id, number: work.attemptNumber, startedAt: work.claimedAt ?? this.now };
+    const made = newAttempt(id, work.attemptNumber, work.claimedAt ?? this.now);
     this.all.set(id, made);
     this.newAttempts.add(made);
+    return made;
+  }
+
+  /** Of a restored message the backup may not know the last attempt: a report with its id shows that it was made, and it counts. */
+  private adopt(id: string, report: StatusReport): AttemptFacts | null {
+    const { state } = this;
+    if (this.status !== 'outcome_unknown' || state.errorCode !== RESTORED.code) return null;
+    const counted = state.attemptId === null ? undefined : this.all.get(state.attemptId);
+    if (counted !== undefined) this.replace(counted);
+    const number = Math.max(state.attemptCount, ...[...this.all.values()].map((each) => each.number)) + 1;
+    const made = newAttempt(id, number, Math.max(this.timeOf(report), state.queuedAt));
+    this.all.set(id, made);
+    this.newAttempts.add(made);
+    Object.assign(state, { attemptId: id, attemptNumber: number, attemptCount: number, processingAt: made.startedAt });
     return made;
   }
 
@@ -374,31 +399,24 @@ export class MessageCase {
     if (!replacesAnswer(attempt.answer, answer)) return;
     const { httpStatus = null, platformCode = null, platformMessage = null, category = null } = record;
     const { metaMessageId = null, traceId = null } = record;
-    Object.assign(attempt, {
-      answer,
-      answeredAt: Math.max(this.now, attempt.startedAt),
-      httpStatus,
-      code: platformCode,
-      category,
-    });
-    attempt.text = this.isErased ? null : platformMessage;
-    attempt.traceId = this.isErased ? null : traceId;
-    if (!this.isErased) attempt.metaMessageId ??= metaMessageId;
-    this.changedAttempts.add(attempt);
+    const named = this.isErased
+      ? { text: null, traceId: null }
+      : { text: platformMessage, traceId, metaMessageId: attempt.metaMessageId ?? metaMessageId };
+    const answeredAt = Math.max(this.now, attempt.startedAt);
+    this.change(attempt, { answer, answeredAt, httpStatus, code: platformCode, category, ...named });
   }
 
   /** Keeps what the report says beyond what is known of the attempt: nothing, where an accepted attempt was `sent`, say. */
   private noteReport(attempt: AttemptFacts, report: StatusReport, failure: ReportedFailure | null): void {
     const isNews = failure !== null || !isAccepted(attempt) || (attempt.metaMessageId === null && !this.isErased);
     if (!isNews) return;
-    if (failure !== null) {
-      attempt.failedAt = this.now;
-      attempt.failedCode = failure.code;
-      attempt.failedText = failure.message;
-      attempt.failedCategory = failure.category;
-    } else if (!isAccepted(attempt)) attempt.takenAt = this.now;
-    if (!this.isErased) attempt.metaMessageId ??= report.metaMessageId;
-    this.changedAttempts.add(attempt);
+    const metaMessageId = attempt.metaMessageId ?? (this.isErased ? null : report.metaMessageId);
+    if (failure === null) {
+      this.change(attempt, { metaMessageId, takenAt: isAccepted(attempt) ? attempt.takenAt : this.now });
+      return;
+    }
+    const { code: failedCode, message: failedText, category: failedCategory } = failure;
+    this.change(attempt, { metaMessageId, failedAt: this.now, failedCode, failedText, failedCategory });
   }
 
   private failureOf({ category = null, platformCode = null, platformMessage = null }: OutcomeRecord): Failure {
@@ -417,36 +435,6 @@ export class MessageCase {
   }
 }
 
-/** Why WhatsApp gave a message up. */
-interface ReportedFailure {
-  category: string;
-  code: number | null;
-  message: string | null;
-}
-
-function reportedFailure({ error }: StatusReport): ReportedFailure {
-  const given = error?.code ?? null;
-  const code = given !== null && Math.abs(given) <= MAX_CODE ? given : null;
-  return {
-    category: code === null ? 'unknown' : classifyPlatformError(code).category,
-    code,
-    message: error?.details ?? error?.title ?? null,
-  };
-}
-
-/** The attempt was accepted and has not failed: no other one of its message is needed. */
-function isProof(attempt: AttemptFacts): boolean {
-  return isAccepted(attempt) && !hasFailed(attempt);
-}
-
-function failureColumns({ category, code, message }: Failure): Partial<MessageState> {
-  return { failureCategory: category, errorCode: code, errorMessage: message };
-}
-
-function textOf(code: number | null): string | null {
-  return code === null ? null : String(code);
-}
-
 const TIMES = {
   accepted: 'acceptedAt',
   sent: 'sentAt',
@@ -460,24 +448,6 @@ const RANK_OF_APP: Readonly<Partial<Record<OutboundStatus, number>>> & Record<St
   failed: 2,
   delivered: 3,
   read: 4,
-};
-
-const UNKNOWN: Omit<AttemptFacts, 'id' | 'number' | 'startedAt'> = {
-  answer: null,
-  answeredAt: null,
-  httpStatus: null,
-  code: null,
-  text: null,
-  category: null,
-  traceId: null,
-  leaseEndedAt: null,
-  takenAt: null,
-  failedAt: null,
-  failedCode: null,
-  failedText: null,
-  failedCategory: null,
-  replacedAt: null,
-  metaMessageId: null,
 };
 
 const EMPTY: Partial<MessageState> = {

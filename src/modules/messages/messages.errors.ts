@@ -20,14 +20,16 @@ const ownErrors = defineErrors('messages', {
     when: "The id names no message of this key's workspace.",
     fix: 'Take the id from the answer of POST /messages or from GET /messages.',
   }),
-  MESSAGE_NOT_RETRYABLE: error<{ status: string; cleared?: boolean; isOfApp?: boolean }>({
+  MESSAGE_NOT_RETRYABLE: error<{ status: string; cleared?: boolean; erased?: boolean; isOfApp?: boolean }>({
     kind: 'conflict',
-    message: ({ status, cleared, isOfApp }) =>
+    message: ({ status, cleared, erased, isOfApp }) =>
       isOfApp === true
         ? 'This message was sent in the WhatsApp Business app, not by this API; send a new one instead of a retry.'
         : cleared === true
           ? 'What this message said was cleared when its time was over; send it as a new one.'
-          : `A message that is ${status} cannot be retried; only failed ones can.`,
+          : erased === true
+            ? 'The contact of this message was erased; it can no longer be sent.'
+            : `A message that is ${status} cannot be retried; only failed ones can.`,
     when: 'A retry was asked for a message that has not failed, that was sent in the WhatsApp Business app, or whose content was cleared when its time was over.',
     fix: 'Wait for its outcome and retry it when it is failed; send a new message where the content was removed.',
     extra: ({ status }) => ({ status }),
@@ -47,7 +49,7 @@ const ownErrors = defineErrors('messages', {
     kind: 'conflict',
     message:
       'It is unknown whether this message was sent; set confirm_outcome_unknown: true to send it again, possibly twice.',
-    when: 'A retry was asked for a message whose outcome is unknown, without the confirmation.',
+    when: 'A retry was asked for a message whose outcome is unknown, without the confirmation; or for one that failed, of which WhatsApp has accepted an earlier attempt.',
     fix: 'Wait for a notification to resolve it, or confirm that a second copy is acceptable.',
     extra: ({ status }) => ({ status }),
     sample: { status: 'outcome_unknown' },

@@ -211,6 +211,15 @@ export class MessagesRepository {
     return new Map(rows.map(({ id, status }) => [id, status]));
   }
 
+  /**
+   * What of locked messages keeps them from a retry: their contact was erased, or WhatsApp has accepted an attempt, of which no failure is
+   * known. Those of which neither holds are left out.
+   */
+  async barred(organizationId: string, ids: readonly string[]): Promise<Map<string, 'erased' | 'accepted'>> {
+    const rows = await this.database.query<{ id: string; why: 'erased' | 'accepted' }>(BARRED, [organizationId, ids]);
+    return new Map(rows.map(({ id, why }) => [id, why]));
+  }
+
   /** The message that a retry's key stands for; null where the key is free. */
   async findRetry(organizationId: string, idempotencyKey: string): Promise<string | null> {
     const retry = await this.database.find<{ message_id: string }>(
@@ -337,3 +346,9 @@ where failed_at is not null and failure_category is not null and not exists (
     select m.id from message m where m.conversation_id = $2 and m.direction = 'outbound' and m.created_at > f.created_at
     order by m.created_at desc, m.id desc limit ${LATER}) as later
   join message_state s on s.message_id = later.id and s.organization_id = $1 and s.status in ('delivered', 'read'))`;
+
+const BARRED = `
+select m.id, case when m.recipient is null then 'erased' else 'accepted' end as why from message m
+where m.organization_id = $1 and m.id = any($2::uuid[]) and (m.recipient is null or exists (
+  select from message_attempt a where a.message_id = m.id and (a.answer = 'accepted' or a.taken_at is not null)
+    and a.answer is distinct from 'rejected' and a.failed_at is null))`;

@@ -587,6 +587,24 @@ describe('what is held', () => {
 });
 
 describe('a retry', () => {
+  it('that is asked for after a cancel of the tag, by hand, is not canceled by its steps', async () => {
+    const messages = new MessagesRepository(opened.database, factsOf(opened.database));
+    const retry = (id: string) => messages.retry(connection.organizationId, id, ['failed'], null);
+    const [before, after] = [await accept(testPhone()), await accept(testPhone())];
+    for (const each of await claim()) await outcomes.record({ ...released(each), status: 'failed' });
+    expect(await retry(before)).toBe(true);
+    const waits = await accept(testPhone());
+    await tags.act(keyOf(), 'cancel', null);
+    expect(await retry(after)).toBe(true);
+    expect(await settle()).toBe('active');
+    const rows = await opened.database.query<{ id: string }>(
+      `select message_id as id from message_state where failure_category = 'canceled' and connection_id = $1 order by 1`,
+      [connection.id],
+    );
+    expect(rows.map(({ id }) => id)).toEqual([before, waits].sort());
+    expect(await sendAll()).toEqual([after]);
+  });
+
   it('finds what has failed page by page, as much as a turn may do, and reads no more of it', async () => {
     await seedFailed(opened.database, connection, { count: 1_500, tag: TAG });
     await opened.database.execute(

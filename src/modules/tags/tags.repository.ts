@@ -297,7 +297,9 @@ where t.organization_id = $1 and t.tag = $2 and t.resuming and not exists (
   select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${PAUSED})`;
 
 const IS_CANCELING = `t.cancel_before is not null and not (${CLAIMS_BLOCKED})`;
-const IS_BEFORE = 'q.created_at <= (select cancel_before from tag)';
+// A retry is a request of its own: one that came after the cancel is not meant by it.
+const ASKED_AT = 'coalesce(q.retried_at, q.created_at)';
+const IS_BEFORE = `${ASKED_AT} <= (select cancel_before from tag)`;
 const WAITING = waiting(IS_CANCELING, `${WAITS} and ${IS_BEFORE}`);
 const HELD = waiting(IS_CANCELING, `${PAUSED} and ${IS_BEFORE}`);
 
@@ -306,9 +308,9 @@ const CANCELED = `
 update message_tag t set cancel_before = null
 where t.organization_id = $1 and t.tag = $2 and t.cancel_before is not null
   and not exists (select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag
-    and ${NOT_PAUSED} and q.created_at <= t.cancel_before)
+    and ${NOT_PAUSED} and ${ASKED_AT} <= t.cancel_before)
   and not exists (select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag
-    and ${PAUSED} and q.created_at <= t.cancel_before)`;
+    and ${PAUSED} and ${ASKED_AT} <= t.cancel_before)`;
 
 const JOURNAL = `(
     select m.id, m.created_at from message m

@@ -53,6 +53,23 @@ beforeAll(async () => {
 
 afterAll(() => opened.close());
 
+it('a retry is barred by an attempt that was accepted and has not failed, and by an erasure', async () => {
+  const make = (status: 'accepted' | 'failed') => factories.message({ connection, status, recipient: testPhone() });
+  const [accepted, refused, erased] = [await make('accepted'), await make('failed'), await make('failed')];
+  const failed = await make('accepted');
+  await opened.database.execute('update message_attempt set failed_at = started_at where message_id = $1', [failed.id]);
+  await opened.database.execute('update message set recipient = null where id = $1', [erased.id]);
+  const ids = [accepted, refused, erased, failed].map(({ id }) => id);
+  expect(await messages.barred(connection.organizationId, ids)).toEqual(
+    new Map([
+      [accepted.id, 'accepted'],
+      [erased.id, 'erased'],
+    ]),
+  );
+  expect(await messages.barred(newId(), ids)).toEqual(new Map());
+  expect(await messages.retry(connection.organizationId, erased.id, RETRYABLE, null)).toBe(false);
+});
+
 /** A message of which the platform took the first attempt. */
 async function take(): Promise<Flow> {
   const made = await factories.message({ connection, status: 'accepted', recipient: testPhone() });

@@ -125,6 +125,21 @@ describe('a report', () => {
     });
   });
 
+  it('of an attempt that a restored backup does not know resolves the message, and makes a row of the attempt', async () => {
+    const made = await make('queued');
+    const maintenance = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
+    await opened.database.transaction(() => maintenance.markUncertain(new Date(Date.now() + 60_000)));
+    expect(await row(made.id)).toMatchObject({ status: 'outcome_unknown', error_code: 'RESTORED' });
+    const lost = { id: made.id, attemptId: newId(), metaMessageId: `wamid.${newId()}` };
+    await statuses.apply(report(lost, 'delivered'));
+    expect(await row(made.id)).toMatchObject({
+      status: 'delivered',
+      meta_message_id: lost.metaMessageId,
+      attempt_count: 1,
+    });
+    expect(await attempt(lost.attemptId)).toMatchObject({ status: 'accepted', number: 1 });
+  });
+
   it('of a failure closes an attempt whose answer never came', async () => {
     const made = await make('outcome_unknown');
     await statuses.apply(report(made, 'failed'));

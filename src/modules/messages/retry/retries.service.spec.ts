@@ -31,13 +31,12 @@ interface Given {
   messages?: Message[];
   /** As they are once their locks are there; default: failed, and none locked. */
   statuses?: Partial<Record<string, OutboundStatus>>;
+  barred?: [string, 'erased' | 'accepted'][];
   store?: (ids: readonly string[]) => void;
-  /** Between its preparation and its lock. */
-  erased?: string;
 }
 
 /** A page of a workspace without limits. */
-async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, store, erased }: Given = {}) {
+async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, barred = [], store }: Given = {}) {
   const stop = new AbortController();
   const begun: string[] = [];
   const queued: string[][] = [];
@@ -47,12 +46,12 @@ async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, s
     findByIds: () => Promise.resolve(messages),
     lock: (_: string, ids: string[]) =>
       Promise.resolve(new Map(ids.flatMap((id) => (known[id] === undefined ? [] : [[id, known[id]]])))),
+    barred: () => Promise.resolve(new Map(barred)),
     retryAll: async (_: string, retries: { messageId: string }[]) => {
       const ids = retries.map(({ messageId }) => messageId);
       store?.(ids);
-      const known = ids.filter((id) => id !== erased);
-      queued.push(known);
-      return known;
+      queued.push(ids);
+      return ids;
     },
   };
   const preparation = {
@@ -76,6 +75,17 @@ async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, s
 describe('a page of failed messages', () => {
   it('enters the queue together, and wakes its number once', async () => {
     expect(await pageOf()).toEqual({ begun: IDS, queued: [IDS], woken: ['number'], decided: IDS });
+  });
+
+  it('leaves out, decided, what was erased, and what WhatsApp has accepted of an earlier attempt', async () => {
+    const { queued, decided } = await pageOf({
+      barred: [
+        ['m2', 'erased'],
+        ['m4', 'accepted'],
+      ],
+    });
+    expect(queued).toEqual([['m1', 'm3', 'm5']]);
+    expect(decided).toEqual(IDS);
   });
 
   it('ends with the signal, and queues what was begun', async () => {
@@ -108,11 +118,6 @@ describe('a page of failed messages', () => {
   it('leaves out what another transaction has locked, and what has another status by then', async () => {
     const { queued, decided } = await pageOf({ statuses: { m1: 'failed', m2: 'queued', m4: 'failed', m5: 'read' } });
     expect([queued, decided]).toEqual([[['m1', 'm4']], ['m1', 'm2', 'm4', 'm5']]);
-  });
-
-  it('leaves alone what is erased between its preparation and its lock, and does not ask for it again', async () => {
-    const { queued, decided } = await pageOf({ erased: 'm3' });
-    expect([queued, decided]).toEqual([[['m1', 'm2', 'm4', 'm5']], IDS]);
   });
 
   it('is passed over where the workspace has not paid', async () => {

@@ -186,18 +186,33 @@ export class RetriesService {
       if (from.includes(status)) open.push(each);
       else results.set(each.message.id, notRetryable(status));
     }
-    const book = limited ? await this.reserve(open, results) : null;
-    const fit = open.filter(({ message }) => !results.has(message.id));
+    await this.bar(organizationId, open, from, results);
+    const free = open.filter(({ message }) => !results.has(message.id));
+    const book = limited ? await this.reserve(free, results) : null;
+    const fit = free.filter(({ message }) => !results.has(message.id));
     const retries = fit.map(({ message, content }) => ({ messageId: message.id, body: content.body }));
     for (const id of await this.messages.retryAll(organizationId, retries, from, apiKeyId)) results.set(id, null);
-    // Erased since it was prepared. In a page its room stays taken.
-    const { MESSAGE_NOT_RETRYABLE } = messagesErrors;
-    for (const { message } of fit) {
-      const { id, status } = message;
-      if (!results.has(id)) results.set(id, MESSAGE_NOT_RETRYABLE({ status, cleared: true }));
-    }
     await book?.write();
     return results;
+  }
+
+  /** Notes in `results` those that `MessageCase` does not queue whatever their status: MESSAGE_NOT_RETRYABLE, OUTCOME_UNKNOWN_NOT_CONFIRMED (409). */
+  private async bar(
+    organizationId: string,
+    prepared: readonly Prepared[],
+    from: readonly OutboundStatus[],
+    results: Map<string, AppError | null>,
+  ): Promise<void> {
+    const ids = prepared.map(({ message }) => message.id);
+    const barred = await this.messages.barred(organizationId, ids);
+    const isConfirmed = from.includes('outcome_unknown');
+    for (const { message } of prepared) {
+      const { id, status } = message;
+      const why = barred.get(id);
+      if (why === 'erased') results.set(id, messagesErrors.MESSAGE_NOT_RETRYABLE({ status, erased: true }));
+      else if (why === 'accepted' && !isConfirmed)
+        results.set(id, messagesErrors.OUTCOME_UNKNOWN_NOT_CONFIRMED({ status }));
+    }
   }
 
   /** Notes those without room in `results`: SPEND_LIMIT_REACHED (402), WORKSPACE_LIMIT_REACHED (429), RECIPIENT_LIMIT_REACHED (409). */

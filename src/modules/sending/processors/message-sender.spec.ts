@@ -143,6 +143,16 @@ describe('a template that is refused for its endpoint, and cannot go by the othe
   });
 });
 
+it('a message whose content was cleared fails at once, and nothing is sent', async () => {
+  const { connection, message } = await claimedTemplate();
+  const sent = () => Promise.reject(new Error('it was sent'));
+  await senderFor(connection, sent).work(task({ ...message, content: {} }));
+  expect(await statusOf(message.id)).toBe('failed');
+  expect(await attemptRows(opened.database, message.id)).toMatchObject([
+    { status: 'rejected', failure_category: 'invalid_content', platform_message: expect.stringContaining('cleared') },
+  ]);
+});
+
 it('a refusal pauses the lane once, also where its outcome is stored after the pause', async () => {
   const { connection, message } = await claimedTemplate();
   const throttled = { ...REFUSED, kind: 'lane_paused', category: 'rate_limited', retryAfterMs: 30_000 } as const;

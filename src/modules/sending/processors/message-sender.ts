@@ -182,6 +182,10 @@ export class MessageSender implements QueueKind<SendTask> {
   ): NotAcceptedOutcome | Promise<SendOutcome | Later> {
     const { type, content, contextMessageId } = task.message;
     if (!isSendableType(type)) return refusal('invalid_content', `Messages of type ${type} cannot be sent.`);
+    // No kind of message is without content; retention may have taken it while a retry was being stored.
+    if (Object.keys(content).length === 0) {
+      return refusal('invalid_content', 'What this message said was cleared when its time was over.');
+    }
     if (type === 'reaction' && contextMessageId === null) {
       return refusal('invalid_content', 'The message to react to has no id at the platform.');
     }
