@@ -5824,7 +5824,7 @@ export interface components {
         };
         UpdateProfileRequest: {
             /**
-             * @description The line under the name; it can't be empty.
+             * @description The line under the name; WhatsApp takes no empty one.
              * @example Fresh coffee, open until eight
              */
             about?: string;
@@ -5835,13 +5835,12 @@ export interface components {
             /** @example hello@example.com */
             email?: string;
             /**
-             * @description The branch of business.
+             * @description The branch of business, as WhatsApp names it.
              * @example RESTAURANT
-             * @enum {string}
              */
-            vertical?: "OTHER" | "AUTO" | "BEAUTY" | "APPAREL" | "EDU" | "ENTERTAIN" | "EVENT_PLAN" | "FINANCE" | "GROCERY" | "GOVT" | "HOTEL" | "HEALTH" | "NONPROFIT" | "PROF_SERVICES" | "RETAIL" | "TRAVEL" | "RESTAURANT" | "ALCOHOL" | "ONLINE_GAMBLING" | "PHYSICAL_GAMBLING" | "OTC_DRUGS";
+            vertical?: string;
             /**
-             * @description At most two addresses with http:// or https://; an empty list takes them away.
+             * @description At most two addresses; an empty list takes them away.
              * @example [
              *       "https://example.com"
              *     ]
@@ -6915,7 +6914,7 @@ export interface components {
          *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
          *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
          *     - [`MESSAGE_NOT_RETRYABLE`](/docs/errors#MESSAGE_NOT_RETRYABLE): A retry was asked for a message that has not failed, that was sent in the WhatsApp Business app, or whose content was cleared when its time was over.
-         *     - [`OUTCOME_UNKNOWN_NOT_CONFIRMED`](/docs/errors#OUTCOME_UNKNOWN_NOT_CONFIRMED): A retry was asked for a message whose outcome is unknown, without the confirmation.
+         *     - [`OUTCOME_UNKNOWN_NOT_CONFIRMED`](/docs/errors#OUTCOME_UNKNOWN_NOT_CONFIRMED): A retry was asked for a message whose outcome is unknown, without the confirmation; or for one that failed, of which WhatsApp has accepted an earlier attempt.
          *     - [`RECIPIENT_LIMIT_REACHED`](/docs/errors#RECIPIENT_LIMIT_REACHED): As many marketing templates as the workspace's limit of a week allows for one recipient were accepted in this week, from Monday on, of its time zone.
          *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
          *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
