@@ -52,7 +52,16 @@ export async function storeMessages(database: Database, messages: readonly Locke
       const { isHeld, isPaused, ...work } = each.work;
       const heldUntil = isPaused ? Infinity : (work.scheduledFor ?? each.createdAt);
       const held = { dueAt: dueAtOf(each), heldUntil: isHeld ? heldUntil : null };
-      return [{ ...ownerOf(each), messageId: each.id, recipient: each.recipient, ...work, ...held }];
+      return [
+        {
+          ...ownerOf(each),
+          messageId: each.id,
+          recipient: each.recipient,
+          retriedAt: each.state.retriedAt,
+          ...work,
+          ...held,
+        },
+      ];
     }),
   );
 }
@@ -108,6 +117,7 @@ export class ExpectedMessage {
         messageId: id,
         recipient,
         tag: null,
+        retriedAt: state.retriedAt,
         ...work,
         ...this.turn,
         isNew: this.isNewInQueue,
