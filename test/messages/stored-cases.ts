@@ -27,7 +27,7 @@ export async function storeMessages(database: Database, messages: readonly Locke
       direction: 'outbound',
       type: 'text',
       recipient: each.recipient,
-      sendAt: each.work?.scheduledFor == null ? null : each.createdAt,
+      sendAt: (each.work?.scheduledFor ?? null) === null ? null : each.createdAt,
       ttlSeconds: each.timeToLive / 1_000_000,
     })),
   );

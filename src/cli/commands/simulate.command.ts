@@ -84,7 +84,7 @@ export function addSimulateCommands(program: Command): void {
       const { to, times, answer } = options;
       const as = answer === undefined ? 'status' : 'answer';
       const data = await control.failure({ phone_number_id: phoneNumberId, code: Number(code), to, times, as });
-      return { data, text: facts({ Code: String(code), To: to ?? 'all', Times: String(times), As: as }) };
+      return { data, text: facts({ Code: String(Number(code)), To: to ?? 'all', Times: String(times), As: as }) };
     },
   );
 
