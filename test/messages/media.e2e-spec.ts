@@ -9,6 +9,7 @@ import { watchTries } from '../support/watch-tries.js';
 import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
 import { approvedTemplate, templateBody } from './platform-templates.js';
 import { storedFile } from './stored-files.js';
+import { reportedFailed } from '../support/reported-failed.js';
 
 let test: TestApp;
 let workspace: SendingWorkspace;
@@ -271,7 +272,7 @@ describe('the header of a template', () => {
     const file = await storedFile(test, workspace, 'image');
     const id = await sent(to, templateBody('with_image', undefined, { media_object_id: file }));
     await workspace.reaches(id, 'read');
-    await test.database.execute(`update message_state set status = 'failed' where message_id = $1`, [id]);
+    await reportedFailed(test.database, id);
     const retry = await workspace.api.post(`/messages/${id}/retry`);
     expect([retry.status, retry.body.error]).toEqual([202, undefined]);
     expect(await workspace.reaches(id, 'read')).toMatchObject({ media_object_id: file, body: 'Look at this.' });

@@ -6,6 +6,7 @@ import { waitFor } from '../support/wait-for.js';
 import { eventsOf, listenFor } from '../support/webhook-events.js';
 import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from './fixture.js';
 import { approvedTemplate, bodyValues, templateBody } from './platform-templates.js';
+import { reportedFailed } from '../support/reported-failed.js';
 
 let test: TestApp;
 let workspace: SendingWorkspace;
@@ -188,7 +189,7 @@ describe('a retry', () => {
     expect(response.status).toBe(202);
     const id = response.body.data.id as string;
     await workspace.reaches(id, 'read');
-    await test.database.execute(`update message_state set status = 'failed' where message_id = $1`, [id]);
+    await reportedFailed(test.database, id);
     const retry = () => workspace.api.post(`/messages/${id}/retry`);
 
     await template.review('PAUSED');
@@ -204,7 +205,7 @@ describe('a retry', () => {
     expect((await retry()).status).toBe(202);
     await workspace.reaches(id, 'read');
 
-    await test.database.execute(`update message_state set status = 'failed' where message_id = $1`, [id]);
+    await reportedFailed(test.database, id);
     await template.review('DELETED');
     await refusedAs('TEMPLATE_NOT_FOUND', templateBody('offer'));
     const gone = await retry();
