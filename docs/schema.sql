@@ -1247,10 +1247,12 @@ CREATE OR REPLACE FUNCTION limit_release()
  SET enable_bitmapscan TO 'off'
  SET jit TO 'off'
 AS $function$
+declare
+  unsent uuid[] := array(
+    select message_id from entered where status = 'failed' and accepted_at is null and sent_at is null);
 begin
-  if exists (select from entered where status = 'failed' and accepted_at is null and sent_at is null) then
-    perform limit_give_back(array(
-      select message_id from entered where status = 'failed' and accepted_at is null and sent_at is null), false);
+  if unsent <> '{}' then
+    perform limit_give_back(unsent, false);
   end if;
   return null;
 end $function$;

@@ -253,7 +253,7 @@ create trigger message_queue_release after update of attempt_id, held_until, rec
 -- Where an outbound message stands, from its acceptance on; each change of a message locks this row first (FactsRepository).
 -- status: "queued" as long as the message is in message_queue, also while it is in flight there.
 -- attempt_*: of the attempt that counts; null while the message is queued, and where it ended without one. attempt_count, tries: of when
--- it left the queue. retried_at: when somebody last had it retried.
+-- it left the queue. retried_at: of its last retry by a caller or its tag.
 -- billable, pricing_*: of the first report that said what the platform charges.
 -- event_count becomes data.sequence of the message's next event; counted with and without an endpoint. changed_at: of the last one.
 -- Reports update rows in place, without entries in indexes: no index names a column that they change, in its condition neither. Hence
@@ -335,7 +335,7 @@ create table message_retry (
   primary key (organization_id, idempotency_key)
 );
 
--- What somebody did with a message: retries and cancels. api_key_id: whose request it was; null: an action of its tag. The rest is what a
+-- What a caller or its tag did with a message: retries and cancels. api_key_id: whose request it was; null: an action of its tag. The rest is what a
 -- retry ended: when the message had joined the queue, and its failure. And what WhatsApp told of it: that its recipient deleted it, or a
 -- warning, with error_code.
 create table message_act (

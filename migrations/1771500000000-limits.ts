@@ -88,10 +88,12 @@ set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 $$;
 create function limit_release() returns trigger language plpgsql
 set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
+declare
+  unsent uuid[] := array(
+    select message_id from entered where status = 'failed' and accepted_at is null and sent_at is null);
 begin
-  if exists (select from entered where status = 'failed' and accepted_at is null and sent_at is null) then
-    perform limit_give_back(array(
-      select message_id from entered where status = 'failed' and accepted_at is null and sent_at is null), false);
+  if unsent <> '{}' then
+    perform limit_give_back(unsent, false);
   end if;
   return null;
 end $$;

@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import type { AttemptFacts } from '../../src/modules/message-state/attempt-facts.js';
+import { type AttemptFacts, newAttempt } from '../../src/modules/message-state/attempt-facts.js';
 import type {
   Fact,
   Failure,
@@ -10,6 +10,7 @@ import type {
 } from '../../src/modules/message-state/facts.types.js';
 import type { StatusReport } from '../../src/modules/message-state/message.types.js';
 import { testPhone, type ConnectionRow } from '../support/factories.js';
+import { queuedState, waitingWork } from '../support/message-rows.js';
 
 const SECOND = 1_000_000;
 const HOUR = 3_600 * SECOND;
@@ -24,62 +25,8 @@ export interface Ids {
   connection: ConnectionRow;
 }
 
-const STATE: MessageState = {
-  status: 'queued',
-  eventCount: 0,
-  changedAt: null,
-  queuedAt: ACCEPTED_AT,
-  processingAt: null,
-  acceptedAt: null,
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  failedAt: null,
-  metaMessageId: null,
-  failureCategory: null,
-  errorCode: null,
-  errorMessage: null,
-  attemptId: null,
-  attemptNumber: 0,
-  attemptCount: 0,
-  tries: 0,
-  retriedAt: null,
-  billable: null,
-  pricingCategory: null,
-  pricingType: null,
-  pricingSubtype: null,
-  pricingModel: null,
-};
-const WAITS: Work = {
-  queuedAt: ACCEPTED_AT,
-  expiresAt: NOW + 9 * HOUR,
-  tries: 1,
-  attemptNumber: 0,
-  attemptId: null,
-  claimedAt: null,
-  leaseUntil: null,
-  isHeld: false,
-  isPaused: false,
-  scheduledFor: null,
-  dueAt: null,
-};
-const NOTHING_KNOWN = {
-  answer: null,
-  answeredAt: null,
-  httpStatus: null,
-  code: null,
-  text: null,
-  category: null,
-  traceId: null,
-  leaseEndedAt: null,
-  takenAt: null,
-  failedAt: null,
-  failedCode: null,
-  failedText: null,
-  failedCategory: null,
-  replacedAt: null,
-  metaMessageId: null,
-};
+const STATE = queuedState(ACCEPTED_AT);
+const WAITS = waitingWork({ queuedAt: ACCEPTED_AT, expiresAt: NOW + 9 * HOUR, tries: 1 });
 
 type Start = Partial<Pick<LockedMessage, 'work' | 'attempts' | 'recipient'>> & {
   state?: Partial<MessageState>;
@@ -91,7 +38,7 @@ function inFlight(ids: Ids, number: 1 | 2): Work {
 }
 
 function attempt(ids: Ids, change: Partial<AttemptFacts>): AttemptFacts {
-  return { ...NOTHING_KNOWN, id: ids.attempts[0], number: 1, startedAt: NOW - 300 * SECOND, ...change };
+  return { ...newAttempt(ids.attempts[0], 1, NOW - 300 * SECOND), ...change };
 }
 
 /** The message has left the queue. */

@@ -4,6 +4,8 @@ import type { Prepared } from '../../src/infrastructure/database/prepared.js';
 import type { Applied, OutcomeRecord } from '../../src/modules/message-state/facts.types.js';
 import { FactsRepository } from '../../src/modules/message-state/facts.repository.js';
 import { FactsService } from '../../src/modules/message-state/facts.service.js';
+import type { OutboundStatus } from '../../src/modules/message-state/message-state.types.js';
+import { MessagesRepository } from '../../src/modules/messages/messages.repository.js';
 import { LIMITED } from './limits.js';
 
 /** The door to the messages' rows, with messages that live 24 hours. */
@@ -26,4 +28,16 @@ export function recordIn(client: ClientBase, record: OutcomeRecord): Promise<App
 export async function cancelMessage(database: Database, organizationId: string, messageId: string): Promise<boolean> {
   const [applied] = await factsOf(database).applyNow([{ kind: 'canceled', messageId }], { organizationId });
   return applied?.moved === true;
+}
+
+/** Retries one message; false where it has another status than `from`. */
+export async function retryMessage(
+  database: Database,
+  organizationId: string,
+  messageId: string,
+  from: readonly OutboundStatus[] = ['outcome_unknown'],
+  body: string | null = null,
+): Promise<boolean> {
+  const messages = new MessagesRepository(database, factsOf(database));
+  return (await messages.retry(organizationId, [{ messageId, body }], from)).length > 0;
 }

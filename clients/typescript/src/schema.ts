@@ -1181,8 +1181,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A customer called, and nobody answered
-         * @description Sent when a call of a customer ends that nobody took.
+         * A call of a customer was not answered
+         * @description Sent when the call ends.
          */
         post: operations["on_call_missed"];
         delete?: never;
@@ -1571,7 +1571,7 @@ export interface components {
                     id: string | null;
                     /**
                      * Format: date-time
-                     * @description Null: nobody took it.
+                     * @description Null: it was not answered.
                      */
                     started_at: string | null;
                     status: string | null;
@@ -1617,7 +1617,7 @@ export interface components {
                     id: string | null;
                     /**
                      * Format: date-time
-                     * @description Null: nobody took it.
+                     * @description Null: it was not answered.
                      */
                     started_at: string | null;
                     status: string | null;

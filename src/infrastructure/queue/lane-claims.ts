@@ -20,8 +20,8 @@ export interface LaneClaimsOptions<T> {
   /** A process without free slots gives back lanes that it has owned for this long, not all at the same time. */
   giveBackAfterMs: () => number;
   clock: Clock;
-  /** The lane has due rows again. */
-  wake(laneKey: string): void;
+  /** What a lost claim took of these lanes is released: they may have due rows again. */
+  onReleased(laneKeys: readonly string[]): void;
   onError(message: string, error: unknown): void;
 }
 
@@ -231,7 +231,7 @@ export class LaneClaims<T> {
     );
     this.noteSlow(chosen, turns, clock.monotonic() - startedAt);
     this.failed(chosen, turns);
-    for (const [n, each] of chosen.entries()) this.settle(each, turns[n]);
+    for (const [n, turn] of turns.entries()) this.settle(chosen[n] as Waiting<T>, turn);
   }
 
   /** An error in it is a rejection. */
@@ -250,12 +250,12 @@ export class LaneClaims<T> {
     });
   }
 
-  private settle({ lane, pace, resolve }: Waiting<T>, turn?: Claim<T> | Error): void {
+  private settle({ lane, pace, resolve }: Waiting<T>, turn: Claim<T> | Error): void {
     const now = this.options.clock.monotonic();
-    if (turn === undefined || turn instanceof Error) {
+    if (turn instanceof Error) {
       // What is out of time has done nothing. After another error the claim may have been committed.
       if (!isOutOfTime(turn)) lane.paceIsUnknown();
-      resolve(turn ?? new Error('a claim without an answer'));
+      resolve(turn);
       return;
     }
     lane.claimed(now, pace, turn, now + this.options.giveBackAfterMs());
@@ -307,15 +307,13 @@ export class LaneClaims<T> {
 
   /** The lanes go on meanwhile; the stop waits for it. */
   private releaseLost(lost: LostClaimError, chosen: readonly Waiting<T>[]): void {
-    const taking = this.options.kind.releaseLost?.(
-      lost,
-      chosen.map(({ lane }) => lane.key),
-    );
-    if (taking === undefined) return;
+    const laneKeys = chosen.map(({ lane }) => lane.key);
+    const releasing = this.options.kind.releaseLost?.(lost, laneKeys);
+    if (releasing === undefined) return;
     this.releasing++;
-    void taking.finally(() => {
+    void releasing.finally(() => {
       this.releasing--;
-      for (const { lane } of chosen) this.options.wake(lane.key);
+      this.options.onReleased(laneKeys);
     });
   }
 }

@@ -4,7 +4,7 @@ import { BusyLane } from './busy-lane.js';
 import { hasMore, LaneClaims } from './lane-claims.js';
 import type { LanePace } from './lane-grant.js';
 import type { LaneRepository, ReleasedLane } from './lane.repository.js';
-import type { QueueKind } from './queue-kind.js';
+import { errorOf, type QueueKind } from './queue-kind.js';
 
 export interface LaneRunnerOptions<T> extends Partial<typeof DEFAULTS> {
   kind: QueueKind<T>;
@@ -63,7 +63,7 @@ export class LaneRunner<T> {
   private readonly options: LaneRunnerOptions<T> & typeof DEFAULTS;
   private readonly clock: Clock;
   private readonly claims: LaneClaims<T>;
-  /** A run or a row has ended. */
+  /** A run or a row has ended, or what a lost claim took is released. */
   private readonly progress = new Signal();
   private readonly stopped = new Signal();
   /** By lane and time. */
@@ -75,7 +75,11 @@ export class LaneRunner<T> {
   constructor(given: LaneRunnerOptions<T>) {
     this.options = { ...DEFAULTS, ...given };
     this.clock = this.options.clock;
-    this.claims = new LaneClaims({ ...this.options, wake: (laneKey) => this.wake(laneKey) });
+    const onReleased = (laneKeys: readonly string[]): void => {
+      this.progress.notify();
+      for (const laneKey of laneKeys) this.wake(laneKey);
+    };
+    this.claims = new LaneClaims({ ...this.options, onReleased });
   }
 
   get isStopping(): boolean {
@@ -126,10 +130,7 @@ export class LaneRunner<T> {
   }
 
   private async waitWhile(isSo: () => boolean, until: number): Promise<void> {
-    const poll = 100;
-    while (isSo() && this.clock.monotonic() < until) {
-      await this.progress.wait(Math.min(poll, until - this.clock.monotonic()));
-    }
+    while (isSo() && this.clock.monotonic() < until) await this.progress.wait(until - this.clock.monotonic());
   }
 
   private async start(laneKey: string, warmUntil: number): Promise<void> {
@@ -249,7 +250,7 @@ export class LaneRunner<T> {
         await lanes.ensure(lane.key);
       } catch (error) {
         this.options.onError(`lane ${lane.key}: a claim failed`, error);
-        return error instanceof Error ? error : new Error(String(error));
+        return errorOf(error);
       }
       lane.setPace(this.clock.monotonic(), pace);
       const waitMs = lane.msUntilPace(this.clock.monotonic());

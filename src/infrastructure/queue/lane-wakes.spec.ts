@@ -89,7 +89,7 @@ it('few statements are under way at once, which take all that gathered', async (
   expect(new Set(jobs.flat()).size).toBe(150);
 });
 
-it('what nobody took is counted, and announced with the next row', async () => {
+it('a wake that could not be sent is counted, and announced with the next row', async () => {
   const { wakes, notices, answer, counters } = wakesOn({ redis: false });
   answer.notices = () => Promise.reject(new Error('away'));
   wakes.announce('send', 'a');

@@ -33,7 +33,7 @@ export interface CallNews extends OfContact {
   readonly isOutbound: boolean;
   /** In the platform's words: `COMPLETED`, `FAILED`. */
   readonly status: string | null;
-  /** Null: nobody took it. */
+  /** Null: it was not answered. */
   readonly startedAt: Date | null;
   readonly durationSeconds: number | null;
 }

@@ -1,4 +1,4 @@
-import { factsOf, cancelMessage } from '../../../test/support/facts.js';
+import { factsOf, cancelMessage, retryMessage } from '../../../test/support/facts.js';
 import fc from 'fast-check';
 import { statusReport } from '../../../test/messages/platform-reports.js';
 import { acceptedOutcome } from '../../../test/support/accepted-outcome.js';
@@ -12,7 +12,6 @@ import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { AcceptRepository } from '../messages/accept/accept.repository.js';
-import { MessagesRepository } from '../messages/messages.repository.js';
 import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
 import { ClaimRepository } from '../sending/claim/claim.repository.js';
 import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
@@ -30,7 +29,6 @@ let factories: Factories;
 let accepts: AcceptRepository[];
 let sends: ClaimRepository;
 let outcomes: OutcomeRepository;
-let messages: MessagesRepository;
 
 beforeAll(async () => {
   opened = await openTestDatabase(12);
@@ -39,7 +37,6 @@ beforeAll(async () => {
   accepts = [1, 2].map(() => new AcceptRepository(database, Tracing.OFF, LIMITED));
   sends = new ClaimRepository(database);
   outcomes = new OutcomeRepository(database, factsOf(database));
-  messages = new MessagesRepository(database, factsOf(database));
   await database.execute(
     `insert into usage_rate (countries, category, tier_from, price, currency, valid_from) values
        ('{*}', 'marketing', 1, 0.07, 'EUR', '2026-01-01'), ('{*}', 'marketing_lite', 1, 0.09, 'EUR', '2026-01-01'),
@@ -158,7 +155,7 @@ class Ledger {
     const again = { id, organizationId, recipient, templateCategory: isTemplate ? 'MARKETING' : null };
     const refused = new Error('no room');
     const work = database.transaction(async () => {
-      if (!(await messages.retry(organizationId, id, ['failed'], null))) throw refused;
+      if (!(await retryMessage(database, organizationId, id, ['failed']))) throw refused;
       const book = await LimitBook.open([again], database);
       if (book.refusalOf(again) !== null) throw refused;
       book.take(again);
@@ -310,7 +307,7 @@ describe('what was given back counts again, once, where the message was sent aft
       } else if (kind === 'cancel') await cancelMessage(database, organizationId, made.id);
       else if (kind === 'retry') {
         await database.transaction(async () => {
-          expect(await messages.retry(organizationId, made.id, ['failed', 'outcome_unknown'], null)).toBe(true);
+          expect(await retryMessage(database, organizationId, made.id, ['failed', 'outcome_unknown'])).toBe(true);
           const book = await LimitBook.open([again], database);
           book.take(again);
           await book.write();

@@ -1,4 +1,5 @@
 import type { MessageAct } from './message.types.js';
+import { timeOf } from './facts.repository.js';
 import type { Fact } from './facts.types.js';
 import type { MessageCase } from './message-case.js';
 
@@ -12,7 +13,7 @@ type ActRow = Pick<MessageAct, 'apiKeyId' | 'failureCategory' | 'errorCode'> & {
   failedAt: number | null;
 };
 
-/** What is kept of a fact that was decided by somebody, and was applied. */
+/** What is kept of a retry or a cancel that was applied. */
 export function actOf(fact: Fact, { message, state }: MessageCase): ActRow | null {
   const of = { messageId: message.id, organizationId: message.organizationId };
   if (fact.kind === 'canceled') {
@@ -25,7 +26,7 @@ export function actOf(fact: Fact, { message, state }: MessageCase): ActRow | nul
   return { ...of, at: message.now, act: 'retried', apiKeyId: fact.apiKeyId ?? null, ...ended };
 }
 
-const time = (name: string): string => `to_timestamp("${name}" / 1000000)`;
+const time = (name: string): string => timeOf(`"${name}"`);
 
 /** $1 rows. */
 export const INSERT_ACTS = `

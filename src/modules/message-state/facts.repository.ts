@@ -158,7 +158,8 @@ const microsOf = (alias: string, columns: string): string =>
   split(columns)
     .map((column) => `${micros(`${alias}.${column}`)} as "${camel(column)}"`)
     .join(', ');
-const timeOf = (column: string): string => `to_timestamp(${column} / ${MICROSECONDS})`;
+/** SQL: a time of microseconds since the epoch. */
+export const timeOf = (column: string): string => `to_timestamp(${column} / ${MICROSECONDS})`;
 
 const lock = (rows: string, condition = ''): string => `
 select s.message_id as id, s.status, ${camelColumns('s', 'organization_id, connection_id, conversation_id, event_count')},

@@ -94,7 +94,7 @@ export interface MessageState {
   /** Written back when the message leaves the queue, as is `tries`. */
   attemptCount: number;
   tries: number;
-  /** When somebody last had it retried. */
+  /** Of its last retry by a caller or its tag. */
   retriedAt: number | null;
   billable: boolean | null;
   pricingCategory: string | null;

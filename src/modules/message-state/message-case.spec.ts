@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { legalMoves, type OutboundStatus } from './message-state.types.js';
 import type { StatusReport } from './message.types.js';
-import type { AttemptFacts } from './attempt-facts.js';
+import { queuedState, waitingWork } from '../../../test/support/message-rows.js';
+import { type AttemptFacts, newAttempt } from './attempt-facts.js';
 import type { Fact, LockedMessage, MessageState, OutcomeRecord, Work } from './facts.types.js';
 import { MessageCase } from './message-case.js';
 
@@ -9,46 +10,8 @@ const SECOND = 1_000_000;
 const NOW = 1_700_000_100 * SECOND;
 const LEGAL = new Set(legalMoves().map(({ from, to }) => `${from} > ${to}`));
 
-const STATE: MessageState = {
-  status: 'queued',
-  eventCount: 0,
-  changedAt: null,
-  queuedAt: NOW - 60 * SECOND,
-  processingAt: null,
-  acceptedAt: null,
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  failedAt: null,
-  metaMessageId: null,
-  failureCategory: null,
-  errorCode: null,
-  errorMessage: null,
-  attemptId: null,
-  attemptNumber: 0,
-  attemptCount: 0,
-  tries: 0,
-  retriedAt: null,
-  billable: null,
-  pricingCategory: null,
-  pricingType: null,
-  pricingSubtype: null,
-  pricingModel: null,
-};
-
-const WAITS: Work = {
-  queuedAt: NOW - 60 * SECOND,
-  expiresAt: NOW + 3_600 * SECOND,
-  tries: 0,
-  attemptNumber: 0,
-  attemptId: null,
-  claimedAt: null,
-  leaseUntil: null,
-  isHeld: false,
-  isPaused: false,
-  scheduledFor: null,
-  dueAt: null,
-};
+const STATE = queuedState(NOW - 60 * SECOND);
+const WAITS = waitingWork({ queuedAt: NOW - 60 * SECOND, expiresAt: NOW + 3_600 * SECOND });
 
 const inFlight = (number: number): Work => ({
   ...WAITS,
@@ -59,24 +22,7 @@ const inFlight = (number: number): Work => ({
 });
 
 function attempt(number: number, change: Partial<AttemptFacts> = {}): AttemptFacts {
-  const nothing = {
-    answer: null,
-    answeredAt: null,
-    httpStatus: null,
-    code: null,
-    text: null,
-    category: null,
-    traceId: null,
-    leaseEndedAt: null,
-    takenAt: null,
-    failedAt: null,
-    failedCode: null,
-    failedText: null,
-    failedCategory: null,
-    replacedAt: null,
-    metaMessageId: null,
-  };
-  return { id: `attempt-${number}`, number, startedAt: NOW - (60 - number) * SECOND, ...nothing, ...change };
+  return { ...newAttempt(`attempt-${number}`, number, NOW - (60 - number) * SECOND), ...change };
 }
 
 function known(change: Omit<Partial<LockedMessage>, 'state'> & { state?: Partial<MessageState> } = {}): LockedMessage {

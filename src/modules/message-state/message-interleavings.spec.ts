@@ -1,4 +1,4 @@
-import { factsOf, cancelMessage } from '../../../test/support/facts.js';
+import { factsOf, cancelMessage, retryMessage } from '../../../test/support/facts.js';
 import fc from 'fast-check';
 import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
 import { Factories, type ConnectionRow } from '../../../test/support/factories.js';
@@ -19,7 +19,6 @@ import type { OutcomeRecord } from './facts.types.js';
 import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
 import { TagsRepository } from '../tags/tags.repository.js';
 import { AcceptRepository } from '../messages/accept/accept.repository.js';
-import { MessagesRepository } from '../messages/messages.repository.js';
 import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
 import { ScheduleRepository } from '../messages/schedule/schedule.repository.js';
 import { isInQueue, legalMoves, statesThatTake, type OutboundStatus } from './message-state.types.js';
@@ -60,7 +59,6 @@ class World {
   private readonly outcomes = [1, 2].map(() => new OutcomeRepository(opened.database, factsOf(opened.database)));
   private readonly sends = new ClaimRepository(opened.database);
   private readonly sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
-  private readonly messages = new MessagesRepository(opened.database, factsOf(opened.database));
   private readonly schedule = new ScheduleRepository(opened.database, factsOf(opened.database));
   private readonly tags = new TagsRepository(opened.database, factsOf(opened.database));
   private readonly accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
@@ -125,7 +123,7 @@ class World {
     },
     retry: (n: number) =>
       opened.database.transaction(() =>
-        this.messages.retry(this.connection.organizationId, this.message(n), RETRYABLE, null),
+        retryMessage(opened.database, this.connection.organizationId, this.message(n), RETRYABLE),
       ),
     cancel: (n: number) => cancelMessage(opened.database, this.connection.organizationId, this.message(n)),
     lease: async () => {

@@ -1,4 +1,4 @@
-import { factsOf, cancelMessage } from '../../../test/support/facts.js';
+import { factsOf, cancelMessage, retryMessage } from '../../../test/support/facts.js';
 import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { attemptRow } from '../../../test/messages/attempt-row.js';
@@ -16,7 +16,6 @@ import {
   type OutboundStatus,
   type StateEvent,
 } from './message-state.types.js';
-import { MessagesRepository } from '../messages/messages.repository.js';
 import type { StatusReport } from './message.types.js';
 import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
 import { released } from '../sending/outcome/outcome-record.js';
@@ -119,12 +118,7 @@ function answered(status: OutcomeRecord['status']) {
 function retried(event: 'retry' | 'retry_confirmed') {
   return ({ id }: Made) => {
     const { organizationId } = connection;
-    return new MessagesRepository(opened.database, factsOf(opened.database)).retry(
-      organizationId,
-      id,
-      statesThatTake(event),
-      null,
-    );
+    return retryMessage(opened.database, organizationId, id, statesThatTake(event));
   };
 }
 

@@ -1,4 +1,4 @@
-import { factsOf, cancelMessage } from '../../../test/support/facts.js';
+import { factsOf, cancelMessage, retryMessage } from '../../../test/support/facts.js';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.js';
 import { attemptRows } from '../../../test/messages/attempt-row.js';
@@ -9,7 +9,6 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/t
 import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { statesThatTake } from './message-state.types.js';
-import { MessagesRepository } from '../messages/messages.repository.js';
 import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
 import { released } from '../sending/outcome/outcome-record.js';
 import type { OutcomeRecord } from './facts.types.js';
@@ -27,7 +26,6 @@ let factories: Factories;
 let connection: ConnectionRow;
 let sends: ClaimRepository;
 let sweeps: SendingSweepsRepository;
-let messages: MessagesRepository;
 let outcomes: OutcomeRepository[];
 
 beforeAll(async () => {
@@ -35,7 +33,6 @@ beforeAll(async () => {
   factories = new Factories(opened.database);
   sends = new ClaimRepository(opened.database);
   sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
-  messages = new MessagesRepository(opened.database, factsOf(opened.database));
   // As two processes have them: their statements overlap.
   outcomes = [
     new OutcomeRepository(opened.database, factsOf(opened.database)),
@@ -136,7 +133,7 @@ it('a message is in one place, each attempt once, however claims, answers, sweep
             case 'retry': {
               const messageId = ids[now.which % ids.length] ?? '';
               const { organizationId } = connection;
-              await messages.retry(organizationId, messageId, RETRYABLE, 'again');
+              await retryMessage(opened.database, organizationId, messageId, RETRYABLE, 'again');
               break;
             }
             case 'cancel':

@@ -154,24 +154,13 @@ export class MessagesRepository {
   }
 
   /**
-   * Queues a message again, behind what its recipient has waiting; the attempts keep the history. False where it is
-   * in none of the given states (any more).
+   * Queues messages of one workspace again, behind what their recipients have waiting; the attempts keep the history.
    *
-   * @param body what lists show of it: the text of a template may have changed.
-   * @param apiKeyId whose request it is; none: an action of its tag.
+   * @param retries `body`: what lists show of it, as the text of a template may have changed.
+   * @param apiKeyId whose request it is; none: an action of their tag.
+   * @returns the ids of those that were queued, in their order; the others are in none of the states `from` (any more).
    */
   async retry(
-    organizationId: string,
-    messageId: string,
-    from: readonly OutboundStatus[],
-    body: string | null,
-    apiKeyId?: string,
-  ): Promise<boolean> {
-    return (await this.retryAll(organizationId, [{ messageId, body }], from, apiKeyId)).length > 0;
-  }
-
-  /** As `retry`, of messages of one workspace: the ids of those that were queued, in their order. */
-  async retryAll(
     organizationId: string,
     retries: readonly { messageId: string; body: string | null }[],
     from: readonly OutboundStatus[],

@@ -1,4 +1,4 @@
-import { factsOf, recordIn } from '../../../test/support/facts.js';
+import { factsOf, recordIn, retryMessage } from '../../../test/support/facts.js';
 import type pg from 'pg';
 import { attemptRows } from '../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../test/messages/platform-reports.js';
@@ -18,7 +18,6 @@ import { anyHas } from '../../infrastructure/queue/turns.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { AcceptRepository, INSERT_MESSAGES } from '../messages/accept/accept.repository.js';
 import { MessagesMaintenanceRepository } from '../messages/maintenance/messages-maintenance.repository.js';
-import { MessagesRepository } from '../messages/messages.repository.js';
 import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
 import { CLAIM, claimParams, ClaimRepository, type ClaimedMessage } from '../sending/claim/claim.repository.js';
 import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
@@ -318,8 +317,7 @@ describe('what comes back to a paused tag', () => {
     const [claimed] = await claim();
     await outcomes.record({ ...released(claimed as ClaimedMessage), status: 'failed' });
     await act('pause');
-    const messages = new MessagesRepository(opened.database, factsOf(opened.database));
-    await messages.retry(connection.organizationId, id, ['failed'], 'hello');
+    await retryMessage(opened.database, connection.organizationId, id, ['failed'], 'hello');
     expect(await settle()).toBe('paused');
     expect(await dueRows()).toEqual([]);
     await act('resume');
@@ -588,8 +586,7 @@ describe('what is held', () => {
 
 describe('a retry', () => {
   it('that is asked for after a cancel of the tag, by hand, is not canceled by its steps', async () => {
-    const messages = new MessagesRepository(opened.database, factsOf(opened.database));
-    const retry = (id: string) => messages.retry(connection.organizationId, id, ['failed'], null);
+    const retry = (id: string) => retryMessage(opened.database, connection.organizationId, id, ['failed']);
     const [before, after] = [await accept(testPhone()), await accept(testPhone())];
     for (const each of await claim()) await outcomes.record({ ...released(each), status: 'failed' });
     expect(await retry(before)).toBe(true);

@@ -1,4 +1,4 @@
-import { factsOf } from '../../../../test/support/facts.js';
+import { factsOf, retryMessage } from '../../../../test/support/facts.js';
 import { runs } from '../../../../test/support/runs.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import fc from 'fast-check';
@@ -67,7 +67,7 @@ it('a retry is barred by an attempt that was accepted and has not failed, and by
     ]),
   );
   expect(await messages.barred(newId(), ids)).toEqual(new Map());
-  expect(await messages.retry(connection.organizationId, erased.id, RETRYABLE, null)).toBe(false);
+  expect(await retryMessage(opened.database, connection.organizationId, erased.id, RETRYABLE)).toBe(false);
 });
 
 /** A message of which the platform took the first attempt. */
@@ -107,7 +107,7 @@ class Flow {
 
   retry(): Promise<boolean> {
     const { organizationId } = connection;
-    return messages.retry(organizationId, this.messageId, RETRYABLE, null);
+    return retryMessage(opened.database, organizationId, this.messageId, RETRYABLE);
   }
 
   /** True where the message was claimed for another attempt. */

@@ -47,7 +47,7 @@ async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, b
     lock: (_: string, ids: string[]) =>
       Promise.resolve(new Map(ids.flatMap((id) => (known[id] === undefined ? [] : [[id, known[id]]])))),
     barred: () => Promise.resolve(new Map(barred)),
-    retryAll: async (_: string, retries: { messageId: string }[]) => {
+    retry: async (_: string, retries: { messageId: string }[]) => {
       const ids = retries.map(({ messageId }) => messageId);
       store?.(ids);
       queued.push(ids);

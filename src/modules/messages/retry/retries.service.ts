@@ -191,7 +191,7 @@ export class RetriesService {
     const book = limited ? await this.reserve(free, results) : null;
     const fit = free.filter(({ message }) => !results.has(message.id));
     const retries = fit.map(({ message, content }) => ({ messageId: message.id, body: content.body }));
-    for (const id of await this.messages.retryAll(organizationId, retries, from, apiKeyId)) results.set(id, null);
+    for (const id of await this.messages.retry(organizationId, retries, from, apiKeyId)) results.set(id, null);
     await book?.write();
     return results;
   }

@@ -1,4 +1,4 @@
-import { factsOf, cancelMessage } from '../../../../test/support/facts.js';
+import { factsOf, cancelMessage, retryMessage } from '../../../../test/support/facts.js';
 import { LIMITED } from '../../../../test/support/limits.js';
 import pg from 'pg';
 import { seedScheduled } from '../../../../test/support/rig/seed-messages.js';
@@ -223,12 +223,7 @@ describe('the release', () => {
     const id = await due(connection, { tag: 'sale' });
     const refusal = { category: 'template_unavailable', code: 'TEMPLATE_NOT_APPROVED', message: 'paused' } as const;
     await schedule.release([{ ...queued(id), refusal }]);
-    await new MessagesRepository(opened.database, factsOf(opened.database)).retry(
-      connection.organizationId,
-      id,
-      ['failed'],
-      null,
-    );
+    await retryMessage(opened.database, connection.organizationId, id, ['failed']);
     const tags = new TagsRepository(opened.database, factsOf(opened.database));
     const sale = { organizationId: connection.organizationId, tag: 'sale' };
     await tags.act(sale, 'pause', null);

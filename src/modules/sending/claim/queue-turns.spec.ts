@@ -1,5 +1,5 @@
 import type { OutcomeRecord } from '../../message-state/facts.types.js';
-import { factsOf, recordIn, cancelMessage } from '../../../../test/support/facts.js';
+import { factsOf, recordIn, cancelMessage, retryMessage } from '../../../../test/support/facts.js';
 import type pg from 'pg';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { LIMITED } from '../../../../test/support/limits.js';
@@ -14,7 +14,6 @@ import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { AcceptRepository, INSERT_MESSAGES } from '../../messages/accept/accept.repository.js';
 import { enterContactObservations } from '../../conversations/conversations.repository.js';
 import { MessagesMaintenanceRepository } from '../../messages/maintenance/messages-maintenance.repository.js';
-import { MessagesRepository } from '../../messages/messages.repository.js';
 import { TagsRepository } from '../../tags/tags.repository.js';
 import { type ClaimedMessage, ClaimRepository } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
@@ -525,7 +524,6 @@ it('never strands a message, nor sends two to a recipient at once, whatever inse
   const recipients = Array.from({ length: 6 }, (_none, n) => `49153${n}`);
   const [withdrawn] = recipients as [string];
   const any = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T;
-  const messages = new MessagesRepository(opened.database, factsOf(opened.database));
   const maintenance = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
   const tags = new TagsRepository(opened.database, factsOf(opened.database));
   const sale = { organizationId: connection.organizationId, tag: 'sale' };
@@ -566,7 +564,7 @@ it('never strands a message, nor sends two to a recipient at once, whatever inse
     }),
     rounds(() => cancelMessage(opened.database, connection.organizationId, any(ids) ?? newId())),
     rounds(() => cancelMessage(opened.database, connection.organizationId, any(ids) ?? newId())),
-    rounds(() => messages.retry(connection.organizationId, any(retryable) ?? newId(), ['failed'], null)),
+    rounds(() => retryMessage(opened.database, connection.organizationId, any(retryable) ?? newId(), ['failed'])),
     rounds(() =>
       maintenance.withdraw({
         organizationId: connection.organizationId,

@@ -1,4 +1,4 @@
-import { factsOf } from '../../../../test/support/facts.js';
+import { factsOf, retryMessage } from '../../../../test/support/facts.js';
 import { LIMITED } from '../../../../test/support/limits.js';
 import { acceptedOutcome } from '../../../../test/support/accepted-outcome.js';
 import { beside } from '../../../../test/support/beside.js';
@@ -15,7 +15,6 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../../test/suppor
 import { joinLanes } from '../../message-state/join-lanes.service.js';
 import { AcceptRepository } from '../../messages/accept/accept.repository.js';
 import { MessagesMaintenanceRepository } from '../../messages/maintenance/messages-maintenance.repository.js';
-import { MessagesRepository } from '../../messages/messages.repository.js';
 import { applyStatusReports } from '../../messages/reports/status-reports.repository.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
@@ -77,12 +76,7 @@ async function attemptsOf(id: string): Promise<Record<string, unknown>[]> {
 }
 
 function retry(connectionId: string, id: string): Promise<boolean> {
-  return new MessagesRepository(opened.database, factsOf(opened.database)).retry(
-    connectionId,
-    id,
-    ['outcome_unknown'],
-    null,
-  );
+  return retryMessage(opened.database, connectionId, id);
 }
 
 describe('the next attempt within a lease', () => {
@@ -124,7 +118,7 @@ describe('the next attempt within a lease', () => {
     const { database } = opened;
     const first = await claimOne(lane);
     await runOut(id);
-    await new MessagesRepository(database, factsOf(database)).retry(lane, id, ['outcome_unknown'], null);
+    await retryMessage(database, lane, id);
     const retry = await claimOne(lane);
     const report = { id, attemptId: first.attemptId, metaMessageId: `wamid.${first.attemptId}` };
     await database.transaction(() =>
@@ -180,14 +174,7 @@ describe('outcomes', () => {
     const id = await queue(lane);
     const old = await claimOne(lane);
     await runOut(id);
-    expect(
-      await new MessagesRepository(opened.database, factsOf(opened.database)).retry(
-        lane,
-        id,
-        ['outcome_unknown'],
-        null,
-      ),
-    ).toBe(true);
+    expect(await retryMessage(opened.database, lane, id)).toBe(true);
     const current = await claimOne(lane);
     const refused = acceptedOutcome(old, { status: 'failed', metaMessageId: null });
     expect(await outcomes.record(refused)).toBe('late');
@@ -258,8 +245,7 @@ describe('outcomes', () => {
     const id = await queue(lane);
     const claimed = await claimOne(lane);
     await runOut(id);
-    const messages = new MessagesRepository(opened.database, factsOf(opened.database));
-    expect(await messages.retry(lane, id, ['outcome_unknown'], null)).toBe(true);
+    expect(await retryMessage(opened.database, lane, id)).toBe(true);
     expect(await outcomes.record(acceptedOutcome(claimed))).toBe('retry_canceled');
     expect(await rowOf(id)).toMatchObject({ status: 'accepted', current_attempt_id: claimed.attemptId });
     expect(await claim(lane)).toEqual([]);
@@ -273,8 +259,7 @@ describe('outcomes', () => {
     await accepts.accept(message);
     const claimed = await claimOne(connection.id);
     await runOut(message.id);
-    const messages = new MessagesRepository(opened.database, factsOf(opened.database));
-    await messages.retry(connection.organizationId, message.id, ['outcome_unknown'], null);
+    await retryMessage(opened.database, connection.organizationId, message.id);
     const recording = beside(
       opened.database,
       async () => {

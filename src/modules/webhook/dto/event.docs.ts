@@ -167,8 +167,8 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
     as: 'captured',
   },
   'call.missed': {
-    summary: 'A customer called, and nobody answered',
-    description: 'Sent when a call of a customer ends that nobody took.',
+    summary: 'A call of a customer was not answered',
+    description: 'Sent when the call ends.',
     data: callOf('failed', null),
     as: 'missed',
   },

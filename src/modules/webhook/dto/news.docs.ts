@@ -27,7 +27,7 @@ export const callOf = (status: string, seconds: number | null): Described & { ex
       id: is(nullable(text), 'wacid.HBgLMTU1NTAxMDAwMDk'),
       direction: is(oneOf(['inbound', 'outbound']), 'inbound'),
       status: is(nullable(text), status),
-      started_at: is(nullable(time), seconds === null ? null : SECOND, 'Null: nobody took it.'),
+      started_at: is(nullable(time), seconds === null ? null : SECOND, 'Null: it was not answered.'),
       duration_seconds: is(nullable(integer), seconds),
     }),
   });
