@@ -1182,7 +1182,7 @@ export interface webhooks {
         put?: never;
         /**
          * A call of a customer was not answered
-         * @description Sent when the call ends.
+         * @description Sent when a call of a customer ends that was not answered.
          */
         post: operations["on_call_missed"];
         delete?: never;

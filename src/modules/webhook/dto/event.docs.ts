@@ -168,7 +168,7 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
   },
   'call.missed': {
     summary: 'A call of a customer was not answered',
-    description: 'Sent when the call ends.',
+    description: 'Sent when a call of a customer ends that was not answered.',
     data: callOf('failed', null),
     as: 'missed',
   },
