@@ -100,6 +100,10 @@ export class ConnectionEntity {
   @Column('timestamptz', { select: false })
   factsDueAt!: Date;
 
+  /** When its profile was last changed through Herald: the platform keeps the rest of it. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true, select: false })
+  profileUpdatedAt!: Date | null;
+
   @Column({ type: 'timestamptz', precision: 3, insert: false, update: false })
   createdAt!: Date;
 
