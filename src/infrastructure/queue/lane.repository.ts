@@ -4,7 +4,7 @@ import type { Prepared } from '../database/prepared.js';
 import type { LanePace } from './lane-grant.js';
 
 const MAX_KEYS = 100_000;
-const MAX_PAUSE_SECONDS = 60;
+export const MAX_PAUSE_SECONDS = 60;
 
 export interface ReleasedLane {
   laneKey: string;
