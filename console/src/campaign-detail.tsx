@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useState } from 'react';
 import { Link } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { CampaignState, numberText } from './campaigns.tsx';
+import { CampaignState, numberText } from './campaign-parts.tsx';
 import { Confirm } from './dialog.tsx';
 import { useEvents } from './live.ts';
 import { Facts, plusNumber, Time } from './parts.tsx';
@@ -98,7 +98,11 @@ function Headline({ campaign }: { campaign: Tag }) {
             : `${numberText(done)} of ${numberText(messages)} have left the queue.`}
         </span>
       </p>
-      <div className="campaign-bar" role="img" aria-label={parts.map(({ name, count }) => `${count} ${name}`).join(', ')}>
+      <div
+        className="campaign-bar"
+        role="img"
+        aria-label={parts.map(({ name, count }) => `${count} ${name}`).join(', ')}
+      >
         {parts
           .filter(({ count }) => count > 0)
           .map(({ kind, count }) => (
@@ -228,7 +232,8 @@ function CampaignFacts({ campaign }: { campaign: Tag }) {
           'Last action',
           last === null ? null : (
             <span key="action">
-              {ACTION_WORDS[last.action]}, {fullTime(last.started_at)}: {numberText(last.done)} {DONE_WORDS[last.action]}
+              {ACTION_WORDS[last.action]}, {fullTime(last.started_at)}: {numberText(last.done)}{' '}
+              {DONE_WORDS[last.action]}
               {last.ended_at === null && ' so far'}
               {Object.entries(last.skipped).map(([code, count]) => (
                 <span key={code}>

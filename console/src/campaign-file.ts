@@ -83,7 +83,8 @@ export function readTable(bytes: Uint8Array): Table {
   const rows = rowsOf(text, separator?.[1] ?? delimiterOf(text), separator === null ? 1 : 2);
   const [first] = rows;
   if (first === undefined) throw new Error('The file has no lines.');
-  if (rows.length > MOST_LINES) throw new Error(`The file has more than ${MOST_LINES.toLocaleString()} lines: split it.`);
+  if (rows.length > MOST_LINES)
+    throw new Error(`The file has more than ${MOST_LINES.toLocaleString()} lines: split it.`);
   const width = Math.max(...rows.slice(0, 100).map(({ cells }) => cells.length));
   const hasHeader = !first.cells.some((cell) => numberOf(cell) !== null);
   const names = hasHeader ? first.cells : [];
@@ -94,7 +95,10 @@ export function readTable(bytes: Uint8Array): Table {
 /** A number with its country code, as digits with a plus; null where it is none. */
 export function numberOf(text: string): string | null {
   // Excel writes ="+49…" and '+49… to keep a number as it is.
-  const bare = text.trim().replace(/^=?["']/, '').replace(/"$/, '');
+  const bare = text
+    .trim()
+    .replace(/^=?["']/, '')
+    .replace(/"$/, '');
   const digits = bare.replaceAll(/\D/g, '').replace(/^00/, '');
   return /^[+\d\s()./-]+$/.test(bare) && /^[1-9]\d{7,15}$/.test(digits) ? `+${digits}` : null;
 }
@@ -102,13 +106,19 @@ export function numberOf(text: string): string | null {
 /** What is wrong with a number, and how to mend it. */
 export function numberProblem(text: string): string {
   if (text.trim() === '') return 'there is no number';
-  if (/^\d([.,]\d+)?E\+?\d+$/i.test(text.trim())) return 'Excel has shortened the number: make the column text, and fill it again';
+  if (/^\d([.,]\d+)?E\+?\d+$/i.test(text.trim()))
+    return 'Excel has shortened the number: make the column text, and fill it again';
   if (/^0[1-9]/.test(text.trim())) return 'the number has no country code: write +49151… in place of 0151…';
   return `“${text.slice(0, 40)}” is no whole number with a country code`;
 }
 
-const plain = (name: string): string => name.toLowerCase().normalize('NFKD').replaceAll(/[^a-z0-9]/g, '');
-const OF_RECIPIENTS = /^(to|phone|phonenumber|mobile|mobilephone|number|recipient|msisdn|whatsapp|tel|telefon|telefonnummer|handy|mobil|telephone|telefono|celular)$/;
+const plain = (name: string): string =>
+  name
+    .toLowerCase()
+    .normalize('NFKD')
+    .replaceAll(/[^a-z0-9]/g, '');
+const OF_RECIPIENTS =
+  /^(to|phone|phonenumber|mobile|mobilephone|number|recipient|msisdn|whatsapp|tel|telefon|telefonnummer|handy|mobil|telephone|telefono|celular)$/;
 const LOOKED_AT = 100;
 
 /** The column of the numbers: by its name, else by what is in it; -1: none. */
@@ -122,7 +132,11 @@ export function recipientColumn({ columns, rows }: Table): number {
 }
 
 /** For each variable the column that has its name; variables that only have numbers take the other columns in their order. */
-export function matchColumns(columns: readonly string[], recipient: number, variables: readonly { name: string }[]): number[] {
+export function matchColumns(
+  columns: readonly string[],
+  recipient: number,
+  variables: readonly { name: string }[],
+): number[] {
   const others = columns.map((_, at) => at).filter((at) => at !== recipient);
   const byName = variables.map(({ name }) => others.find((at) => plain(columns[at] ?? '') === plain(name)) ?? -1);
   const free = others.filter((at) => !byName.includes(at));

@@ -1,37 +1,17 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { api, curlOf, dataOf } from './api.ts';
 import { CampaignDetail } from './campaign-detail.tsx';
+import { CampaignState, numberText } from './campaign-parts.tsx';
 import { NewCampaign } from './campaign-new.tsx';
 import { type HeraldEvent, useEvents } from './live.ts';
-import { State, type Tone } from './parts.tsx';
 import type { Cursor } from './search.ts';
 import { useCan } from './session.ts';
 import { ago, CopyButton, Empty, Icon, Problem, Skeleton, useNow } from './ui.tsx';
 
-export type Campaign = Schemas['TagListItem'];
-
 const PAGE = 50;
 const CLOCK_MS = 30_000;
-
-export const CAMPAIGN_STATES: Readonly<Record<Campaign['status'], readonly [tone: Tone, words: string]>> = {
-  active: ['good', 'active'],
-  paused: ['warn', 'paused'],
-  scheduled: ['none', 'waits for its start'],
-  resuming: ['none', 'is being resumed'],
-  canceling: ['warn', 'is being canceled'],
-  retrying: ['none', 'is being retried'],
-};
-
-export const numberText = (count: number): string => count.toLocaleString();
-
-export function CampaignState({ campaign: { status, counts } }: { campaign: Campaign }) {
-  const [tone, words] = CAMPAIGN_STATES[status];
-  const waits = (counts.queued ?? 0) + (counts.processing ?? 0) > 0;
-  if (status === 'active') return <State tone={waits ? 'good' : 'none'}>{waits ? 'is sending' : 'done'}</State>;
-  return <State tone={tone}>{words}</State>;
-}
 
 export function CampaignsPage({ selected }: { selected: string | null }) {
   const search = useSearch();
