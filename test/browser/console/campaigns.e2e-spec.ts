@@ -35,7 +35,11 @@ describeConsole(
       await page.locator('.upload input').setInputFiles({ name, mimeType: 'text/csv', buffer: fileOf(rows) });
       await page.locator('.campaign-run').waitFor();
     };
-    const send = (page: Page): Promise<void> => page.getByRole('button', { name: /^(Send|Hand in) / }).click();
+    const send = (page: Page): Promise<void> =>
+      page
+        .locator('.campaign-run')
+        .getByRole('button', { name: /messages$/ })
+        .click();
     /** What stands there when all lines are done. */
     const done = async (page: Page): Promise<string> => {
       const text = page.getByText(/All lines are done/);
@@ -66,7 +70,7 @@ describeConsole(
           await drop(page, withRow(BROKEN, ['0151 000', 'Zoë', '1']), 'first.csv');
           await page.getByText('4,999 of 5,000 lines can be sent.').waitFor();
           await page.getByText(`Line ${BROKEN + 2}: the number has no country code`).waitFor();
-          await page.getByText('When I resume it').click();
+          await page.getByLabel('When I resume it').check();
           await send(page);
           await page.getByText(/Sends: 1,\d00 of 4,999/).waitFor();
           await page.reload();
