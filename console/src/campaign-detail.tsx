@@ -154,14 +154,15 @@ function says(action: Action, campaign: Tag): ReactNode {
   }
 }
 
-function actionsOf({ status, paused, counts, failures }: Tag): Action[] {
+function actionsOf({ paused, counts, failures }: Tag): Action[] {
   const waits = (counts.queued ?? 0) > 0;
   const failed = (counts.failed ?? 0) - (failures.canceled ?? 0) - (failures.opted_out ?? 0) > 0;
   return [
-    ...(paused || status === 'scheduled' ? (['resume'] as const) : (['pause'] as const)),
+    ...(paused ? (['resume'] as const) : []),
+    ...(!paused && waits ? (['pause'] as const) : []),
     ...(waits ? (['cancel'] as const) : []),
     ...(failed ? (['retry'] as const) : []),
-  ].filter((action) => action !== 'resume' || paused);
+  ];
 }
 
 function Actions({ campaign, onDone }: { campaign: Tag; onDone: () => void }) {
@@ -288,7 +289,7 @@ function Causes({ campaign: { failures, tag } }: { campaign: Tag }) {
     <section aria-label="Why messages failed">
       <h2>Why messages failed</h2>
       {causes.map(([category, count]) => (
-        <Link key={category} href={listOf(tag, ` category:${category}`)} className="use-row">
+        <Link key={category} href={listOf(tag, ` category:${category}`)} className="campaign-row">
           <span>{category.replaceAll('_', ' ')}</span>
           <b>{numberText(count)}</b>
         </Link>
@@ -314,7 +315,7 @@ function OptedOut({ campaign: { first_accepted_at: since } }: { campaign: Tag })
     <section aria-label="Who opted out since">
       <h2>Who opted out since its first message</h2>
       {rows.map(({ id, contact, category, since: at }) => (
-        <p key={id} className="use-row">
+        <p key={id} className="campaign-row">
           <bdi>{contact.phone === null ? contact.user_id : plusNumber(contact.phone)}</bdi>
           <span>{category}</span>
           <Time at={at} />
