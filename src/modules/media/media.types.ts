@@ -1,4 +1,4 @@
-import type { ListCursor } from '../../infrastructure/http/page.query.js';
+import type { ListCursor, Period } from '../../infrastructure/http/page.query.js';
 import type { NotAcceptedOutcome } from '../../infrastructure/whatsapp/outcome.js';
 import type { MediaDirection, MediaObjectEntity, MediaType } from './entities/media-object.entity.js';
 import type { MediaPlatformIdEntity } from './entities/media-platform-id.entity.js';
@@ -42,7 +42,7 @@ export interface RemovedMedia {
 }
 
 /** Which files a list shows; null: all. */
-export interface MediaFilter extends ListCursor {
+export interface MediaFilter extends ListCursor, Period {
   /** 1 to 100. */
   limit: number;
   connectionId: string | null;

@@ -63,7 +63,8 @@ afterEach(async () => {
   await Promise.all(clients.map((client) => client.end()));
   // The triggers leave no recipient without a turn, whatever was paused and resumed.
   expect(await sweeps.repairTurns(new AbortController().signal)).toBe(0);
-  for (const table of ['message_queue', 'message_tag']) await opened.database.execute(`delete from ${table}`);
+  for (const table of ['message_queue', 'message_tag', 'message_tag_count'])
+    await opened.database.execute(`delete from ${table}`);
 });
 
 const keyOf = () => ({ organizationId: connection.organizationId, tag: TAG });
@@ -138,12 +139,14 @@ async function act(action: TagAction): Promise<TagStatus> {
   return settle();
 }
 
+const statusOf = async (): Promise<TagStatus> => (await tags.find(keyOf()))?.status ?? 'active';
+
 async function settle(): Promise<TagStatus> {
   for (let rounds = 0; rounds < 20; rounds++) {
     const [work] = await tags.work(connection.organizationId, '');
-    if (work === undefined) return tags.status(keyOf());
+    if (work === undefined) return statusOf();
     if (work.isCanceling) await tags.cancel(work);
-    else if (work.isPaused) await tags.hold(work);
+    else if (work.isHeld) await tags.hold(work);
     else await tags.resume(work);
   }
   throw new Error('the sweep finds work again and again');
@@ -601,7 +604,7 @@ describe('a cancel', () => {
     expect(await act('cancel')).toBe('active');
     const later = await accept(testPhone());
     expect(await outcomes.record(putOff(claimed as ClaimedMessage, 0))).toBe('recorded');
-    expect(await tags.status(keyOf())).toBe('canceling');
+    expect(await tags.find(keyOf())).toMatchObject({ status: 'canceling' });
     expect(await settle()).toBe('active');
     expect(await canceled()).toEqual([id]);
     expect(await sendAll()).toEqual([later]);
@@ -667,7 +670,7 @@ describe('a retry', () => {
       pages.push(page);
       const look = () => tags.failed(keyOf());
       if (page.failed.length === 250) reads = await rowsRead(opened.database, 'message_state', look);
-      await tags.retried(keyOf(), page.before, page.last);
+      await tags.retried(keyOf(), page.before, page.last, page.failed.length, {});
     }
     expect(pages.map(({ failed, looked }) => [failed.length, looked])).toEqual([
       [0, 1_000],
@@ -683,6 +686,6 @@ describe('a retry', () => {
     expect(found).toEqual(ids);
     // 150 not to be retried are before them.
     expect(reads).toBeLessThan(600);
-    expect(await tags.status(keyOf())).toBe('active');
+    expect(await tags.find(keyOf())).toMatchObject({ status: 'active', action: 'retry', done: 350 });
   });
 });

@@ -22,6 +22,8 @@ const ALL: ConversationFilter = {
   to: null,
   recipient: null,
   unread: false,
+  since: null,
+  until: null,
   before: null,
   beforeId: null,
   limit: 50,

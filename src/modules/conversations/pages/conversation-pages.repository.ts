@@ -54,7 +54,8 @@ export class ConversationPagesRepository {
    * A page that looked at as many messages as it may ends there, with fewer conversations than wanted. `next`: where the
    * next page begins; null after the last one.
    */
-  async page(organizationId: string, filter: ConversationFilter): Promise<ConversationPage> {
+  async page(organizationId: string, asked: ConversationFilter): Promise<ConversationPage> {
+    const filter = beginningAt(asked);
     if (filter.unread) return this.unreadPage(organizationId, filter);
     const { places, next } =
       filter.to === null && filter.recipient === null
@@ -103,7 +104,7 @@ export class ConversationPagesRepository {
       const wanted = limit + 1 - places.length;
       const { found, last, walked } = await this.database.row<{ found: Place[]; last: Place | null; walked: number }>(
         connectionId === null ? WALK : WALK_OF_CONNECTION,
-        [organizationId, ...before, step, wanted, ...(connectionId === null ? [] : [connectionId])],
+        [organizationId, ...before, step, wanted, filter.since, ...(connectionId === null ? [] : [connectionId])],
       );
       places.push(...found);
       if (places.length > limit) return pageOf(places, limit);
@@ -125,6 +126,7 @@ export class ConversationPagesRepository {
       connectionId,
       to === null ? null : spellingsOf(to),
       recipient,
+      filter.since,
     ]);
     return pageOf(places, limit);
   }
@@ -180,6 +182,12 @@ interface Places {
   next: Place | null;
 }
 
+/** `until` is where the first page begins. */
+function beginningAt(filter: ConversationFilter): ConversationFilter {
+  const { before, until } = filter;
+  return until === null || (before !== null && before < until) ? filter : { ...filter, before: until, beforeId: null };
+}
+
 function pageOf(found: readonly Place[], limit: number): Places {
   const places = found.slice(0, limit);
   return { places, next: found.length > limit ? (places.at(-1) ?? null) : null };
@@ -224,12 +232,13 @@ select (select coalesce(json_agg(json_build_object('conversationId', survivor, '
 const journal = (conditions: string): string => `
   (select m.id, m.conversation_id, m.created_at from message m
    where ${conditions} and (m.created_at, m.id) < ($2::timestamptz, $3::uuid)
+     and m.created_at >= coalesce($6::timestamptz, '-infinity')
    order by m.created_at desc, m.id desc limit $4)`;
 
 const WALK = lastAmong(journal('m.organization_id = $1'));
 
 const ofConnection = (direction: string): string =>
-  journal(`m.connection_id = $6 and m.direction = '${direction}' and m.organization_id = $1`);
+  journal(`m.connection_id = $7 and m.direction = '${direction}' and m.organization_id = $1`);
 const WALK_OF_CONNECTION = lastAmong(`
   select * from (${ofConnection('inbound')} union all ${ofConnection('outbound')}) both_directions
   order by created_at desc, id desc limit $4`);
@@ -248,7 +257,7 @@ from connection n cross join lateral (
       and case when $6::text[] is null then a.name = $7 else a.name = any($6) and $7::text is null end) k
 cross join lateral ${lastOf('k.id')} last
 where n.organization_id = $1 and ($5::uuid is null or n.id = $5)
-  and (last.created_at, last.id) < ($2::timestamptz, $3::uuid)
+  and (last.created_at, last.id) < ($2::timestamptz, $3::uuid) and last.created_at >= coalesce($8::timestamptz, '-infinity')
 order by last.created_at desc, last.id desc limit $4`;
 
 // An erased contact has no name left.
