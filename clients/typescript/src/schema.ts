@@ -175,7 +175,8 @@ export interface paths {
          *     messages: only null means that there are no more. A conversation in which something happens meanwhile moves to the
          *     front, so read the first page again to see it.
          *
-         *     With `unread` a page looks at up to five, and counts as so many requests.
+         *     With `unread` a page looks at up to five, and counts as so many requests. With `waiting` the order is that of the
+         *     customers' messages.
          *
          *     Needs a key with the scope `messages:read`.
          */
@@ -209,7 +210,15 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Close or assign a conversation
+         * @description `closed` and `assignee` are yours: Herald keeps them, filters by them, and does nothing else with them. Each
+         *     change is a `conversation.updated`. The next message of the customer sets `closed` to `false`, which is one, too; a reaction does
+         *     not. What is left out of the body stays as it is. A key without `messages:read` gets `id`, `closed` and `assignee` only.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
+        patch: operations["conversations_update"];
         trace?: never;
     };
     "/api/v1/conversations/{id}/control": {
@@ -1251,6 +1260,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "conversation.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A conversation was closed, opened or assigned
+         * @description Sent where `closed` or `assignee` of a conversation changes: by PATCH /conversations/{id}, or because the customer of a closed one wrote.
+         */
+        post: operations["on_conversation_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "media.failed": {
         parameters: {
             query?: never;
@@ -1787,6 +1816,7 @@ export interface components {
              *       "message.standby.received",
              *       "message.sent_elsewhere",
              *       "conversation.control.updated",
+             *       "conversation.updated",
              *       "template.status.updated",
              *       "template.category.updated",
              *       "media.ready",
@@ -1800,7 +1830,7 @@ export interface components {
              *       "platform.error"
              *     ]
              */
-            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
+            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
             /**
              * @description Headers to send with every delivery beside ours, such as a key of your gateway: names `X-...` or `Authorization`, values
              *     of visible ASCII, 4,096 characters in all. Stored encrypted and never shown again. Left out: those that the webhook
@@ -2146,6 +2176,16 @@ export interface components {
         };
         ConversationResponse: {
             /**
+             * @description Who looks after it, in your own words, as set with PATCH /conversations/{id}; null where that is not said.
+             * @example ana@example.com
+             */
+            assignee: string | null;
+            /**
+             * @description Set with PATCH /conversations/{id}; the next message of the customer makes it false. It keeps nothing from being sent.
+             * @example false
+             */
+            closed: boolean;
+            /**
              * Format: uuid
              * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
              */
@@ -2204,6 +2244,55 @@ export interface components {
         ConversationsResponse: {
             data: components["schemas"]["ConversationResponse"][];
             pagination: components["schemas"]["JournalPagination"];
+        };
+        /** ConversationUpdatedEvent */
+        ConversationUpdatedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description For `after` of GET /events. */
+            cursor: string;
+            data: {
+                assignee: string | null;
+                /**
+                 * @description A request, or a message of the customer.
+                 * @enum {string}
+                 */
+                cause: "request" | "message";
+                closed: boolean;
+                /** Format: uuid */
+                connection_id: string;
+                contact: {
+                    name: string | null;
+                    phone: string | null;
+                    user_id: string | null;
+                };
+                /** Format: uuid */
+                conversation_id: string;
+                /**
+                 * Format: date-time
+                 * @description When it changed here.
+                 */
+                occurred_at: string;
+                previous_assignee: string | null;
+                previous_closed: boolean;
+                /**
+                 * @description Only where POST /webhook/test made it: an example.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "conversation.updated";
         };
         CostResponse: {
             /** @example 12.4410 */
@@ -2351,7 +2440,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -2443,7 +2532,7 @@ export interface components {
              *       }
              *     }
              */
-            event: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["WebhookTestEvent"]) | null;
+            event: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["ConversationUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["WebhookTestEvent"]) | null;
             /**
              * Format: uuid
              * @description The same for all attempts of an event; also the header `webhook-id`.
@@ -2454,7 +2543,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -2576,7 +2665,7 @@ export interface components {
              *       }
              *     ]
              */
-            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["WebhookTestEvent"])[];
+            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["ConversationUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["WebhookTestEvent"])[];
             /**
              * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`.
              * @example true
@@ -2591,11 +2680,11 @@ export interface components {
              * @description Types that were left out because the key lacks the scope `messages:read`, or `media:read` for files.
              * @example []
              */
-            omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "contact.opt_out.updated" | "media.ready" | "media.failed" | "payment.updated" | "call.missed" | "call.ended")[];
+            omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "contact.opt_out.updated" | "media.ready" | "media.failed" | "payment.updated" | "call.missed" | "call.ended")[];
         };
         /**
          * EveryMessage
-         * @description Exactly one of `to` and `recipient` is given.
+         * @description `connection_id` and exactly one of `to` and `recipient` are given, or `conversation_id` in place of them.
          */
         EveryMessage: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
@@ -2604,7 +2693,12 @@ export interface components {
              * Format: uuid
              * @description The sending number, from GET /connections.
              */
-            connection_id: string;
+            connection_id?: string;
+            /**
+             * Format: uuid
+             * @description In place of `connection_id` and of `to` or `recipient`: the conversation to write in, by its number to its contact.
+             */
+            conversation_id?: string;
             /**
              * Format: uuid
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
@@ -4140,7 +4234,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
             /**
              * @description `held`: the webhook is paused or disabled, and the event waits for it, three days at the most.
              * @example queued
@@ -5412,7 +5506,7 @@ export interface components {
              *       "message.received"
              *     ]
              */
-            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test")[];
+            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test")[];
             /**
              * Format: date-time
              * @description Up to this time, and not at it. Left out: now.
@@ -5758,7 +5852,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+            type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
         };
         TimelineEntryResponse: {
             /**
@@ -5821,6 +5915,32 @@ export interface components {
              * @example []
              */
             not_kept: string[];
+        };
+        UpdateConversationRequest: {
+            /**
+             * @description Who looks after it: any text of yours, such as a name or an address. `null`: none.
+             * @example ana@example.com
+             */
+            assignee?: string | null;
+            /**
+             * @description `true` takes it out of the work to be done; a message of the customer sets it to `false` again.
+             * @example true
+             */
+            closed?: boolean;
+        };
+        UpdatedConversation: {
+            /** @example ana@example.com */
+            assignee: string | null;
+            /** @example true */
+            closed: boolean;
+            /**
+             * Format: uuid
+             * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            id: string;
+        };
+        UpdatedConversationResponse: {
+            data: components["schemas"]["UpdatedConversation"];
         };
         UpdateProfileRequest: {
             /**
@@ -6160,6 +6280,7 @@ export interface components {
              *       "message.standby.received",
              *       "message.sent_elsewhere",
              *       "conversation.control.updated",
+             *       "conversation.updated",
              *       "template.status.updated",
              *       "template.category.updated",
              *       "media.ready",
@@ -6173,7 +6294,7 @@ export interface components {
              *       "platform.error"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -6242,6 +6363,7 @@ export interface components {
              *       "message.standby.received",
              *       "message.sent_elsewhere",
              *       "conversation.control.updated",
+             *       "conversation.updated",
              *       "template.status.updated",
              *       "template.category.updated",
              *       "media.ready",
@@ -6255,7 +6377,7 @@ export interface components {
              *       "platform.error"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -7956,20 +8078,34 @@ export interface operations {
     conversations_list: {
         parameters: {
             query?: {
+                /** @description Only those with exactly this assignee, such as `ana@example.com`. */
+                assignee?: string;
                 /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
                 before?: string;
                 /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
+                /** @description `true`: only closed conversations; `false`: only those that are not. */
+                closed?: "true" | "false";
                 /** @description Only conversations of this number: an id from GET /connections. */
                 connection_id?: string;
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only those with the contact who has this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
+                /**
+                 * @description Only those whose contact's name, or last name, begins with this, whatever the case and accents; or whose number
+                 *     begins or ends with these digits, spaces and `+` aside. The first 50 matches are looked at: write more for others.
+                 */
+                search?: string;
                 /** @description Only those with the contact who has this number. */
                 to?: string;
                 /** @description `true`: only those with messages that wait to be read, as `unread_count` counts them. */
                 unread?: "true" | "false";
+                /**
+                 * @description `true`: only those in which the customer wrote last, so that they wait for an answer. They are in the order of what the
+                 *     customer wrote. Reactions, corrections and withdrawals of the customer do not count, and neither does an answer of yours that failed.
+                 */
+                waiting?: "true" | "false";
             };
             header?: never;
             path?: never;
@@ -8061,6 +8197,8 @@ export interface operations {
                      *           "unread_count": 1,
                      *           "owner": "you",
                      *           "owner_role": null,
+                     *           "closed": false,
+                     *           "assignee": "ana@example.com",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "updated_at": "2026-11-21T08:00:00.125Z"
                      *         }
@@ -8179,6 +8317,8 @@ export interface operations {
                      *         "unread_count": 1,
                      *         "owner": "you",
                      *         "owner_role": null,
+                     *         "closed": false,
+                     *         "assignee": "ana@example.com",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "updated_at": "2026-11-21T08:00:00.125Z"
                      *       }
@@ -8191,6 +8331,127 @@ export interface operations {
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
             404: components["responses"]["Refused404_CONVERSATION_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    conversations_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Conversation ID, from GET /conversations or `conversation_id` of a message. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UpdateConversationRequest"];
+            };
+        };
+        responses: {
+            /** @description The conversation as it is now. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "contact": {
+                     *           "phone": "15550100001",
+                     *           "user_id": null,
+                     *           "name": "Ana Lima",
+                     *           "previous": {
+                     *             "phones": [
+                     *               "15550100000"
+                     *             ],
+                     *             "user_ids": [
+                     *               "DE.1794"
+                     *             ]
+                     *           }
+                     *         },
+                     *         "last_message": {
+                     *           "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "direction": "outbound",
+                     *           "source": "api",
+                     *           "from": "15550100002",
+                     *           "to": "15550100001",
+                     *           "recipient": null,
+                     *           "contact": {
+                     *             "phone": "15550100001",
+                     *             "user_id": null,
+                     *             "name": "Ana Lima"
+                     *           },
+                     *           "type": "text",
+                     *           "body": "Your table is ready.",
+                     *           "content": {
+                     *             "body": "Your table is ready."
+                     *           },
+                     *           "media_object_id": null,
+                     *           "reply_to_message_id": null,
+                     *           "status": "delivered",
+                     *           "failure_category": null,
+                     *           "pricing": {
+                     *             "billable": true,
+                     *             "category": "utility",
+                     *             "type": "regular",
+                     *             "subtype": null,
+                     *             "model": "PMP"
+                     *           },
+                     *           "client_message_id": "order-4711",
+                     *           "tag": "spring-sale",
+                     *           "metadata": {
+                     *             "customer": "c-17"
+                     *           },
+                     *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "standby": false,
+                     *           "scheduled_for": "2026-11-24T09:00:00.000Z",
+                     *           "context": {
+                     *             "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
+                     *           },
+                     *           "referral": {
+                     *             "source_type": "ad",
+                     *             "source_id": "120210",
+                     *             "ctwa_clid": "ARAkLkA8"
+                     *           },
+                     *           "username": "ana.lima",
+                     *           "group_id": "Y2FwaV9ncm91cDox"
+                     *         },
+                     *         "last_inbound_at": "2026-11-21T08:00:00.125Z",
+                     *         "service_window_closes_at": "2026-11-22T08:00:00.125Z",
+                     *         "unread_count": 1,
+                     *         "owner": "you",
+                     *         "owner_role": null,
+                     *         "closed": false,
+                     *         "assignee": "ana@example.com",
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "updated_at": "2026-11-21T08:00:00.125Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleConversationResponse"] | components["schemas"]["UpdatedConversationResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONVERSATION_NOT_FOUND"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -8296,6 +8557,8 @@ export interface operations {
                      *         "unread_count": 1,
                      *         "owner": "you",
                      *         "owner_role": null,
+                     *         "closed": false,
+                     *         "assignee": "ana@example.com",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "updated_at": "2026-11-21T08:00:00.125Z"
                      *       }
@@ -10329,6 +10592,7 @@ export interface operations {
                      *           "message.standby.received",
                      *           "message.sent_elsewhere",
                      *           "conversation.control.updated",
+                     *           "conversation.updated",
                      *           "template.status.updated",
                      *           "template.category.updated",
                      *           "media.ready",
@@ -10402,6 +10666,7 @@ export interface operations {
                  *         "message.standby.received",
                  *         "message.sent_elsewhere",
                  *         "conversation.control.updated",
+                 *         "conversation.updated",
                  *         "template.status.updated",
                  *         "template.category.updated",
                  *         "media.ready",
@@ -10448,6 +10713,7 @@ export interface operations {
                      *           "message.standby.received",
                      *           "message.sent_elsewhere",
                      *           "conversation.control.updated",
+                     *           "conversation.updated",
                      *           "template.status.updated",
                      *           "template.category.updated",
                      *           "media.ready",
@@ -10546,7 +10812,7 @@ export interface operations {
                 /** @description Only attempts of this event: the `webhook-id` that your receiver got. */
                 event_id?: string;
                 /** @description Only attempts for this kind of event. */
-                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only attempts that ended so. */
@@ -10873,6 +11139,7 @@ export interface operations {
                      *           "message.standby.received",
                      *           "message.sent_elsewhere",
                      *           "conversation.control.updated",
+                     *           "conversation.updated",
                      *           "template.status.updated",
                      *           "template.category.updated",
                      *           "media.ready",
@@ -11146,6 +11413,40 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ConversationControlUpdatedEvent"];
+            };
+        };
+        responses: {
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
+        };
+    };
+    on_conversation_updated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConversationUpdatedEvent"];
             };
         };
         responses: {
