@@ -4,6 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { api, curlOf, dataOf, type Message, type Schemas } from './api.ts';
 import { Bubble, bubbleOf } from './bubble.tsx';
 import { Confirm } from './dialog.tsx';
+import { MessageFile } from './message-file.tsx';
 import { type HeraldEvent, useEvents } from './live.ts';
 import { peerOf } from './parts.tsx';
 import { useCan } from './session.ts';
@@ -120,6 +121,7 @@ function Details({ message, timeline, onChanged }: { message: Message; timeline:
         <Bubble
           content={bubbleOf(message.type, message.body, message.content)}
           side={isOut ? 'mine' : 'theirs'}
+          media={message.media_object_id !== null && <MessageFile id={message.media_object_id} />}
           meta={
             <>
               {clockTime(message.created_at)} {isOut && <Ticks status={message.status} />}

@@ -2684,7 +2684,7 @@ export interface components {
         };
         /**
          * EveryMessage
-         * @description `connection_id` and exactly one of `to` and `recipient` are given, or `conversation_id` in place of them.
+         * @description Exactly one of `to`, `recipient` and `conversation_id` is given; with `to` and `recipient` also `connection_id`, with `conversation_id` never.
          */
         EveryMessage: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */

@@ -16,6 +16,7 @@ const ROLE = /^[A-Za-z0-9_]{1,64}$/;
 /** The platform takes no longer ones. */
 const MAX_NOTE = 2_000;
 const MAX_ASSIGNEE = 100;
+const NOT_BLANK = /\S/;
 const MAX_SEARCH = 100;
 const TIME = '2026-11-21T08:00:00.125Z';
 
@@ -216,12 +217,13 @@ export class UpdateConversationRequest {
     nullable: true,
     minLength: 1,
     maxLength: MAX_ASSIGNEE,
+    pattern: NOT_BLANK.source,
     example: 'ana@example.com',
   })
   @IsOptional()
   @IsString()
   @Length(1, MAX_ASSIGNEE)
-  @Matches(/\S/, { message: 'assignee must not be blank; null removes it.' })
+  @Matches(NOT_BLANK, { message: 'assignee must not be blank; null removes it.' })
   assignee?: string | null;
 }
 

@@ -191,9 +191,10 @@ export function exactlyOne(first: string, second: string): Shape['schema'] {
 /** What all variants have, described once. */
 const EVERY_MESSAGE = namedSchema('EveryMessage', {
   ...open(object({ optional: { connection_id: CONNECTION_ID, ...COMMON_OPTIONAL } }).schema),
-  ...exactlyOne('to', 'recipient'),
   description:
-    '`connection_id` and exactly one of `to` and `recipient` are given, or `conversation_id` in place of them.',
+    'Exactly one of `to`, `recipient` and `conversation_id` is given; with `to` and `recipient` also `connection_id`, with `conversation_id` never.',
+  [ONE_OF_FIELDS]: ['to', 'recipient', 'conversation_id'],
+  dependentRequired: { to: ['connection_id'], recipient: ['connection_id'] },
 });
 
 /** One of two shapes: the second where the test on the value holds. */
