@@ -11,7 +11,9 @@ import {
   contentOf,
   type Draft,
   type Message,
+  keyOf,
   otherNotes,
+  variablesOf,
   WITH_CAPTION,
 } from './send-content.tsx';
 import { useCan } from './session.ts';
@@ -281,11 +283,12 @@ function TemplateDialog({ conversation, onSent, onClose }: TemplateDialogProps) 
   const content = contentOf(draft, template);
   const body = content === null ? null : ({ conversation_id: conversation.id, ...content } as Message);
   const check = useCheck(body);
-  const notes = body === null ? [] : notesOf(check.data, check.error);
+  const isFilled = variablesOf(template).every((variable) => (draft.values[keyOf(variable)] ?? '').trim() !== '');
+  const notes = isFilled ? notesOf(check.data, check.error) : [];
   const { busy, error, send } = useSending(onSent);
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    if (body !== null && (await send(body))) onClose();
+    if (body !== null && isFilled && (await send(body))) onClose();
   };
   return (
     <Dialog title="Send a template" className="form-dialog" onClose={onClose}>
@@ -298,13 +301,15 @@ function TemplateDialog({ conversation, onSent, onClose }: TemplateDialogProps) 
               <div className="chat">
                 <Bubble side="mine" content={previewOf(draft, check.data)} />
               </div>
-              <CheckResult
-                check={check.data}
-                error={error === null ? check.error : null}
-                notes={otherNotes(notes, draft)}
-                kind="template"
-                onTemplate={() => undefined}
-              />
+              {isFilled && (
+                <CheckResult
+                  check={check.data}
+                  error={error === null ? check.error : null}
+                  notes={otherNotes(notes, draft)}
+                  kind="template"
+                  onTemplate={() => undefined}
+                />
+              )}
             </>
           )}
           {error !== null && <Problem error={error} />}
@@ -312,7 +317,7 @@ function TemplateDialog({ conversation, onSent, onClose }: TemplateDialogProps) 
             <button
               type="submit"
               className="button primary"
-              disabled={busy || body === null || notes.some(({ isBad }) => isBad)}
+              disabled={busy || body === null || !isFilled || notes.some(({ isBad }) => isBad)}
             >
               Send
             </button>

@@ -30,14 +30,8 @@ function useSeen(): [RefObject<HTMLSpanElement | null>, boolean] {
 
 const nameOf = ({ filename, type, voice }: MediaFile): string => filename ?? (voice ? 'voice message' : type);
 
-interface MessageFileProps {
-  id: string;
-  /** It has its size now. */
-  onShown?: (() => void) | undefined;
-}
-
 /** The file of a message: shown, larger on click, and saved. */
-export function MessageFile({ id, onShown }: MessageFileProps) {
+export function MessageFile({ id }: { id: string }) {
   const can = useCan();
   const [place, isSeen] = useSeen();
   const isAllowed = can('media:read');
@@ -64,12 +58,12 @@ export function MessageFile({ id, onShown }: MessageFileProps) {
       {error !== null && !isGone && <Problem error={error} onRetry={() => void file.refetch()} />}
       {data?.status === 'pending' && <small>Herald is fetching the file from WhatsApp …</small>}
       {data?.status === 'failed' && <small>Herald could not fetch the file from WhatsApp.</small>}
-      {data?.status === 'stored' && <Stored file={data} onShown={onShown} />}
+      {data?.status === 'stored' && <Stored file={data} />}
     </span>
   );
 }
 
-function Stored({ file, onShown }: { file: MediaFile; onShown: MessageFileProps['onShown'] }) {
+function Stored({ file }: { file: MediaFile }) {
   const { id, type } = file;
   const [isLarge, setLarge] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);
@@ -78,7 +72,6 @@ function Stored({ file, onShown }: { file: MediaFile; onShown: MessageFileProps[
   const name = nameOf(file);
   const isPdf = file.mime_type === 'application/pdf';
   const larger = isPicture || type === 'video' || isPdf;
-  useEffect(() => onShown?.(), [onShown]);
   const save = async (): Promise<void> => {
     setFailure(null);
     try {
@@ -94,13 +87,11 @@ function Stored({ file, onShown }: { file: MediaFile; onShown: MessageFileProps[
           {src === undefined ? (
             <span className="media-wait" aria-hidden="true" />
           ) : (
-            <img src={src} alt={name} onLoad={onShown} decoding="async" />
+            <img src={src} alt={name} decoding="async" />
           )}
         </button>
       )}
-      {type === 'video' && src !== undefined && (
-        <video src={src} controls preload="metadata" aria-label={name} onLoadedMetadata={onShown} />
-      )}
+      {type === 'video' && src !== undefined && <video src={src} controls preload="metadata" aria-label={name} />}
       {type === 'audio' && src !== undefined && <audio src={src} controls preload="metadata" aria-label={name} />}
       <span className="media-tools">
         {!isPicture && (

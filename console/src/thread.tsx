@@ -1,5 +1,15 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { type DragEvent, type FormEvent, Fragment, useCallback, useEffect, useId, useRef, useState } from 'react';
+import {
+  type DragEvent,
+  type FormEvent,
+  Fragment,
+  useCallback,
+  useEffect,
+  type UIEvent,
+  useId,
+  useRef,
+  useState,
+} from 'react';
 import { Link } from 'wouter';
 import { api, dataOf, type MessageRow } from './api.ts';
 import { Bubble, bubbleOf } from './bubble.tsx';
@@ -68,10 +78,10 @@ export function Thread({ id, suffix, assignees }: ThreadProps) {
           <Icon name="close" />
         </Link>
         {conversation.data !== undefined && (
-          <span className="thread-name">
+          <h1 className="thread-name">
             <bdi>{nameOf(conversation.data)}</bdi>
             {conversation.data.contact.name !== null && <small>{numberOf(conversation.data.contact)}</small>}
-          </span>
+          </h1>
         )}
         <span className="grow" />
         {conversation.data !== undefined && conversation.data.unread_count > 0 && (
@@ -136,11 +146,19 @@ function Chat({ rows, conversation, isPending, onEarlier, onQuote, onSent }: Cha
   useEffect(() => {
     if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
   }, [newest]);
-  // What comes later, below a message that was at the end already, is seen too.
-  const stayAtEnd = useCallback(() => {
-    const chat = box.current;
-    if (chat === null || chat.scrollHeight - chat.clientHeight - chat.scrollTop > NEAR_END_PX) return;
-    chat.scrollTop = chat.scrollHeight;
+  // What grows while the end is in view, as files do that are being loaded, leaves it there.
+  const content = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  const onScroll = ({ currentTarget: { scrollHeight, clientHeight, scrollTop } }: UIEvent<HTMLDivElement>): void => {
+    isAtEnd.current = scrollHeight - clientHeight - scrollTop < NEAR_END_PX;
+  };
+  useEffect(() => {
+    if (content.current === null) return undefined;
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+    });
+    observer.observe(content.current);
+    return () => observer.disconnect();
   }, []);
   const mayAnswer = can('messages:write') && conversation !== undefined && windowLeft(conversation, now) > 0;
   const react = (row: MessageRow, emoji: string): void => {
@@ -149,80 +167,89 @@ function Chat({ rows, conversation, isPending, onEarlier, onQuote, onSent }: Cha
     void send({ conversation_id: conversation.id, type: 'reaction', reaction: { emoji }, reply_to_message_id: row.id });
   };
   return (
-    <div className="chat thread-chat" ref={box} tabIndex={0} role="log" aria-label="Messages of this conversation">
-      {isPending && <Skeleton lines={6} />}
-      {onEarlier !== null && (
-        <button type="button" className="button more" onClick={onEarlier}>
-          Show earlier ones
-        </button>
-      )}
-      {shown.map(({ row, reactions }, index) => {
-        const isMine = row.direction === 'outbound';
-        const answered = row.reply_to_message_id;
-        return (
-          <Fragment key={row.id}>
-            {dayOf(shown[index - 1]?.row) !== dayOf(row) && <p className="day">{dayOf(row)}</p>}
-            <div className={isMine ? 'said in-thread is-mine' : 'said in-thread'}>
-              <Bubble
-                side={isMine ? 'mine' : 'theirs'}
-                content={bubbleOf(row.type, row.body, row.content)}
-                reactions={reactions}
-                quoted={
-                  answered !== null && row.type !== 'reaction' && <Quoted row={byId.get(answered)} id={answered} />
-                }
-                media={row.media_object_id !== null && <MessageFile id={row.media_object_id} onShown={stayAtEnd} />}
-                meta={
-                  <Link href={`/messages/${row.id}`} className="meta-link">
-                    {hasProblem(row) && `${STATUS_WORDS[row.status]} `}
-                    {clockTime(row.created_at)} {isMine && <Ticks status={row.status} />}
-                  </Link>
-                }
-                note={hasProblem(row) && <Reason id={row.id} onShown={stayAtEnd} />}
-              />
-              {mayAnswer && isAnswerable(row) && (
-                <span className="said-tools">
-                  <button
-                    type="button"
-                    className="button quiet react"
-                    aria-label="Reply"
-                    title="Reply"
-                    onClick={() => onQuote(row)}
-                  >
-                    <Icon name="reply" />
-                  </button>
-                  {!isMine && (
+    <div
+      className="chat thread-chat"
+      ref={box}
+      tabIndex={0}
+      role="log"
+      aria-label="Messages of this conversation"
+      onScroll={onScroll}
+    >
+      <div className="thread-content" ref={content}>
+        {isPending && <Skeleton lines={6} />}
+        {onEarlier !== null && (
+          <button type="button" className="button more" onClick={onEarlier}>
+            Show earlier ones
+          </button>
+        )}
+        {shown.map(({ row, reactions }, index) => {
+          const isMine = row.direction === 'outbound';
+          const answered = row.reply_to_message_id;
+          return (
+            <Fragment key={row.id}>
+              {dayOf(shown[index - 1]?.row) !== dayOf(row) && <p className="day">{dayOf(row)}</p>}
+              <div className={isMine ? 'said in-thread is-mine' : 'said in-thread'}>
+                <Bubble
+                  side={isMine ? 'mine' : 'theirs'}
+                  content={bubbleOf(row.type, row.body, row.content)}
+                  reactions={reactions}
+                  quoted={
+                    answered !== null && row.type !== 'reaction' && <Quoted row={byId.get(answered)} id={answered} />
+                  }
+                  media={row.media_object_id !== null && <MessageFile id={row.media_object_id} />}
+                  meta={
+                    <Link href={`/messages/${row.id}`} className="meta-link">
+                      {hasProblem(row) && `${STATUS_WORDS[row.status]} `}
+                      {clockTime(row.created_at)} {isMine && <Ticks status={row.status} />}
+                    </Link>
+                  }
+                  note={hasProblem(row) && <Reason id={row.id} />}
+                />
+                {mayAnswer && isAnswerable(row) && (
+                  <span className="said-tools">
                     <button
                       type="button"
                       className="button quiet react"
-                      aria-label="React"
-                      title="React"
-                      aria-expanded={reactingTo === row.id}
-                      onClick={() => setReactingTo(reactingTo === row.id ? null : row.id)}
+                      aria-label="Reply"
+                      title="Reply"
+                      onClick={() => onQuote(row)}
                     >
-                      <Icon name="smile" />
+                      <Icon name="reply" />
                     </button>
-                  )}
-                </span>
-              )}
-              {mayAnswer && reactingTo === row.id && (
-                <div className="emojis" role="group" aria-label="Reactions">
-                  {[...EMOJIS, ''].map((emoji) => (
-                    <button
-                      key={emoji}
-                      type="button"
-                      aria-label={emoji === '' ? 'Take the reaction back' : `React with ${emoji}`}
-                      onClick={() => react(row, emoji)}
-                    >
-                      {emoji === '' ? '×' : emoji}
-                    </button>
-                  ))}
-                </div>
-              )}
-            </div>
-          </Fragment>
-        );
-      })}
-      {error !== null && <Problem error={error} />}
+                    {!isMine && (
+                      <button
+                        type="button"
+                        className="button quiet react"
+                        aria-label="React"
+                        title="React"
+                        aria-expanded={reactingTo === row.id}
+                        onClick={() => setReactingTo(reactingTo === row.id ? null : row.id)}
+                      >
+                        <Icon name="smile" />
+                      </button>
+                    )}
+                  </span>
+                )}
+                {mayAnswer && reactingTo === row.id && (
+                  <div className="emojis" role="group" aria-label="Reactions">
+                    {[...EMOJIS, ''].map((emoji) => (
+                      <button
+                        key={emoji}
+                        type="button"
+                        aria-label={emoji === '' ? 'Take the reaction back' : `React with ${emoji}`}
+                        onClick={() => react(row, emoji)}
+                      >
+                        {emoji === '' ? '×' : emoji}
+                      </button>
+                    ))}
+                  </div>
+                )}
+              </div>
+            </Fragment>
+          );
+        })}
+        {error !== null && <Problem error={error} />}
+      </div>
     </div>
   );
 }
@@ -231,7 +258,7 @@ const hasProblem = ({ status }: MessageRow): boolean => status === 'failed' || s
 
 /** What a quote or a reaction can be about. */
 const isAnswerable = ({ type, status }: MessageRow): boolean =>
-  status !== 'failed' && !['reaction', 'system', 'edit', 'revoke'].includes(type);
+  !['failed', 'queued', 'processing'].includes(status) && !['reaction', 'system', 'edit', 'revoke'].includes(type);
 
 /** The message that is answered; one that is further up is a link. */
 function Quoted({ row, id }: { row: MessageRow | undefined; id: string }) {
@@ -244,15 +271,12 @@ function Quoted({ row, id }: { row: MessageRow | undefined; id: string }) {
 }
 
 /** Why a message did not arrive, or may not have: the sentence that its own page begins with. */
-function Reason({ id, onShown }: { id: string; onShown: () => void }) {
+function Reason({ id }: { id: string }) {
   const { data } = useQuery({
     queryKey: ['explanation', id],
     queryFn: ({ signal }) => dataOf(api.GET('/api/v1/messages/{id}/timeline', { params: { path: { id } }, signal })),
   });
   const summary = data?.explanation.summary;
-  useEffect(() => {
-    if (summary !== undefined) onShown();
-  }, [summary, onShown]);
   return summary === undefined ? null : <p className="reason">{withTimes(summary)}</p>;
 }
 
@@ -328,7 +352,7 @@ function Keeping({ conversation, assignees, onDone }: KeepingProps) {
             dir="auto"
             autoComplete="off"
             maxLength={100}
-            placeholder="nobody"
+            placeholder="a name"
             value={assignee}
             onChange={(event) => setAssignee(event.target.value)}
           />
@@ -346,7 +370,7 @@ function Keeping({ conversation, assignees, onDone }: KeepingProps) {
         <span className="grow" />
         {closed && <span className="hint">Closed</span>}
         <button type="button" className="button" disabled={busy} onClick={() => void change({ closed: !closed })}>
-          {closed ? 'Open again' : 'Close'}
+          {closed ? 'Open again' : 'Close conversation'}
         </button>
       </form>
       {error !== null && <Problem error={error} />}
