@@ -1,4 +1,5 @@
 import type { MessageRow, Schemas } from './api.ts';
+import { bubbleOfRow } from './bubble.tsx';
 import { plusNumber } from './parts.tsx';
 
 export type Conversation = Schemas['ConversationResponse'];
@@ -13,5 +14,8 @@ export function windowLeft({ service_window_closes_at: at }: Conversation, now: 
   return at === null ? 0 : Math.max(Date.parse(at) - now, 0);
 }
 
-/** A message in a few words. */
-export const excerptOf = ({ body, type }: MessageRow): string => body ?? type;
+/** A message in a few words, as it stands by now. */
+export function excerptOf(row: MessageRow): string {
+  const { body, mark } = bubbleOfRow(row);
+  return body ?? mark ?? row.type;
+}

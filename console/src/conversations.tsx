@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf } from './api.ts';
-import { type Conversation, nameOf, numberOf, windowLeft } from './conversation.ts';
+import { type Conversation, excerptOf, nameOf, numberOf, windowLeft } from './conversation.ts';
 import { useEvents } from './live.ts';
 import { type Cursor, nextCursor } from './search.ts';
 import { Thread } from './thread.tsx';
@@ -178,7 +178,7 @@ function ConversationRow({ row, suffix, isSelected, now }: ConversationRowProps)
       <time dateTime={row.updated_at}>{ago(last?.created_at ?? row.updated_at, now)}</time>
       <span className="last">
         {last?.direction === 'outbound' && <Ticks status={last.status} />}
-        <bdi>{last === null ? '' : (last.body ?? last.type)}</bdi>
+        <bdi>{last === null ? '' : excerptOf(last)}</bdi>
       </span>
       <span className="marks">
         {row.closed && <small>closed</small>}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { type RefObject, useEffect, useRef, useState } from 'react';
-import { api, ApiError, dataOf } from './api.ts';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { api, ApiError, dataOf, type MessageRow } from './api.ts';
 import { Dialog } from './dialog.tsx';
 import { type MediaFile, MediaPreview, sizeText, useMediaLink } from './media-file.tsx';
 import { useCan } from './session.ts';
@@ -30,8 +30,13 @@ function useSeen(): [RefObject<HTMLSpanElement | null>, boolean] {
 
 const nameOf = ({ filename, type, voice }: MediaFile): string => filename ?? (voice ? 'voice message' : type);
 
-/** The file of a message: shown, larger on click, and saved. */
-export function MessageFile({ id }: { id: string }) {
+/** The file of a message, for its bubble; null: it has none, or was withdrawn. */
+export function mediaOf({ media_object_id: id, revoked_at: revokedAt }: MessageRow): ReactNode {
+  return id === null || typeof revokedAt === 'string' ? null : <MessageFile id={id} />;
+}
+
+/** The file itself: shown, larger on click, and saved. */
+function MessageFile({ id }: { id: string }) {
   const can = useCan();
   const [place, isSeen] = useSeen();
   const isAllowed = can('media:read');

@@ -12,11 +12,11 @@ import {
 } from 'react';
 import { Link } from 'wouter';
 import { api, dataOf, type MessageRow } from './api.ts';
-import { Bubble, bubbleOf } from './bubble.tsx';
+import { Bubble, bubbleOfRow } from './bubble.tsx';
 import { Composer, useSending } from './composer.tsx';
 import { type Conversation, excerptOf, nameOf, numberOf, windowLeft } from './conversation.ts';
 import { useEvents } from './live.ts';
-import { MessageFile } from './message-file.tsx';
+import { mediaOf } from './message-file.tsx';
 import { EMOJIS, withReactions } from './reactions.ts';
 import { type Cursor, journalPage } from './search.ts';
 import { useCan } from './session.ts';
@@ -191,12 +191,12 @@ function Chat({ rows, conversation, isPending, onEarlier, onQuote, onSent }: Cha
               <div className={isMine ? 'said in-thread is-mine' : 'said in-thread'}>
                 <Bubble
                   side={isMine ? 'mine' : 'theirs'}
-                  content={bubbleOf(row.type, row.body, row.content)}
+                  content={bubbleOfRow(row)}
                   reactions={reactions}
                   quoted={
                     answered !== null && row.type !== 'reaction' && <Quoted row={byId.get(answered)} id={answered} />
                   }
-                  media={row.media_object_id !== null && <MessageFile id={row.media_object_id} />}
+                  media={mediaOf(row)}
                   meta={
                     <Link href={`/messages/${row.id}`} className="meta-link">
                       {hasProblem(row) && `${STATUS_WORDS[row.status]} `}
@@ -257,8 +257,10 @@ function Chat({ rows, conversation, isPending, onEarlier, onQuote, onSent }: Cha
 const hasProblem = ({ status }: MessageRow): boolean => status === 'failed' || status === 'outcome_unknown';
 
 /** What a quote or a reaction can be about. */
-const isAnswerable = ({ type, status }: MessageRow): boolean =>
-  !['failed', 'queued', 'processing'].includes(status) && !['reaction', 'system', 'edit', 'revoke'].includes(type);
+const isAnswerable = ({ type, status, revoked_at: revokedAt }: MessageRow): boolean =>
+  typeof revokedAt !== 'string' &&
+  !['failed', 'queued', 'processing'].includes(status) &&
+  !['reaction', 'system', 'edit', 'revoke'].includes(type);
 
 /** The message that is answered; one that is further up is a link. */
 function Quoted({ row, id }: { row: MessageRow | undefined; id: string }) {

@@ -2377,6 +2377,16 @@ export interface components {
              */
             parameter_format?: "POSITIONAL" | "NAMED";
         };
+        CurrentResponse: {
+            /** @example Is my table ready at eight? */
+            body: string | null;
+            /**
+             * @example {
+             *       "body": "Is my table ready at eight?"
+             *     }
+             */
+            content: components["schemas"]["ReceivedContent"];
+        };
         DeletedTemplate: {
             /**
              * @example [
@@ -3120,11 +3130,25 @@ export interface components {
              * @example 2026-11-21T08:00:00.125Z
              */
             created_at: string;
+            /** @description What it says since the last edit, beside `body` and `content`, which stay; null where it was revoked. */
+            current?: components["schemas"]["CurrentResponse"] | null;
             /**
              * @example outbound
              * @enum {string}
              */
             direction: "outbound" | "inbound";
+            /**
+             * Format: date-time
+             * @description When its author last corrected it. Only on a message that was edited or revoked.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            edited_at?: string | null;
+            /**
+             * Format: uuid
+             * @description Only on `type` `edit`: the message that it corrects; null where that is not known.
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            edits_message_id?: string | null;
             /** @example null */
             failure_category: components["schemas"]["FailureCategory"] | null;
             /** @example 15550100002 */
@@ -3192,6 +3216,18 @@ export interface components {
              * @example null
              */
             reply_to_message_id: string | null;
+            /**
+             * Format: date-time
+             * @description When its author withdrew it: show its text no longer. Only on a message that was edited or revoked.
+             * @example null
+             */
+            revoked_at?: string | null;
+            /**
+             * Format: uuid
+             * @description Only on `type` `revoke`: the message that it withdraws; null where that is not known.
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            revokes_message_id?: string | null;
             /**
              * Format: date-time
              * @description When it is to go. Only while the message is scheduled.
@@ -3287,8 +3323,23 @@ export interface components {
                      * @description When it came to Herald.
                      */
                     created_at: string;
+                    /** @description What it says by now; null where it was revoked. */
+                    current?: {
+                        body: string | null;
+                        content: components["schemas"]["ReceivedContent"];
+                    } | null;
                     /** @constant */
                     direction: "inbound";
+                    /**
+                     * Format: date-time
+                     * @description Only where an edit or a revoke came before the message.
+                     */
+                    edited_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `edit`: what it corrects. Null where that is not known; `content.original_message_id` is its `meta_message_id`.
+                     */
+                    edits_message_id?: string | null;
                     failure_category: string | null;
                     /** @description The customer's number; null where only a user id is known. */
                     from: string | null;
@@ -3305,6 +3356,13 @@ export interface components {
                     } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
+                    /** Format: date-time */
+                    revoked_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `revoke`: what it withdraws, as `edits_message_id`.
+                     */
+                    revokes_message_id?: string | null;
                     /**
                      * Format: date-time
                      * @description When the customer wrote it, in whole seconds.
@@ -3391,6 +3449,8 @@ export interface components {
              * @example 2026-11-21T08:00:00.125Z
              */
             created_at: string;
+            /** @description What it says since the last edit, beside `body` and `content`, which stay; null where it was revoked. */
+            current?: components["schemas"]["CurrentResponse"] | null;
             /**
              * Format: date-time
              * @example 2026-11-21T08:00:02.000Z
@@ -3401,6 +3461,18 @@ export interface components {
              * @enum {string}
              */
             direction: "outbound" | "inbound";
+            /**
+             * Format: date-time
+             * @description When its author last corrected it. Only on a message that was edited or revoked.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            edited_at?: string | null;
+            /**
+             * Format: uuid
+             * @description Only on `type` `edit`: the message that it corrects; null where that is not known.
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            edits_message_id?: string | null;
             error: components["schemas"]["MessageErrorResponse"] | null;
             /**
              * Format: date-time
@@ -3510,6 +3582,18 @@ export interface components {
             reply_to_message_id: string | null;
             /**
              * Format: date-time
+             * @description When its author withdrew it: show its text no longer. Only on a message that was edited or revoked.
+             * @example null
+             */
+            revoked_at?: string | null;
+            /**
+             * Format: uuid
+             * @description Only on `type` `revoke`: the message that it withdraws; null where that is not known.
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            revokes_message_id?: string | null;
+            /**
+             * Format: date-time
              * @description When it is to go. Only while the message is scheduled.
              * @example 2026-11-24T09:00:00.000Z
              */
@@ -3585,8 +3669,23 @@ export interface components {
                      * @description When WhatsApp told Herald of it.
                      */
                     created_at: string;
+                    /** @description What it says by now; null where it was revoked. */
+                    current?: {
+                        body: string | null;
+                        content: components["schemas"]["ReceivedContent"];
+                    } | null;
                     /** @constant */
                     direction: "outbound";
+                    /**
+                     * Format: date-time
+                     * @description Only where an edit or a revoke came before the message.
+                     */
+                    edited_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `edit`: what it corrects. Null where that is not known; `content.original_message_id` is its `meta_message_id`.
+                     */
+                    edits_message_id?: string | null;
                     failure_category: string | null;
                     /** @description The workspace's own number. */
                     from: string | null;
@@ -3603,6 +3702,13 @@ export interface components {
                     } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
+                    /** Format: date-time */
+                    revoked_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `revoke`: what it withdraws, as `edits_message_id`.
+                     */
+                    revokes_message_id?: string | null;
                     /**
                      * Format: date-time
                      * @description When it was sent, in whole seconds.
@@ -3688,8 +3794,23 @@ export interface components {
                      * @description When it came to Herald.
                      */
                     created_at: string;
+                    /** @description What it says by now; null where it was revoked. */
+                    current?: {
+                        body: string | null;
+                        content: components["schemas"]["ReceivedContent"];
+                    } | null;
                     /** @constant */
                     direction: "inbound";
+                    /**
+                     * Format: date-time
+                     * @description Only where an edit or a revoke came before the message.
+                     */
+                    edited_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `edit`: what it corrects. Null where that is not known; `content.original_message_id` is its `meta_message_id`.
+                     */
+                    edits_message_id?: string | null;
                     failure_category: string | null;
                     /** @description The customer's number; null where only a user id is known. */
                     from: string | null;
@@ -3706,6 +3827,13 @@ export interface components {
                     } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
+                    /** Format: date-time */
+                    revoked_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `revoke`: what it withdraws, as `edits_message_id`.
+                     */
+                    revokes_message_id?: string | null;
                     /**
                      * Format: date-time
                      * @description When the customer wrote it, in whole seconds.
@@ -4330,7 +4458,20 @@ export interface components {
          * ReceivedContent
          * @description By the `type` of the message; of a sent one the object that was sent. Later versions may have more forms.
          */
-        ReceivedContent: components["schemas"]["ReceivedText"] | components["schemas"]["ReceivedFile"] | components["schemas"]["ReceivedLocation"] | components["schemas"]["ReceivedContacts"] | components["schemas"]["ReceivedButton"] | components["schemas"]["ReceivedInteractive"] | components["schemas"]["ReceivedReaction"] | components["schemas"]["ReceivedOrder"] | components["schemas"]["ReceivedSystem"] | components["schemas"]["ReceivedUnsupported"] | components["schemas"]["ReceivedOther"];
+        ReceivedContent: components["schemas"]["ReceivedText"] | components["schemas"]["ReceivedFile"] | components["schemas"]["ReceivedLocation"] | components["schemas"]["ReceivedContacts"] | components["schemas"]["ReceivedButton"] | components["schemas"]["ReceivedInteractive"] | components["schemas"]["ReceivedReaction"] | components["schemas"]["ReceivedOrder"] | components["schemas"]["ReceivedSystem"] | components["schemas"]["ReceivedEdit"] | components["schemas"]["ReceivedRevoke"] | components["schemas"]["ReceivedUnsupported"] | components["schemas"]["ReceivedOther"];
+        /**
+         * ReceivedEdit
+         * @description `content` of `type`: edit.
+         */
+        ReceivedEdit: {
+            /** @description What it says now, with its `type`. */
+            message?: {
+                [key: string]: unknown;
+            };
+            original_message_id: string;
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * ReceivedFile
          * @description `content` of `type`: image, video, audio, document, sticker.
@@ -4342,6 +4483,7 @@ export interface components {
             id: string;
             mime_type?: string;
             sha256?: string;
+            sha256_hex?: string;
             voice?: boolean;
         } & {
             [key: string]: unknown;
@@ -4426,6 +4568,15 @@ export interface components {
         ReceivedReaction: {
             emoji?: string;
             message_id: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedRevoke
+         * @description `content` of `type`: revoke.
+         */
+        ReceivedRevoke: {
+            original_message_id: string;
         } & {
             [key: string]: unknown;
         };
@@ -5885,7 +6036,7 @@ export interface components {
              * @example attempt_rejected
              * @enum {string}
              */
-            event: "queued" | "retried" | "released" | "attempt_started" | "attempt_accepted" | "attempt_rejected" | "attempt_deferred" | "attempt_unknown" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "expired" | "canceled" | "erased" | "restored" | "received" | "deleted" | "warned";
+            event: "queued" | "retried" | "released" | "attempt_started" | "attempt_accepted" | "attempt_rejected" | "attempt_deferred" | "attempt_unknown" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "expired" | "canceled" | "erased" | "restored" | "received" | "deleted" | "warned" | "edited" | "revoked";
             /** @example 131026 */
             platform_code?: number;
             /**
@@ -8190,7 +8341,17 @@ export interface operations {
                      *               "ctwa_clid": "ARAkLkA8"
                      *             },
                      *             "username": "ana.lima",
-                     *             "group_id": "Y2FwaV9ncm91cDox"
+                     *             "group_id": "Y2FwaV9ncm91cDox",
+                     *             "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *             "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *             "edited_at": "2026-11-21T08:00:00.125Z",
+                     *             "revoked_at": null,
+                     *             "current": {
+                     *               "body": "Is my table ready at eight?",
+                     *               "content": {
+                     *                 "body": "Is my table ready at eight?"
+                     *               }
+                     *             }
                      *           },
                      *           "last_inbound_at": "2026-11-21T08:00:00.125Z",
                      *           "service_window_closes_at": "2026-11-22T08:00:00.125Z",
@@ -8310,7 +8471,17 @@ export interface operations {
                      *             "ctwa_clid": "ARAkLkA8"
                      *           },
                      *           "username": "ana.lima",
-                     *           "group_id": "Y2FwaV9ncm91cDox"
+                     *           "group_id": "Y2FwaV9ncm91cDox",
+                     *           "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "edited_at": "2026-11-21T08:00:00.125Z",
+                     *           "revoked_at": null,
+                     *           "current": {
+                     *             "body": "Is my table ready at eight?",
+                     *             "content": {
+                     *               "body": "Is my table ready at eight?"
+                     *             }
+                     *           }
                      *         },
                      *         "last_inbound_at": "2026-11-21T08:00:00.125Z",
                      *         "service_window_closes_at": "2026-11-22T08:00:00.125Z",
@@ -8550,7 +8721,17 @@ export interface operations {
                      *             "ctwa_clid": "ARAkLkA8"
                      *           },
                      *           "username": "ana.lima",
-                     *           "group_id": "Y2FwaV9ncm91cDox"
+                     *           "group_id": "Y2FwaV9ncm91cDox",
+                     *           "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "edited_at": "2026-11-21T08:00:00.125Z",
+                     *           "revoked_at": null,
+                     *           "current": {
+                     *             "body": "Is my table ready at eight?",
+                     *             "content": {
+                     *               "body": "Is my table ready at eight?"
+                     *             }
+                     *           }
                      *         },
                      *         "last_inbound_at": "2026-11-21T08:00:00.125Z",
                      *         "service_window_closes_at": "2026-11-22T08:00:00.125Z",
@@ -9007,6 +9188,8 @@ export interface operations {
                 limit?: number;
                 /** @description Messages that send this file, refer to it, or came with it: an id from GET /media. */
                 media_object_id?: string;
+                /** @description The message that has this id at WhatsApp, or had it with an earlier attempt: `meta_message_id`. */
+                meta_message_id?: string;
                 /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
                 /** @description Messages that were made at this time or later, such as `2026-11-21T08:00:00.000Z`. */
@@ -9092,7 +9275,17 @@ export interface operations {
                      *             "ctwa_clid": "ARAkLkA8"
                      *           },
                      *           "username": "ana.lima",
-                     *           "group_id": "Y2FwaV9ncm91cDox"
+                     *           "group_id": "Y2FwaV9ncm91cDox",
+                     *           "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "edited_at": "2026-11-21T08:00:00.125Z",
+                     *           "revoked_at": null,
+                     *           "current": {
+                     *             "body": "Is my table ready at eight?",
+                     *             "content": {
+                     *               "body": "Is my table ready at eight?"
+                     *             }
+                     *           }
                      *         }
                      *       ],
                      *       "pagination": {
@@ -9242,6 +9435,16 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
+                     *         "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "edited_at": "2026-11-21T08:00:00.125Z",
+                     *         "revoked_at": null,
+                     *         "current": {
+                     *           "body": "Is my table ready at eight?",
+                     *           "content": {
+                     *             "body": "Is my table ready at eight?"
+                     *           }
+                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
@@ -9365,6 +9568,16 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
+                     *         "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "edited_at": "2026-11-21T08:00:00.125Z",
+                     *         "revoked_at": null,
+                     *         "current": {
+                     *           "body": "Is my table ready at eight?",
+                     *           "content": {
+                     *             "body": "Is my table ready at eight?"
+                     *           }
+                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
@@ -9554,6 +9767,16 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
+                     *         "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "edited_at": "2026-11-21T08:00:00.125Z",
+                     *         "revoked_at": null,
+                     *         "current": {
+                     *           "body": "Is my table ready at eight?",
+                     *           "content": {
+                     *             "body": "Is my table ready at eight?"
+                     *           }
+                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
