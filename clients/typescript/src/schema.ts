@@ -8600,7 +8600,17 @@ export interface operations {
                      *             "ctwa_clid": "ARAkLkA8"
                      *           },
                      *           "username": "ana.lima",
-                     *           "group_id": "Y2FwaV9ncm91cDox"
+                     *           "group_id": "Y2FwaV9ncm91cDox",
+                     *           "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "edited_at": "2026-11-21T08:00:00.125Z",
+                     *           "revoked_at": null,
+                     *           "current": {
+                     *             "body": "Is my table ready at eight?",
+                     *             "content": {
+                     *               "body": "Is my table ready at eight?"
+                     *             }
+                     *           }
                      *         },
                      *         "last_inbound_at": "2026-11-21T08:00:00.125Z",
                      *         "service_window_closes_at": "2026-11-22T08:00:00.125Z",
