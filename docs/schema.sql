@@ -105,6 +105,8 @@ create table conversation (
   handover_at timestamptz,
   handover_to text,
   handover_role text,
+  closed boolean not null default false,
+  assignee text,
   merged_into uuid,
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   constraint conversation_pkey PRIMARY KEY (id),
@@ -113,7 +115,12 @@ create table conversation (
   constraint conversation_merged_into_fkey FOREIGN KEY (merged_into) REFERENCES conversation(id),
   constraint conversation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
+CREATE INDEX conversation_assignee ON conversation (organization_id, assignee) WHERE (assignee IS NOT NULL);
+CREATE INDEX conversation_closed ON conversation (organization_id) WHERE closed;
+CREATE INDEX conversation_last_name ON conversation (organization_id, "substring"(search_name(profile_name), '[^ ]+$') COLLATE "C") WHERE ((profile_name IS NOT NULL) AND (merged_into IS NULL) AND (search_name(profile_name) ~~ '% %'));
 CREATE INDEX conversation_merged ON conversation (merged_into) WHERE (merged_into IS NOT NULL);
+CREATE INDEX conversation_name ON conversation (organization_id, search_name(profile_name) COLLATE "C") WHERE ((profile_name IS NOT NULL) AND (merged_into IS NULL));
+CREATE INDEX conversation_number_end ON conversation (organization_id, reverse(COALESCE(phone, wa_id)) COLLATE "C") WHERE (COALESCE(phone, wa_id) IS NOT NULL);
 CREATE UNIQUE INDEX conversation_phone ON conversation (connection_id, phone) WHERE (phone IS NOT NULL);
 CREATE UNIQUE INDEX conversation_user_id ON conversation (connection_id, user_id) WHERE (user_id IS NOT NULL);
 CREATE UNIQUE INDEX conversation_wa_id ON conversation (connection_id, wa_id) WHERE (wa_id IS NOT NULL);
@@ -337,6 +344,7 @@ CREATE INDEX message_journal_recipient ON message (organization_id, recipient, c
 CREATE INDEX message_journal_sender ON message (organization_id, sender, connection_id, created_at DESC, id DESC) WHERE (direction = 'inbound');
 CREATE INDEX message_journal_source ON message (organization_id, source, created_at DESC, id DESC) WHERE (source IS NOT NULL);
 CREATE INDEX message_journal_tag ON message (organization_id, tag, created_at DESC, id DESC) WHERE (tag IS NOT NULL);
+CREATE INDEX message_written ON message (organization_id, created_at DESC, id DESC) WHERE ((direction = 'inbound') AND (source IS NULL) AND (NOT standby) AND (type <> ALL (ARRAY['reaction', 'system', 'edit', 'revoke'])));
 
 create table message_act (
   message_id uuid not null,
@@ -1457,6 +1465,15 @@ begin
   on conflict (organization_id) do update set read_at = clock_timestamp();
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION search_name(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+  select left(btrim(regexp_replace(translate(replace(replace(replace(
+    regexp_replace(lower(normalize(name, NFKD) collate "und-x-icu"), '[\u0300-\u036f]', '', 'g'),
+    'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'øłđðı', 'olddi') collate "und-x-icu", '[^[:alnum:]]+', ' ', 'g')), 60)
+$function$;
 CREATE OR REPLACE FUNCTION usage_late()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -75,6 +75,9 @@ create index message_journal_recipient on message (organization_id, recipient, c
   where direction = 'outbound';
 create index message_journal_sender on message (organization_id, sender, connection_id, created_at desc, id desc)
   where direction = 'inbound';
+-- What a customer wrote to this workspace: it waits for an answer.
+create index message_written on message (organization_id, created_at desc, id desc)
+  where direction = 'inbound' and source is null and not standby and type not in ('reaction', 'system', 'edit', 'revoke');
 create index message_conversation_in on message (conversation_id, created_at desc, id desc)
   where direction = 'inbound' and conversation_id is not null;
 create index message_conversation_out on message (conversation_id, created_at desc, id desc)

@@ -56,7 +56,7 @@ export const BLANK = {
 
 const MOST_BUTTONS = 3;
 const MOST_ROWS = 10;
-const WITH_CAPTION = ['image', 'video', 'document'];
+export const WITH_CAPTION = ['image', 'video', 'document'];
 
 const given = (text: string): boolean => text.trim() !== '';
 /** The file in the head of a template; null: it has none. */

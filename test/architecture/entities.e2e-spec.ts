@@ -65,6 +65,7 @@ it('would notice', async () => {
 /** Statements on one row of one table that are written by hand all the same, with the reason. */
 const BY_HAND: Readonly<Record<string, string>> = {
   'conversations/contacts/contact-book.repository.ts: contact_book_removal': 'the only one on its table',
+  'conversations/conversations.repository.ts: conversation': 'with the lock before it, in one transaction',
   'media/media.repository.ts: media_object': 'asked with every message with a file',
   'opt-outs/opt-outs.repository.ts: opt_out': 'the only one on its table: entries are found by names, in joins',
   'otp/otp.repository.ts: otp_challenge': 'runs with every code that is accepted',

@@ -154,6 +154,9 @@ export function createHeraldClient(options: HeraldClientOptions) {
           answerOf(await api.GET('/api/v1/conversations', { params: { query: { ...filter, ...place } } })),
         ),
       get: async (id: string) => dataOf(await api.GET('/api/v1/conversations/{id}', { params: { path: { id } } })),
+      /** Closes, opens or assigns it; what is left out stays. The next message of the customer opens a closed one. */
+      update: async (id: string, body: R.UpdateConversation) =>
+        dataOf(await api.PATCH('/api/v1/conversations/{id}', { params: { path: { id } }, body })),
       /** Passes, releases or takes control, where several apps answer on a number. */
       control: async (id: string, body: R.ControlConversation) =>
         dataOf(await api.POST('/api/v1/conversations/{id}/control', { params: { path: { id } }, body })),

@@ -64,6 +64,7 @@ export type TestWebhook = Body<'webhook_test'>;
 export type SendOtp = Body<'otp_send'>;
 export type VerifyOtp = Body<'otp_verify'>;
 
+export type UpdateConversation = Body<'conversations_update'>;
 export type ControlConversation = Body<'conversations_control'>;
 
 /** What a list may be narrowed to; the iterator turns the pages. */

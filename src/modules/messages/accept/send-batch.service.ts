@@ -107,10 +107,11 @@ export class SendBatchService {
 
   private async prepare(sender: Sender, entry: Entry): Promise<void> {
     if (entry.request === null) return;
-    const { input } = entry.request;
+    const { request } = entry;
     try {
-      requireTimeAhead(input.sendAt);
-      entry.prepared = await this.preparation.prepare(sender, input);
+      requireTimeAhead(request.input.sendAt);
+      request.input = await this.preparation.addressed(sender.organizationId, request.input);
+      entry.prepared = await this.preparation.prepare(sender, request.input);
     } catch (error) {
       refuse(entry, error);
     }
