@@ -25,6 +25,8 @@ const ALL: ConversationFilter = {
   closed: null,
   assignee: null,
   search: null,
+  since: null,
+  until: null,
   before: null,
   beforeId: null,
   limit: 50,
