@@ -10,7 +10,7 @@ export class Tags1771600000000 extends SqlMigration {
 const UP = `
 -- A tag has a row from the first action on; messages name theirs themselves (message.tag).
 -- paused: what waits is not sent. resuming: what was put aside goes back to the queue. cancel_before: what was accepted
--- until then and waits is being canceled, and nothing of the tag is sent meanwhile. retry_before: messages that failed
+-- until then and waits is being canceled, and nothing of the tag is sent meanwhile; canceled_before: the same of the last cancel, also after its end. retry_before: messages that failed
 -- until then are being queued again, those of retry_category or of all but a few categories; retry_at and retry_id: the
 -- place in the journal that this has reached.
 create table message_tag (
@@ -19,6 +19,7 @@ create table message_tag (
   paused boolean not null default false,
   resuming boolean not null default false,
   cancel_before timestamptz,
+  canceled_before timestamptz,
   retry_before timestamptz,
   retry_category text,
   retry_at timestamptz,

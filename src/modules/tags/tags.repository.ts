@@ -72,7 +72,7 @@ export class TagsRepository {
   /** Null where no message has the tag. */
   async act({ organizationId, tag }: TagKey, action: TagAction, category: string | null): Promise<TagStatus | null> {
     const params = [organizationId, tag, ...(action === 'retry' ? [category] : [])];
-    const row = await this.database.find<{ status: TagStatus }>(ACTS[action], params);
+    const row = await this.database.byIndex(() => this.database.find<{ status: TagStatus }>(ACTS[action], params));
     return row?.status ?? null;
   }
 
@@ -159,7 +159,11 @@ export class TagsRepository {
   }
 
   private async end(statement: string, { organizationId, tag }: TagKey): Promise<Moved> {
-    const rows = await this.database.byIndex(() => this.database.execute(statement, [organizationId, tag]));
+    const rows = await this.database.byIndex(async () => {
+      // First, and by itself: what enters the queue in another transaction, which changes the tag, is seen then.
+      await this.database.execute(LOCK, [organizationId, tag]);
+      return this.database.execute(statement, [organizationId, tag]);
+    });
     return { rows, connectionIds: [], hasEvents: null };
   }
 
@@ -189,24 +193,34 @@ where exists (select from message m where m.organization_id = $1 and m.tag = $2)
 on conflict (organization_id, tag) do update set acted_at = excluded.acted_at, ${changes}
 returning ${STATUS} as status`;
 
+const NOT_PAUSED = `q.tag is not null and q.held_until is distinct from 'infinity'`;
+const PAUSED = `q.held_until = 'infinity'`;
+
+// A retry is a request of its own: one that came after the cancel is not meant by it.
+const ASKED_AT = 'coalesce(q.retried_at, q.created_at)';
+/** SQL: now, or later: what was accepted before the database's clock stepped back is meant too. */
+const notBefore = (latest: string): string => `greatest(clock_timestamp(), (${latest}))`;
+const LATEST_ASKED = [NOT_PAUSED, PAUSED]
+  .map((rows) => `select max(${ASKED_AT}) from message_queue q where q.organization_id = $1 and q.tag = $2 and ${rows}`)
+  .join('), (');
+const LATEST_ACCEPTED = 'select max(m.created_at) from message m where m.organization_id = $1 and m.tag = $2';
+
 const ACTS: Readonly<Record<TagAction, string>> = {
   pause: act(', paused', ', true', 'paused = true, resuming = false'),
   resume: act('', '', 'paused = false, resuming = t.resuming or t.paused'),
   cancel: act(
-    ', cancel_before',
-    ', clock_timestamp()',
+    ', cancel_before, canceled_before',
+    `, ${notBefore(LATEST_ASKED)}, ${notBefore(LATEST_ASKED)}`,
     // A pause ends with it, and what comes meanwhile goes afterwards.
-    `cancel_before = excluded.cancel_before, retry_before = null, paused = false, resuming = t.resuming or t.paused`,
+    `cancel_before = excluded.cancel_before, canceled_before = excluded.cancel_before, retry_before = null, paused = false, resuming = t.resuming or t.paused`,
   ),
   retry: act(
     ', retry_before, retry_category',
-    ', clock_timestamp(), $3',
+    `, ${notBefore(LATEST_ACCEPTED)}, $3`,
     `retry_before = excluded.retry_before, retry_category = excluded.retry_category, retry_at = null, retry_id = null`,
   ),
 };
 
-const NOT_PAUSED = `q.tag is not null and q.held_until is distinct from 'infinity'`;
-const PAUSED = `q.held_until = 'infinity'`;
 const WAITS = `${NOT_PAUSED} and ${queueTakes('canceled')}`;
 
 const HAS_WORK = `(t.resuming or t.cancel_before is not null or t.retry_before is not null)`;
@@ -291,14 +305,14 @@ order by q.organization_id, q.tag, q.seq limit ${FAILED_AT_ONCE}`;
 
 const LATE = waiting(IS_RESUMING, `${PAUSED} and ${IS_LATE}`);
 
+const LOCK = 'select from message_tag where organization_id = $1 and tag = $2 for update';
+
 const RESUMED = `
 update message_tag t set resuming = false
 where t.organization_id = $1 and t.tag = $2 and t.resuming and not exists (
   select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${PAUSED})`;
 
 const IS_CANCELING = `t.cancel_before is not null and not (${CLAIMS_BLOCKED})`;
-// A retry is a request of its own: one that came after the cancel is not meant by it.
-const ASKED_AT = 'coalesce(q.retried_at, q.created_at)';
 const IS_BEFORE = `${ASKED_AT} <= (select cancel_before from tag)`;
 const WAITING = waiting(IS_CANCELING, `${WAITS} and ${IS_BEFORE}`);
 const HELD = waiting(IS_CANCELING, `${PAUSED} and ${IS_BEFORE}`);
@@ -327,7 +341,8 @@ with tag as materialized (
   from message_tag t where t.organization_id = $1 and t.tag = $2 and t.retry_before is not null
 ), found as materialized (
   select journal.id, journal.created_at from tag cross join ${JOURNAL} as journal cross join lateral (
-    select from message_state s where s.message_id = journal.id and s.status = 'failed' and s.failed_at <= tag.retry_before
+    select from message_state s where s.message_id = journal.id and s.status = 'failed'
+      and (s.failed_at <= tag.retry_before or s.failed_at > clock_timestamp())
       and case when tag.retry_category is null then coalesce(s.failure_category, 'unknown') not in ${NOT_RETRIED}
         else coalesce(s.failure_category, 'unknown') = tag.retry_category end offset 0) as failed
   order by journal.created_at, journal.id limit ${RETRIES}

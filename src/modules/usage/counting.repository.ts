@@ -43,9 +43,7 @@ export class CountingRepository {
     return this.database.transaction(async () => {
       await this.lock(kept);
       const due = await this.database.find<{ start: Date }>(
-        // What was counted at a later time than now was counted by a clock that has been set back.
-        `select start from usage_due where at <= clock_timestamp() or counted_at > clock_timestamp()
-         order by start desc limit 1`,
+        `select start from usage_due where at <= clock_timestamp() order by start desc limit 1`,
       );
       if (due === null) return false;
       const startedAt = await this.count(due.start, kept);
@@ -238,11 +236,13 @@ from otp_challenge
 where id >= $2 and id < $3
 group by organization_id, project_id, country`;
 
-// The present slot each 30 s, or as seldom as its size asks for; then at the times that are left. $2: when this count began.
+// The present slot each 30 s, or as seldom as its size asks for; then at the times that are left. One of a clock that was set back waits
+// for its time. $2: when this count began.
 const COUNTED = `
 insert into usage_due (start, at, counted_at)
 select start, at, $2::timestamptz from (select $1::timestamptz as start) as counted cross join lateral (
   select case
+    when $2::timestamptz < start then start
     when $2::timestamptz < ${COMPLETE} then
       clock_timestamp() + greatest(interval '30 seconds', ${PACE} * (clock_timestamp() - $2::timestamptz))
     else (

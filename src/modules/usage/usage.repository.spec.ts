@@ -474,13 +474,15 @@ describe('what changes late', () => {
 });
 
 describe('a clock that is set', () => {
-  it('forward and back: the present slots are counted, and what was counted at a later time is counted again', async () => {
+  it('forward and back: the slots of the present day are counted', async () => {
     await insert({});
     await countAll();
     // As they are where the clock was two days ahead: the rows of then, and none of the present day.
     await opened.database.execute(
       `update usage_due set start = start + interval '2 days', at = at + interval '2 days', counted_at = counted_at + interval '2 days'`,
     );
+    // As ClockSteps does.
+    await again();
     await insert({});
     await insert({ createdAt: ago(3 * HOUR) });
     await countAll();

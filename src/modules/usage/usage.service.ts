@@ -67,8 +67,7 @@ export class UsageService implements OnModuleInit {
       everyMs: 5_000,
       waitsFor: [{ table: 'usage_due', column: 'at', where: 'at is not null' }],
       hasWork: `not exists (select from usage_due where start = ${SLOT_OF('now()')} and at is not null)
-        or exists (select from usage_due where at <= now()) or exists (select from usage_due where at is null)
-        or exists (select from usage_due where counted_at > now())`,
+        or exists (select from usage_due where at <= now()) or exists (select from usage_due where at is null)`,
       run: (signal) => this.countAll(signal),
     });
     this.retention.add({ name: 'usage', days: KEPT_DAYS, clear: (before, limit) => counting.remove(before, limit) });
