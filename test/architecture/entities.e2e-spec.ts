@@ -70,8 +70,6 @@ const BY_HAND: Readonly<Record<string, string>> = {
   'opt-outs/opt-outs.repository.ts: opt_out': 'the only one on its table: entries are found by names, in joins',
   'otp/otp.repository.ts: otp_challenge': 'runs with every code that is accepted',
   'otp/sending.repository.ts: otp_challenge': 'moves a state, as the statements beside it do',
-  'usage/counting.repository.ts: usage_hour': 'the only one on its table',
-  'usage/counting.repository.ts: usage_total': 'not one row: all of an hour',
   'webhook/webhook.repository.ts: event_recording': 'the only one on its table',
 };
 

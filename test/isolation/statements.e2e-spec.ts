@@ -21,9 +21,7 @@ const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   message_content: 'parts of messages, by their ids; they go with the message',
   schema_migration: 'which migrations have run',
   schema_migration_checksum: 'what they did',
-  usage_hour: 'when each hour was counted',
-  usage_late: 'which hours are counted again',
-  usage_lock: 'one row: the process that counts',
+  usage_due: 'when each quarter of an hour is counted',
   usage_rate: "the operator's prices, for all",
 };
 

@@ -5,6 +5,7 @@ import type { Statements } from '../../infrastructure/database/database.js';
 import type { Prepared } from '../../infrastructure/database/prepared.js';
 import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
 import { correctCosts, GIVE_BACK_RETRIES } from '../billing/limit-corrections.types.js';
+import { lateOf, NOTE_LATE } from '../usage/usage.types.js';
 import { recipientKey } from './recipient-key.types.js';
 import { insertStatusEvents, shownPricing } from './message-events.types.js';
 import type { AttemptFacts } from './attempt-facts.js';
@@ -91,6 +92,8 @@ export class FactsRepository {
     const unsent = changed.filter(({ hasUnsentRetry }) => hasUnsentRetry).map(({ message }) => message.id);
     // Before reports of the same messages correct what they cost.
     if (unsent.length > 0) await statements.query(GIVE_BACK_RETRIES, [unsent]);
+    const late = lateOf(ids, (changed[0]?.message.now ?? 0) / 1_000);
+    if (late.length > 0) await statements.query(NOTE_LATE, [late]);
     const write = USUAL_WRITES.find(({ parts }) => fits(rows, parts)) ?? WRITE;
     await statements.query(
       write.statement,

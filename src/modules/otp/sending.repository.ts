@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { databaseClock } from '../../common/clock.js';
 import { FIRST_ID, newId } from '../../common/ids.js';
 import { Database, hasRow } from '../../infrastructure/database/database.js';
 import {
@@ -14,6 +15,7 @@ import {
 import { claimsEnded, LostClaimError } from '../../infrastructure/queue/lost-claims.js';
 import { SweepCursor } from '../../infrastructure/queue/sweeps.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
+import { lateOf, NOTE_LATE } from '../usage/usage.types.js';
 import {
   INDEXED_STATUS,
   OPEN_SQL,
@@ -129,6 +131,8 @@ export class SendingRepository {
       seen.set(id, round + 1);
       (rounds[round] ??= new Map()).set(id, index);
     }
+    const late = lateOf([...seen.keys()], databaseClock.now());
+    if (late.length > 0) await this.database.execute(NOTE_LATE, [late]);
     for (const round of rounds) {
       const given = [...round].map(([id, index]) => ({ ...reports[index], id }));
       for (const [sql, those] of [
