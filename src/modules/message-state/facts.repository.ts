@@ -132,7 +132,7 @@ function isChanged({ message, state, work, newAttempts, changedAttempts, body }:
 
 /** Of a row that waits and is left alone, its turn stays as it is. */
 function isMoved(work: Work, before: Work): boolean {
-  return work.attemptId !== before.attemptId || work.dueAt !== null;
+  return work.attemptId !== before.attemptId || work.newDueAt !== null;
 }
 
 function attemptRow(attempt: AttemptFacts, { id: messageId, organizationId }: LockedMessage): object {
@@ -196,7 +196,7 @@ select m.id, m.tag, m.recipient, m.ttl_seconds as "ttlSeconds",
   case when w.message_id is not null then json_build_object('queuedAt', ${micros('w.queued_at')}, 'expiresAt', ${micros('w.expires_at')},
     'tries', w.tries, 'attemptNumber', w.attempt_number, 'attemptId', w.attempt_id, 'claimedAt', ${micros('w.claimed_at')},
     'leaseUntil', ${micros('w.lease_until')}, 'isHeld', w.held_until is not null, 'isPaused', coalesce(w.held_until = 'infinity', false),
-    'scheduledFor', ${micros('w.scheduled_for')}, 'dueAt', null) end as work,
+    'scheduledFor', ${micros('w.scheduled_for')}, 'newDueAt', null) end as work,
   (select json_agg(row_to_json(f)) from (
     select a.id, ${microsOf('a', ATTEMPT_TIMES)}, ${camelColumns('a', ATTEMPT_VALUES)}
     from message_attempt a where a.message_id = m.id and a.message_id between $2::uuid and $3::uuid order by a.number offset 0) as f) as attempts
@@ -229,7 +229,7 @@ const ATTEMPT_ROW = `("messageId" uuid, "organizationId" uuid, id uuid, ${typed(
   answer text, "httpStatus" integer, code integer, text text, category text, "traceId" text, "failedCode" integer,
   "failedText" text, "failedCategory" text, "metaMessageId" text)`;
 const WORK_ROW = `(id uuid, "queuedAt" float8, "expiresAt" float8, tries integer, "attemptNumber" integer, "attemptId" uuid,
-  "claimedAt" float8, "leaseUntil" float8, "dueAt" float8, "retriedAt" float8)`;
+  "claimedAt" float8, "leaseUntil" float8, "newDueAt" float8, "retriedAt" float8)`;
 
 type ParamOf = (param: Param) => string;
 
@@ -257,7 +257,7 @@ const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
 )`,
   waits: ($) => `stays as (
   update message_queue q set attempt_id = w."attemptId", attempt_number = w."attemptNumber", claimed_at = ${timeOf('w."claimedAt"')},
-    lease_until = ${timeOf('w."leaseUntil"')}, tries = w.tries, due_at = ${timeOf('w."dueAt"')}, not_before = ${timeOf('w."dueAt"')}
+    lease_until = ${timeOf('w."leaseUntil"')}, tries = w.tries, due_at = ${timeOf('w."newDueAt"')}, not_before = ${timeOf('w."newDueAt"')}
   from json_to_recordset(${$('waits')}) as w ${WORK_ROW} where q.message_id = w.id and ${inBounds($)}
 )`,
   // With a new seq, in the order in which they were accepted: they go behind what was queued for their recipients meanwhile.
@@ -265,14 +265,14 @@ const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
     due_at, not_before, attempt_number, tries, tag, expires_at, retried_at)
   select m.connection_id, m.created_at, m.id, m.organization_id, m.conversation_id, ${recipientKey('m')},
-    ${timeOf('w."queuedAt"')}, ${timeOf('w."dueAt"')}, ${timeOf('w."dueAt"')}, w."attemptNumber", w.tries, m.tag, ${timeOf('w."expiresAt"')},
+    ${timeOf('w."queuedAt"')}, ${timeOf('w."newDueAt"')}, ${timeOf('w."newDueAt"')}, w."attemptNumber", w.tries, m.tag, ${timeOf('w."expiresAt"')},
     ${timeOf('w."retriedAt"')}
   from json_to_recordset(${$('queued')}) as w ${WORK_ROW} join message m on m.id = w.id order by m.created_at, m.id
 ), canceled_again as (
   -- It comes back to a tag that was canceled meanwhile: that cancel goes on. Not of a retry, which is queued and due now.
   update message_tag t set cancel_before = t.canceled_before
   from json_to_recordset(${$('queued')}) as w ${WORK_ROW} join message m on m.id = w.id
-  where t.organization_id = m.organization_id and t.tag = m.tag and w."queuedAt" < w."dueAt"
+  where t.organization_id = m.organization_id and t.tag = m.tag and w."queuedAt" < w."newDueAt"
     and coalesce(${timeOf('w."retriedAt"')}, m.created_at) <= t.canceled_before
 )`,
   bodies: ($) => `shown as (
@@ -298,7 +298,10 @@ const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
 };
 const PARTS = Object.keys(PART_OF) as Part[];
 
-/** A statement that writes states and these parts, and what its parameters are. All rows are locked, so each part may be a part of one statement. */
+/**
+ * A statement that writes states and these parts; all rows are locked, so each part may be a part of one statement. `$('x')` in its text makes
+ * x the next parameter where it is none yet; `params` has their order, in which `write` gives their values.
+ */
 function writeOf(
   name: string,
   parts: readonly Part[],

@@ -189,7 +189,7 @@ export class RetriesService {
       if (from.includes(status)) open.push(each);
       else results.set(each.message.id, notRetryable(status));
     }
-    await this.bar(organizationId, open, from, results);
+    await this.bar(organizationId, open, { isConfirmed: from.includes('outcome_unknown'), isOfTag: onlyFree }, results);
     const free = open.filter(({ message }) => !results.has(message.id));
     const book = limited ? await this.reserve(free, results) : null;
     const fit = free.filter(({ message }) => !results.has(message.id));
@@ -199,21 +199,23 @@ export class RetriesService {
     return results;
   }
 
-  /** Notes in `results` those that `MessageCase` does not queue whatever their status: MESSAGE_NOT_RETRYABLE, OUTCOME_UNKNOWN_NOT_CONFIRMED (409). */
+  /**
+   * Notes in `results` those that are not queued whatever their status: MESSAGE_NOT_RETRYABLE, OUTCOME_UNKNOWN_NOT_CONFIRMED (409). An unknown
+   * attempt of a message that failed afterwards, as its retry expired, keeps only a tag's retry from it: who retries it by hand means it.
+   */
   private async bar(
     organizationId: string,
     prepared: readonly Prepared[],
-    from: readonly OutboundStatus[],
+    { isConfirmed, isOfTag }: { isConfirmed: boolean; isOfTag: boolean },
     results: Map<string, AppError | null>,
   ): Promise<void> {
     const ids = prepared.map(({ message }) => message.id);
     const barred = await this.messages.barred(organizationId, ids);
-    const isConfirmed = from.includes('outcome_unknown');
     for (const { message } of prepared) {
       const { id, status } = message;
       const why = barred.get(id);
       if (why === 'erased') results.set(id, messagesErrors.MESSAGE_NOT_RETRYABLE({ status, erased: true }));
-      else if (why === 'accepted' && !isConfirmed)
+      else if (why === 'accepted' ? !isConfirmed : why === 'unknown' && isOfTag)
         results.set(id, messagesErrors.OUTCOME_UNKNOWN_NOT_CONFIRMED({ status }));
     }
   }

@@ -164,8 +164,7 @@ with ${laneGrants()}, lane_with_slots as materialized (
   -- transaction keeps from being vacuumed.
   -- statement_timestamp(): clock_timestamp() cannot be an index condition; it only filters.
   -- No two claims take one row: a locked row is passed over, and of a row that was changed since the snapshot the conditions are
-  -- checked again. (Where they hold again, as after a release, the row is locked and not claimed: "claimed" looks for the version that
-  -- the snapshot has.)
+  -- checked again. Where they hold again, as after a release, its ctid differs, so "claimed" misses it: the next claim takes it.
   select due.row_ctid, overlay(lane_with_slots.claim_id::text placing
     lpad(to_hex(row_number() over (partition by lane_with_slots.key)), 4, '0') from 33)::uuid as attempt_id
   from lane_with_slots cross join lateral (
