@@ -504,6 +504,7 @@ create table message_tag (
   paused boolean not null default false,
   resuming boolean not null default false,
   cancel_before timestamptz,
+  canceled_before timestamptz,
   retry_before timestamptz,
   retry_category text,
   retry_at timestamptz,

@@ -12,7 +12,7 @@ const UP = `
 -- started_at: since when its messages may go; null: it was made by a PUT, and waits for a resume or for start_at. messages_per_minute: as
 -- fast what waits is freed; paced_at: until when the pace is used.
 -- paused: what waits is not sent. resuming: what was put aside goes back to the queue. cancel_before: what was accepted
--- until then and waits is being canceled, and nothing of the tag is sent meanwhile. retry_before: messages that failed
+-- until then and waits is being canceled, and nothing of the tag is sent meanwhile; canceled_before: the same of the last cancel, also after its end. retry_before: messages that failed
 -- until then are being queued again, those of retry_category or of all but a few categories; retry_at and retry_id: the
 -- place in the journal that this has reached.
 -- action, acted_at, ended_at, done, skipped: the last action, how many messages it has moved, and why it left others out, with counts.
@@ -28,6 +28,7 @@ create table message_tag (
   paused boolean not null default false,
   resuming boolean not null default false,
   cancel_before timestamptz,
+  canceled_before timestamptz,
   retry_before timestamptz,
   retry_category text,
   retry_at timestamptz,

@@ -265,6 +265,12 @@ const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
     ${timeOf('w."queuedAt"')}, ${timeOf('w."dueAt"')}, ${timeOf('w."dueAt"')}, w."attemptNumber", w.tries, m.tag, ${timeOf('w."expiresAt"')},
     ${timeOf('w."retriedAt"')}
   from json_to_recordset(${$('queued')}) as w ${WORK_ROW} join message m on m.id = w.id order by m.created_at, m.id
+), canceled_again as (
+  -- It comes back to a tag that was canceled meanwhile: that cancel goes on. Not of a retry, which is queued and due now.
+  update message_tag t set cancel_before = t.canceled_before
+  from json_to_recordset(${$('queued')}) as w ${WORK_ROW} join message m on m.id = w.id
+  where t.organization_id = m.organization_id and t.tag = m.tag and w."queuedAt" < w."dueAt"
+    and coalesce(${timeOf('w."retriedAt"')}, m.created_at) <= t.canceled_before
 )`,
   bodies: ($) => `shown as (
   update message_content c set body = b.body from json_to_recordset(${$('bodies')}) as b (id uuid, body text)

@@ -587,6 +587,56 @@ describe('what is held', () => {
   });
 });
 
+describe('a cancel', () => {
+  const canceled = async (): Promise<string[]> =>
+    (
+      await opened.database.query<{ id: string }>(
+        `select message_id as id from message_state where failure_category = 'canceled' and connection_id = $1 order by 1`,
+        [connection.id],
+      )
+    ).map(({ id }) => id);
+
+  it('ends what comes back to the queue after it', async () => {
+    const id = await accept(testPhone());
+    const [claimed] = await claim();
+    await runOutLease(opened.database, id);
+    await sweeps.expireLeases(10);
+    expect(await act('cancel')).toBe('active');
+    const later = await accept(testPhone());
+    expect(await outcomes.record(putOff(claimed as ClaimedMessage, 0))).toBe('recorded');
+    expect(await statusOf()).toBe('canceling');
+    expect(await settle()).toBe('active');
+    expect(await canceled()).toEqual([id]);
+    expect(await sendAll()).toEqual([later]);
+  });
+
+  it('and a retry mean what was accepted before the clock of the database stepped back', async () => {
+    const [waits, held, retried] = [await accept(testPhone()), await accept(testPhone()), await accept(testPhone())];
+    for (const each of await claim()) {
+      await outcomes.record({ ...released(each), ...(each.id === retried && { status: 'failed' }) });
+    }
+    await opened.database.execute(
+      `update message_queue set held_until = 'infinity', due_at = null where message_id = $1`,
+      [held],
+    );
+    for (const table of ['message', 'message_state', 'message_queue']) {
+      await opened.database.execute(
+        `update ${table} set created_at = created_at + interval '1 hour' where connection_id = $1`,
+        [connection.id],
+      );
+    }
+    await opened.database.execute(
+      `update message_state set failed_at = failed_at + interval '1 hour' where connection_id = $1`,
+      [connection.id],
+    );
+    await tags.act(keyOf(), 'retry', null);
+    expect((await tags.failed(keyOf()))?.failed.map(({ id }) => id)).toEqual([retried]);
+    expect(await act('cancel')).toBe('active');
+    expect(await canceled()).toEqual([waits, held].sort());
+    expect(await sendAll()).toEqual([]);
+  });
+});
+
 describe('a retry', () => {
   it('that is asked for after a cancel of the tag, by hand, is not canceled by its steps', async () => {
     const retry = (id: string) => retryMessage(opened.database, connection.organizationId, id, ['failed']);

@@ -8,7 +8,7 @@ import { recipientKey } from '../message-state/recipient-key.types.js';
 import { queueTakes } from '../message-state/message-state.types.js';
 import type { Fact } from '../message-state/facts.types.js';
 import { FactsService } from '../message-state/facts.service.js';
-import { camelColumns } from '../../infrastructure/database/camel-columns.js';
+import { ACTS, ASKED_AT, FIND, INSERT, LIST, NOTE, NOT_PAUSED, PAUSED, PUT, START } from './tag-rows.js';
 import { KEPT_FAILURES, type TagAction, type TagKey, type TagPlan, type TagRow } from './tags.types.js';
 
 /** Rows that one statement moves. */
@@ -75,7 +75,7 @@ export class TagsRepository {
   /** Null where there is no such tag. */
   act({ organizationId, tag }: TagKey, action: TagAction, category: string | null): Promise<TagRow | null> {
     const params = [organizationId, tag, ...(action === 'retry' ? [category] : [])];
-    return this.database.find<TagRow & Record<string, unknown>>(ACTS[action], params);
+    return this.database.byIndex(() => this.database.find<TagRow & Record<string, unknown>>(ACTS[action], params));
   }
 
   /**
@@ -199,7 +199,11 @@ export class TagsRepository {
   }
 
   private async end(statement: string, { organizationId, tag }: TagKey): Promise<Moved> {
-    const rows = await this.database.byIndex(() => this.database.execute(statement, [organizationId, tag]));
+    const rows = await this.database.byIndex(async () => {
+      // First, and by itself: what enters the queue in another transaction, which changes the tag, is seen then.
+      await this.database.execute(LOCK, [organizationId, tag]);
+      return this.database.execute(statement, [organizationId, tag]);
+    });
     return { rows, connectionIds: [], hasEvents: null };
   }
 
@@ -221,74 +225,6 @@ function sum({ organizationId }: TagKey, rows: readonly MovedRow[]): Moved {
   };
 }
 
-const STATUS = `case when t.cancel_before is not null then 'canceling' when t.paused then 'paused'
-  when t.started_at is null then 'scheduled' when t.resuming then 'resuming' when t.retry_before is not null then 'retrying'
-  else 'active' end`;
-
-const COLUMNS = `t.tag, t.id, ${STATUS} as status, t.paused as "isPaused", t.started_at is not null as "isStarted",
-  ${camelColumns('t', 'created_at, start_at, messages_per_minute, action, acted_at, ended_at, done, skipped')}`;
-
-const FIND = `select ${COLUMNS} from message_tag t where t.organization_id = $1 and t.tag = $2`;
-
-const LIST = `
-select ${COLUMNS} from message_tag t where t.organization_id = $1
-  and (t.created_at, t.id) < (coalesce($2::timestamptz, 'infinity'), coalesce($3::uuid, '${FIRST_ID}'))
-order by t.created_at desc, t.id desc limit $4`;
-
-// It has not started yet: the statement behind it decides.
-const INSERT = `
-insert into message_tag (organization_id, tag, started_at) values ($1, $2, null) on conflict do nothing`;
-
-const STARTS = `not $3::boolean and coalesce($4::timestamptz, '-infinity') <= clock_timestamp()`;
-
-// $3 paused, $4 start, $5 pace, $6 the action that it is, $7 it loses its pace, so that what was held by it goes.
-const PUT = `
-update message_tag t set paused = $3, start_at = $4, messages_per_minute = $5,
-  started_at = case when ${STARTS} then coalesce(t.started_at, clock_timestamp()) else t.started_at end,
-  resuming = not $3 and (t.resuming or t.paused or $7 or t.started_at is null and ${STARTS}),
-  action = coalesce($6, t.action), acted_at = case when $6::text is not null then clock_timestamp() else t.acted_at end,
-  ended_at = case when $6::text is null then t.ended_at when $3 then clock_timestamp() end,
-  done = case when $6::text is null then t.done else 0 end, skipped = case when $6::text is null then t.skipped else '{}' end
-where t.organization_id = $1 and t.tag = $2
-returning ${COLUMNS}`;
-
-const START = `
-update message_tag t set started_at = clock_timestamp(), resuming = true
-where t.ctid = any(array(
-  select t.ctid from message_tag t where t.started_at is null and not t.paused and t.start_at <= statement_timestamp()
-  order by t.start_at limit ${BATCH} for update skip locked)) and t.started_at is null and not t.paused`;
-
-const act = (action: TagAction, changes: string, ended = 'null'): string => `
-update message_tag t set action = '${action}', acted_at = clock_timestamp(), ended_at = ${ended}, done = 0, skipped = '{}', ${changes}
-where t.organization_id = $1 and t.tag = $2
-returning ${COLUMNS}`;
-
-const STARTS_NOW = `t.started_at is null and coalesce(t.start_at, '-infinity') <= clock_timestamp()`;
-// A pause ends with it, and what comes meanwhile goes afterwards.
-const ENDS_PAUSE = `paused = false, resuming = t.resuming or t.paused or t.started_at is null`;
-
-const ACTS: Readonly<Record<TagAction, string>> = {
-  // It holds from its commit on.
-  pause: act('pause', 'paused = true, resuming = false', 'clock_timestamp()'),
-  resume: act(
-    'resume',
-    `paused = false, resuming = t.resuming or t.paused or ${STARTS_NOW},
-    started_at = case when ${STARTS_NOW} then clock_timestamp() else t.started_at end`,
-    `case when not (t.resuming or t.paused or ${STARTS_NOW}) then clock_timestamp() end`,
-  ),
-  cancel: act(
-    'cancel',
-    `cancel_before = clock_timestamp(), retry_before = null, started_at = coalesce(t.started_at, clock_timestamp()), ${ENDS_PAUSE}`,
-  ),
-  retry: act('retry', 'retry_before = clock_timestamp(), retry_category = $3, retry_at = null, retry_id = null'),
-};
-
-// $3 action, $4 messages.
-const NOTE = `
-update message_tag set done = done + $4 where organization_id = $1 and tag = $2 and action = $3`;
-
-const NOT_PAUSED = `q.tag is not null and q.held_until is distinct from 'infinity'`;
-const PAUSED = `q.held_until = 'infinity'`;
 const WAITS = `${NOT_PAUSED} and ${queueTakes('canceled')}`;
 
 const IS_HELD_BACK = '(t.paused or t.started_at is null)';
@@ -426,6 +362,8 @@ where ${IS_LATE}`;
 const ENDS = (action: TagAction): string =>
   `ended_at = case when t.action = '${action}' then clock_timestamp() else t.ended_at end`;
 
+const LOCK = 'select from message_tag where organization_id = $1 and tag = $2 for update';
+
 const RESUMED = `
 update message_tag t set resuming = false, ${ENDS('resume')}
 where t.organization_id = $1 and t.tag = $2 and t.resuming and t.started_at is not null and not exists (
@@ -433,8 +371,6 @@ where t.organization_id = $1 and t.tag = $2 and t.resuming and t.started_at is n
     and (q.scheduled_for is not null or t.messages_per_minute is null))`;
 
 const IS_CANCELING = `t.cancel_before is not null and not (${CLAIMS_BLOCKED})`;
-// A retry is a request of its own: one that came after the cancel is not meant by it.
-const ASKED_AT = 'coalesce(q.retried_at, q.created_at)';
 const IS_BEFORE = `${ASKED_AT} <= (select cancel_before from tag)`;
 const WAITING = waiting(IS_CANCELING, `${WAITS} and ${IS_BEFORE}`);
 const HELD = waiting(IS_CANCELING, `${PAUSED} and ${IS_BEFORE}`);
@@ -463,7 +399,8 @@ with tag as materialized (
   from message_tag t where t.organization_id = $1 and t.tag = $2 and t.retry_before is not null
 ), found as materialized (
   select journal.id, journal.created_at from tag cross join ${JOURNAL} as journal cross join lateral (
-    select from message_state s where s.message_id = journal.id and s.status = 'failed' and s.failed_at <= tag.retry_before
+    select from message_state s where s.message_id = journal.id and s.status = 'failed'
+      and (s.failed_at <= tag.retry_before or s.failed_at > clock_timestamp())
       and case when tag.retry_category is null then coalesce(s.failure_category, 'unknown') not in ${NOT_RETRIED}
         else coalesce(s.failure_category, 'unknown') = tag.retry_category end offset 0) as failed
   order by journal.created_at, journal.id limit ${RETRIES}

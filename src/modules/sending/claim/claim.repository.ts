@@ -13,7 +13,7 @@ import {
   type GrantRow,
   type Claim,
 } from '../../../infrastructure/queue/lane-grant.js';
-import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
+import { claimsEnded, LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
 import { tagIsNotPaused, tagLetsPass, queueTakes } from '../../message-state/message-state.types.js';
 
 /** A message that this process may send now, once, before its lease runs out. */
@@ -93,10 +93,11 @@ export class ClaimRepository {
   }
 
   /** Those of the given attempts of these connections whose messages still wait for their outcome. */
-  findAttempts(
+  async findAttempts(
     connectionIds: readonly string[],
     attemptIds: readonly string[],
   ): Promise<{ id: string; attemptId: string }[]> {
+    await claimsEnded(this.database, connectionIds);
     return this.database.query(FIND_ATTEMPTS, [connectionIds, attemptIds]);
   }
 }
