@@ -44,6 +44,7 @@ function filtersOf({ own, file, event }: Filled): Record<string, Filters> {
       client_message_id: ['order-1'],
       tag: [TAG],
       media_object_id: [file],
+      meta_message_id: ['wamid.none'],
       to: [recipientNumber(1), own.phoneNumber],
       from: [recipientNumber(2), own.phoneNumber],
       recipient: [userId(1)],

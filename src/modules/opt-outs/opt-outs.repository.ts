@@ -162,11 +162,11 @@ export class OptOutsRepository {
   }
 
   async keywords(organizationId: string): Promise<KeywordsByLanguage> {
-    return (await this.words.findOneBy({ organizationId }))?.keywords ?? {};
+    return (await this.database.repository(OptOutKeywordsEntity).findOneBy({ organizationId }))?.keywords ?? {};
   }
 
   async setKeywords(organizationId: string, keywords: KeywordsByLanguage): Promise<void> {
-    await this.words.upsert({ organizationId, keywords }, ['organizationId']);
+    await this.database.repository(OptOutKeywordsEntity).upsert({ organizationId, keywords }, ['organizationId']);
   }
 
   /** One transaction at a time changes what customers of the workspace chose, or by which words. */
@@ -226,10 +226,6 @@ export class OptOutsRepository {
 
   private async announce(organizationId: string, entry: Row, at: Date): Promise<void> {
     await this.database.execute(ANNOUNCE, [organizationId, entry.id, entry.phone, entry.userId, at]);
-  }
-
-  private get words() {
-    return this.database.repository(OptOutKeywordsEntity);
   }
 }
 

@@ -76,7 +76,8 @@ export const ACTS: Readonly<Record<TagAction, string>> = {
   ),
   cancel: act(
     'cancel',
-    `cancel_before = ${notBefore(LATEST_ASKED)}, canceled_before = ${notBefore(LATEST_ASKED)}, retry_before = null,
+    `(cancel_before, canceled_before) = (select latest, latest from (select ${notBefore(LATEST_ASKED)} as latest) as asked),
+    retry_before = null,
     started_at = coalesce(t.started_at, clock_timestamp()), ${ENDS_PAUSE}`,
   ),
   retry: act(

@@ -604,7 +604,7 @@ describe('a cancel', () => {
     expect(await act('cancel')).toBe('active');
     const later = await accept(testPhone());
     expect(await outcomes.record(putOff(claimed as ClaimedMessage, 0))).toBe('recorded');
-    expect(await statusOf()).toBe('canceling');
+    expect(await tags.find(keyOf())).toMatchObject({ status: 'canceling' });
     expect(await settle()).toBe('active');
     expect(await canceled()).toEqual([id]);
     expect(await sendAll()).toEqual([later]);
