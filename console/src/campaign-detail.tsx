@@ -76,8 +76,9 @@ export function CampaignDetail({ tag }: { tag: string }) {
 /** Something of it changes by itself. */
 function isMoving(campaign: Tag | undefined): boolean {
   if (campaign === undefined) return false;
-  const { queued = 0, processing = 0, scheduled = 0 } = { ...campaign.counts, scheduled: campaign.scheduled };
-  return campaign.status.endsWith('ing') || (campaign.status === 'active' && queued + processing > scheduled);
+  const { status, counts, scheduled } = campaign;
+  const waiting = (counts.queued ?? 0) + (counts.processing ?? 0);
+  return status.endsWith('ing') || (status === 'active' && waiting > scheduled);
 }
 
 function Headline({ campaign }: { campaign: Tag }) {

@@ -78,7 +78,35 @@ export async function insertMessage(
   if (status !== 'received') await insertRow(rows, 'message_state', stateColumns(spec, status, made));
   if (status === 'queued' || status === 'processing') await insertRow(rows, 'message_queue', queueColumns(spec, made));
   else if (made.attemptId !== null) await insertRow(rows, 'message_attempt', attemptColumns(spec, status, made));
+  if (spec.tag !== undefined) await countInTag(rows, spec.tag, spec, status, made);
   return { id: made.id, attemptId: made.attemptId, metaMessageId: made.metaMessageId };
+}
+
+/** As the service counts messages of a tag. */
+async function countInTag(
+  rows: Rows,
+  tag: string,
+  { connection, failureCategory }: MessageSpec,
+  status: MessageStatus,
+  { createdAt }: Made,
+): Promise<void> {
+  const { id, organizationId } = connection;
+  await rows.execute('insert into message_tag (organization_id, tag) values ($1, $2) on conflict do nothing', [
+    organizationId,
+    tag,
+  ]);
+  await rows.execute(
+    `insert into message_tag_count (organization_id, tag, connection_id, status, failure_category, messages, first_at, last_at)
+     values ($1, $2, $3, $4, $5, 1, $6, $6)`,
+    [
+      organizationId,
+      tag,
+      id,
+      status === 'processing' ? 'queued' : status,
+      status === 'failed' ? (failureCategory ?? 'unknown') : null,
+      createdAt,
+    ],
+  );
 }
 
 interface Made {

@@ -22,6 +22,8 @@ export function arbitraryOf(schema: Schema, resolve: (ref: string) => Schema): f
   switch (schema.type) {
     case 'string':
       return sharedStringOf(schema).filter((text) => text !== (schema.not as Schema | undefined)?.const);
+    case 'null':
+      return fc.constant(null);
     case 'boolean':
       return fc.boolean();
     case 'integer':

@@ -74,10 +74,10 @@ describe('the counts of a tag', () => {
     const erased = await maintenance.withdraw({ organizationId, numbers: [phone], userIds: [], conversationIds: [] });
     expect(erased).toBe(1);
     const parts = (await partsOf()).filter(({ messages }) => messages > 0);
-    expect(parts.map(({ status, messages }) => [status, messages]).sort()).toEqual([
-      ['failed', 1],
-      ['queued', 1],
-    ]);
+    expect(Object.fromEntries(parts.map(({ status, messages }) => [status, messages]))).toEqual({
+      failed: 1,
+      queued: 1,
+    });
   });
 
   it('are read by as few rows at ten thousand messages as at ten', async () => {

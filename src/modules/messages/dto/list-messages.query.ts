@@ -45,7 +45,7 @@ export class ListMessagesQuery extends PageQuery {
   status?: MessageStatus;
 
   /** Messages in one of these states, separated by commas, such as `failed,outcome_unknown`. Instead of `status`. */
-  @ApiPropertyOptional({ type: String, maxLength: 100, example: 'failed,outcome_unknown' })
+  @ApiPropertyOptional({ type: String, maxLength: 100 })
   @IsOptional()
   @MaxLength(100)
   @ValidateBy({
