@@ -431,8 +431,9 @@ CREATE INDEX message_queue_held ON message_queue (connection_id, held_until) WHE
 CREATE INDEX message_queue_held_recipient ON message_queue (connection_id, recipient) WHERE ((held_until IS NOT NULL) AND (recipient <> ''));
 CREATE INDEX message_queue_lane ON message_queue (connection_id, recipient, ((attempt_id IS NULL)), seq) WHERE (held_until IS NULL);
 CREATE INDEX message_queue_lease ON message_queue (lease_until) WHERE (lease_until IS NOT NULL);
-CREATE INDEX message_queue_paused ON message_queue (organization_id, tag, seq) WHERE (held_until = 'infinity'::timestamp with time zone);
-CREATE INDEX message_queue_tag ON message_queue (organization_id, tag, seq) WHERE ((tag IS NOT NULL) AND (held_until IS DISTINCT FROM 'infinity'::timestamp with time zone));
+CREATE INDEX message_queue_paused ON message_queue (organization_id, tag, scheduled_for NULLS FIRST, seq) WHERE (held_until = 'infinity'::timestamp with time zone);
+CREATE INDEX message_queue_tag ON message_queue (organization_id, tag, scheduled_for NULLS FIRST, seq) WHERE ((tag IS NOT NULL) AND (held_until IS DISTINCT FROM 'infinity'::timestamp with time zone));
+CREATE INDEX message_queue_tag_sending ON message_queue (organization_id, tag) WHERE ((tag <> '') AND (attempt_id IS NOT NULL));
 CREATE TRIGGER message_queue_delete AFTER DELETE ON message_queue REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION message_queue_delete();
 CREATE TRIGGER message_queue_enter BEFORE INSERT ON message_queue FOR EACH ROW EXECUTE FUNCTION message_queue_enter();
 CREATE TRIGGER message_queue_enter_again BEFORE UPDATE OF held_until, recipient ON message_queue FOR EACH ROW WHEN (((new.due_at IS NOT NULL) AND ((old.held_until IS NOT NULL) OR (new.recipient <> old.recipient)))) EXECUTE FUNCTION message_queue_enter();
@@ -502,19 +503,50 @@ CREATE TRIGGER usage_late_update AFTER UPDATE OF status, accepted_at, sent_at, d
 create table message_tag (
   organization_id uuid not null,
   tag text not null,
+  id uuid not null default gen_random_uuid(),
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  start_at timestamptz(3),
+  started_at timestamptz default clock_timestamp(),
+  messages_per_minute integer,
+  paced_at timestamptz,
   paused boolean not null default false,
   resuming boolean not null default false,
   cancel_before timestamptz,
+  canceled_before timestamptz,
   retry_before timestamptz,
   retry_category text,
   retry_at timestamptz,
   retry_id uuid,
-  acted_at timestamptz(3) not null,
+  action text,
+  acted_at timestamptz(3),
+  ended_at timestamptz(3),
+  done integer not null default 0,
+  skipped jsonb not null default '{}'::jsonb,
   constraint message_tag_pkey PRIMARY KEY (organization_id, tag),
   constraint message_tag_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
-CREATE INDEX message_tag_held ON message_tag (organization_id, tag) WHERE (paused OR (cancel_before IS NOT NULL));
+CREATE INDEX message_tag_held ON message_tag (organization_id, tag) WHERE (paused OR (cancel_before IS NOT NULL) OR (started_at IS NULL));
+CREATE INDEX message_tag_list ON message_tag (organization_id, created_at DESC, id DESC);
+CREATE INDEX message_tag_paced ON message_tag (organization_id, tag) WHERE (messages_per_minute IS NOT NULL);
+CREATE INDEX message_tag_start ON message_tag (start_at) WHERE ((started_at IS NULL) AND (NOT paused));
 CREATE INDEX message_tag_work ON message_tag (organization_id, tag) WHERE (resuming OR (cancel_before IS NOT NULL) OR (retry_before IS NOT NULL));
+
+create table message_tag_count (
+  organization_id uuid not null,
+  tag text not null,
+  connection_id uuid not null,
+  status text not null,
+  failure_category text,
+  messages integer not null,
+  scheduled integer not null default 0,
+  last_scheduled_for timestamptz,
+  first_at timestamptz,
+  last_at timestamptz not null,
+  is_sum boolean not null default false
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=500);
+CREATE INDEX message_tag_count_new ON message_tag_count (organization_id, tag) WHERE (NOT is_sum);
+CREATE INDEX message_tag_count_queued ON message_tag_count (connection_id) WHERE (is_sum AND (status = 'queued') AND (messages > 0));
+CREATE INDEX message_tag_count_tag ON message_tag_count (organization_id, tag);
 
 create table notification_queue (
   notification_id uuid not null,
@@ -544,7 +576,7 @@ create table opt_out (
   constraint opt_out_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
   constraint opt_out_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
-CREATE INDEX opt_out_shown ON opt_out (organization_id, source, since, id) WHERE (active AND ((phone IS NOT NULL) OR (user_id IS NOT NULL)));
+CREATE INDEX opt_out_shown ON opt_out (organization_id, source, category, since, id) WHERE (active AND ((phone IS NOT NULL) OR (user_id IS NOT NULL)));
 
 create table opt_out_keywords (
   organization_id uuid not null,

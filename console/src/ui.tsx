@@ -22,6 +22,7 @@ const PATHS = {
   template: 'M4 4h16v6H4zM4 14h9v6H4zM17 14h3v6h-3z',
   file: 'M6 3h8l4 4v14H6zM14 3v5h4',
   code: 'M5 11h14v10H5zM8 11V8a4 4 0 0 1 8 0v3',
+  campaign: 'M4 10v4h3l9 5V5l-9 5zM19 9.500a4 4 0 0 1 0 5',
   plus: 'M12 5v14M5 12h14',
   check: 'M5 13l4 4L19 7',
   reply: 'M9 7 4 12l5 5M4 12h9a7 7 0 0 1 7 7',

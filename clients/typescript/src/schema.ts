@@ -609,6 +609,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/messages/batch/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check up to 100 messages before you send them
+         * @description The body of POST /messages/batch: nothing is sent and nothing stored. `errors` is everything that would keep a message
+         *     from being taken, `warnings` what may keep it from arriving, and `replayed` the messages that their keys have made already.
+         *     `validation` changes nothing. Each message is looked at by itself: limits that only all of them together reach are not found.
+         *
+         *     It costs as many requests of the key's limit as POST /messages/batch does: one for each message.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
+        post: operations["messages_checkBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/messages/check": {
         parameters: {
             query?: never;
@@ -776,6 +802,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List groups of messages
+         * @description Every tag that a message was sent with, or that PUT /tags/{tag} made, newest first, with its counts. For the next page
+         *     pass `next_before` and `next_before_id` of the answer as `before` and `before_id`; both are null on the last page.
+         *
+         *     Needs a key with the scope `messages:read`.
+         */
+        get: operations["tags_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tags/{tag}": {
         parameters: {
             query?: never;
@@ -791,7 +840,16 @@ export interface paths {
          *     Needs a key with the scope `messages:read`.
          */
         get: operations["tags_get"];
-        put?: never;
+        /**
+         * Make a group of messages before its first one, or change it
+         * @description With `paused` the messages that you send with this tag wait until you have looked at them: POST /tags/{tag}/resume
+         *     starts them. With `start_at` they go at that time, or at their `send_at` where that is later. Until then no `ttl_seconds` runs.
+         *
+         *     What the body leaves out stays as it is, so a PUT can be repeated. A tag that got its first message without a PUT has started.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
+        put: operations["tags_put"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1557,6 +1615,20 @@ export interface components {
              */
             trace_id: string | null;
         };
+        BatchCheckResponse: {
+            data: components["schemas"]["CheckedBatch"];
+            /** @example [] */
+            errors: ({
+                code: string;
+                details: components["schemas"]["ErrorDetail"][];
+                index: number;
+                message: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            replayed: components["schemas"]["ReplayedMessage"][];
+            warnings: components["schemas"]["BatchWarning"][];
+        };
         BatchedMessage: {
             /**
              * Format: uuid
@@ -1583,6 +1655,16 @@ export interface components {
         };
         /** BatchMessage */
         BatchMessage: components["schemas"]["SendMessage"] & components["schemas"]["BatchKey"];
+        BatchWarning: {
+            /** @example TEMPLATE_QUALITY_LOW */
+            code: components["schemas"]["WarningCode"];
+            /** @example template.name */
+            field?: string;
+            /** @example 0 */
+            index: number;
+            /** @example WhatsApp rates the quality of this template YELLOW; it pauses templates whose quality stays low, and then refuses them. */
+            message: string;
+        };
         /** CallEndedEvent */
         CallEndedEvent: {
             /**
@@ -1689,6 +1771,12 @@ export interface components {
         };
         CanceledMessageResponse: {
             data: components["schemas"]["CanceledMessage"];
+        };
+        CheckedBatch: {
+            /** @example 2 */
+            messages: number;
+            /** @example 1 */
+            sendable: number;
         };
         CheckedLimit: {
             /** @example EUR */
@@ -2854,6 +2942,38 @@ export interface components {
         };
         KeyResponse: {
             data: components["schemas"]["KeyData"];
+        };
+        LastTagAction: {
+            /**
+             * @example retry
+             * @enum {string}
+             */
+            action: "pause" | "resume" | "cancel" | "retry";
+            /**
+             * @description Messages that it has put aside, freed, canceled or queued again.
+             * @example 60
+             */
+            done: number;
+            /**
+             * Format: date-time
+             * @description null: it goes on. A pause holds from its start on.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            ended_at: string | null;
+            /**
+             * @description Messages that a retry had to leave as they were, by the error code that POST /messages/{id}/retry would answer.
+             * @example {
+             *       "RECIPIENT_OPTED_OUT": 15
+             *     }
+             */
+            skipped: {
+                [key: string]: number;
+            };
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            started_at: string;
         };
         /** MediaFailedEvent */
         MediaFailedEvent: {
@@ -4346,6 +4466,24 @@ export interface components {
              */
             to?: string;
         };
+        PutTagRequest: {
+            /**
+             * @description At most so many a minute are let into the queue, whatever your numbers could send. Not for messages with a `send_at` or a retry. null: no limit.
+             * @example 600
+             */
+            messages_per_minute?: number | null;
+            /**
+             * @description `true`: its messages wait, and before its start no `ttl_seconds` runs. `false`: they go, or wait for `start_at`. Default: as it is, at first `false`.
+             * @example true
+             */
+            paused?: boolean;
+            /**
+             * Format: date-time
+             * @description No message goes before this time. One with a later `send_at` keeps that. null: none. Fixed once the tag has started.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            start_at?: string | null;
+        };
         QueuedEventData: {
             /**
              * Format: date-time
@@ -4677,6 +4815,15 @@ export interface components {
              * @example 4711
              */
             total: number;
+        };
+        ReplayedMessage: {
+            /**
+             * Format: uuid
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            id: string;
+            /** @example 1 */
+            index: number;
         };
         ReplayResponse: {
             data: components["schemas"]["ReplayData"];
@@ -5675,16 +5822,106 @@ export interface components {
              */
             action: "pause" | "resume" | "cancel" | "retry";
             /**
+             * @description Messages that it is about, as they are counted at this moment: those that wait, or for a retry those that failed.
+             * @example 1800
+             */
+            messages: number;
+            /**
              * @example paused
              * @enum {string}
              */
-            status: "active" | "paused" | "resuming" | "canceling" | "retrying";
+            status: "active" | "paused" | "scheduled" | "resuming" | "canceling" | "retrying";
             /** @example spring-sale */
             tag: string;
         };
+        TagListItem: {
+            /**
+             * @description Messages by status.
+             * @example {
+             *       "queued": 1800,
+             *       "delivered": 2400,
+             *       "read": 725,
+             *       "failed": 75
+             *     }
+             */
+            counts: {
+                [key: string]: number;
+            };
+            /**
+             * Format: date-time
+             * @description When it was made: by its first message, or before by PUT /tags/{tag}. Lists are in this order.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * @description Failed messages by `failure_category`.
+             * @example {
+             *       "invalid_recipient": 75
+             *     }
+             */
+            failures: {
+                [key: string]: number;
+            };
+            /**
+             * Format: date-time
+             * @description null: it has no message yet.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            first_accepted_at: string | null;
+            last_action: components["schemas"]["LastTagAction"] | null;
+            /**
+             * Format: date-time
+             * @description When Herald last learned or decided something of one of its messages; null: it has none yet.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            last_activity_at: string | null;
+            /** @example 5000 */
+            messages: number;
+            /** @example null */
+            messages_per_minute: number | null;
+            /** @example false */
+            paused: boolean;
+            /**
+             * @description Of the queued ones: whose `send_at` has not come.
+             * @example 0
+             */
+            scheduled: number;
+            /**
+             * Format: date-time
+             * @description As PUT /tags/{tag} was given.
+             * @example null
+             */
+            start_at: string | null;
+            /**
+             * @description `scheduled`: it waits for its `start_at`.
+             * @example active
+             * @enum {string}
+             */
+            status: "active" | "paused" | "scheduled" | "resuming" | "canceling" | "retrying";
+            /** @example spring-sale */
+            tag: string;
+        };
+        TagListResponse: {
+            data: components["schemas"]["TagListItem"][];
+            pagination: components["schemas"]["TagPagination"];
+        };
+        TagPagination: {
+            /**
+             * Format: date-time
+             * @description Pass it as `before` for the next page; null on the last one.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            next_before: string | null;
+            /**
+             * Format: uuid
+             * @description Pass it as `before_id` together with `before`.
+             * @example null
+             */
+            next_before_id: string | null;
+        };
         TagResponse: {
             /**
-             * @description `false`: it has more messages than are counted; the newest 200,000 are.
+             * @description Always `true`: all messages are counted, however many there are.
              * @example true
              */
             complete: boolean;
@@ -5702,6 +5939,12 @@ export interface components {
             };
             /**
              * Format: date-time
+             * @description When it was made: by its first message, or before by PUT /tags/{tag}. Lists are in this order.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
              * @description When the last one leaves, by the queues and pace of its numbers; null where nothing waits or can go.
              * @example 2026-11-21T08:01:02.500Z
              */
@@ -5717,26 +5960,40 @@ export interface components {
             };
             /**
              * Format: date-time
+             * @description null: it has no message yet.
              * @example 2026-11-21T08:00:00.125Z
              */
-            first_accepted_at: string;
+            first_accepted_at: string | null;
+            last_action: components["schemas"]["LastTagAction"] | null;
             /**
              * Format: date-time
+             * @description When Herald last learned or decided something of one of its messages; null: it has none yet.
              * @example 2026-11-21T08:00:00.125Z
              */
-            last_activity_at: string;
+            last_activity_at: string | null;
             /** @example 5000 */
             messages: number;
+            /** @example null */
+            messages_per_minute: number | null;
+            /** @example false */
+            paused: boolean;
             /**
              * @description Of the queued ones: whose `send_at` has not come.
              * @example 0
              */
             scheduled: number;
             /**
+             * Format: date-time
+             * @description As PUT /tags/{tag} was given.
+             * @example null
+             */
+            start_at: string | null;
+            /**
+             * @description `scheduled`: it waits for its `start_at`.
              * @example active
              * @enum {string}
              */
-            status: "active" | "paused" | "resuming" | "canceling" | "retrying";
+            status: "active" | "paused" | "scheduled" | "resuming" | "canceling" | "retrying";
             /** @example spring-sale */
             tag: string;
         };
@@ -7012,7 +7269,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`TAG_NOT_FOUND`](/docs/errors#TAG_NOT_FOUND): No message of this key's workspace was accepted with the tag. */
+        /** @description - [`TAG_NOT_FOUND`](/docs/errors#TAG_NOT_FOUND): No message of this key's workspace was accepted with the tag, and no PUT /tags/{tag} made it. */
         Refused404_TAG_NOT_FOUND: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -7210,6 +7467,19 @@ export interface components {
         };
         /** @description - [`OPT_OUT_NOT_YOURS`](/docs/errors#OPT_OUT_NOT_YOURS): An opt-out with `source: platform` was to be removed. */
         Refused409_OPT_OUT_NOT_YOURS: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`TAG_STARTED`](/docs/errors#TAG_STARTED): PUT /tags/{tag} has another `start_at` than the tag, which was started or has got its first message without one. */
+        Refused409_TAG_STARTED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8248,10 +8518,14 @@ export interface operations {
                  *     begins or ends with these digits, spaces and `+` aside. The first 50 matches are looked at: write more for others.
                  */
                 search?: string;
+                /** @description Only what is of this time or later, by the time that the list is in the order of. */
+                since?: string;
                 /** @description Only those with the contact who has this number. */
                 to?: string;
                 /** @description `true`: only those with messages that wait to be read, as `unread_count` counts them. */
                 unread?: "true" | "false";
+                /** @description Only what is of before this time. */
+                until?: string;
                 /**
                  * @description `true`: only those in which the customer wrote last, so that they wait for an answer. They are in the order of what the
                  *     customer wrote. Reactions, corrections and withdrawals of the customer do not count, and neither does an answer of yours that failed.
@@ -8927,8 +9201,12 @@ export interface operations {
                 direction?: "outbound" | "inbound";
                 /** @description How many at the most. */
                 limit?: number;
+                /** @description Only what is of this time or later, by the time that the list is in the order of. */
+                since?: string;
                 /** @description Only files of this type. */
                 type?: "image" | "video" | "audio" | "document" | "sticker";
+                /** @description Only what is of before this time. */
+                until?: string;
             };
             header?: never;
             path?: never;
@@ -9211,6 +9489,8 @@ export interface operations {
                 source?: "api" | "app" | "customer" | "history";
                 /** @description `received` selects inbound messages. */
                 status?: "queued" | "processing" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+                /** @description Messages in one of these states, separated by commas, such as `failed,outcome_unknown`. Instead of `status`. */
+                statuses?: string;
                 /** @description Messages of this group, as sent. */
                 tag?: string;
                 /** @description Outbound messages to this number. */
@@ -9969,6 +10249,77 @@ export interface operations {
             504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
+    messages_checkBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description In the order in which they go to one recipient. */
+                    messages: components["schemas"]["BatchMessage"][];
+                    /**
+                     * @description strict: one message that cannot be sent, and none is taken. permissive: the others are taken. Default: strict.
+                     * @enum {string}
+                     */
+                    validation?: "strict" | "permissive";
+                };
+            };
+        };
+        responses: {
+            /** @description What would be taken, and what would not. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "messages": 2,
+                     *         "sendable": 1
+                     *       },
+                     *       "replayed": [
+                     *         {
+                     *           "index": 1,
+                     *           "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e"
+                     *         }
+                     *       ],
+                     *       "errors": [],
+                     *       "warnings": [
+                     *         {
+                     *           "code": "TEMPLATE_QUALITY_LOW",
+                     *           "message": "WhatsApp rates the quality of this template YELLOW; it pauses templates whose quality stays low, and then refuses them.",
+                     *           "field": "template.name",
+                     *           "index": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchCheckResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_VALIDATION_FAILED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
+        };
+    };
     messages_check: {
         parameters: {
             query?: never;
@@ -10050,14 +10401,20 @@ export interface operations {
                 before?: string;
                 /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
+                /** @description Only those of this category. */
+                category?: "marketing" | "all";
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only those of the person who has this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
+                /** @description Only what is of this time or later, by the time that the list is in the order of. */
+                since?: string;
                 /** @description Only what the workspace recorded (`own`), or what WhatsApp reported (`platform`). */
                 source?: "own" | "platform";
                 /** @description Only those of the person who has this number. */
                 to?: string;
+                /** @description Only what is of before this time. */
+                until?: string;
             };
             header?: never;
             path?: never;
@@ -10345,6 +10702,84 @@ export interface operations {
             503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
+    tags_list: {
+        parameters: {
+            query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
+                before_id?: string;
+                /** @description How many at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "tag": "spring-sale",
+                     *           "status": "active",
+                     *           "paused": false,
+                     *           "start_at": null,
+                     *           "messages_per_minute": null,
+                     *           "messages": 5000,
+                     *           "counts": {
+                     *             "queued": 1800,
+                     *             "delivered": 2400,
+                     *             "read": 725,
+                     *             "failed": 75
+                     *           },
+                     *           "scheduled": 0,
+                     *           "failures": {
+                     *             "invalid_recipient": 75
+                     *           },
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "first_accepted_at": "2026-11-21T08:00:00.125Z",
+                     *           "last_activity_at": "2026-11-21T08:00:00.125Z",
+                     *           "last_action": {
+                     *             "action": "retry",
+                     *             "started_at": "2026-11-21T08:00:00.125Z",
+                     *             "ended_at": "2026-11-21T08:00:00.125Z",
+                     *             "done": 60,
+                     *             "skipped": {
+                     *               "RECIPIENT_OPTED_OUT": 15
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TagListResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
     tags_get: {
         parameters: {
             query?: never;
@@ -10372,6 +10807,9 @@ export interface operations {
                      *       "data": {
                      *         "tag": "spring-sale",
                      *         "status": "active",
+                     *         "paused": false,
+                     *         "start_at": null,
+                     *         "messages_per_minute": null,
                      *         "messages": 5000,
                      *         "counts": {
                      *           "queued": 1800,
@@ -10383,8 +10821,18 @@ export interface operations {
                      *         "failures": {
                      *           "invalid_recipient": 75
                      *         },
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "first_accepted_at": "2026-11-21T08:00:00.125Z",
                      *         "last_activity_at": "2026-11-21T08:00:00.125Z",
+                     *         "last_action": {
+                     *           "action": "retry",
+                     *           "started_at": "2026-11-21T08:00:00.125Z",
+                     *           "ended_at": "2026-11-21T08:00:00.125Z",
+                     *           "done": 60,
+                     *           "skipped": {
+                     *             "RECIPIENT_OPTED_OUT": 15
+                     *           }
+                     *         },
                      *         "estimated_end_at": "2026-11-21T08:01:02.500Z",
                      *         "complete": true
                      *       }
@@ -10397,6 +10845,90 @@ export interface operations {
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
             404: components["responses"]["Refused404_TAG_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    tags_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `tag` with which messages are sent. */
+                tag: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "paused": true,
+                 *       "start_at": "2026-11-21T08:00:00.125Z",
+                 *       "messages_per_minute": 600
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutTagRequest"];
+            };
+        };
+        responses: {
+            /** @description The tag as it is now. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "tag": "spring-sale",
+                     *         "status": "active",
+                     *         "paused": false,
+                     *         "start_at": null,
+                     *         "messages_per_minute": null,
+                     *         "messages": 5000,
+                     *         "counts": {
+                     *           "queued": 1800,
+                     *           "delivered": 2400,
+                     *           "read": 725,
+                     *           "failed": 75
+                     *         },
+                     *         "scheduled": 0,
+                     *         "failures": {
+                     *           "invalid_recipient": 75
+                     *         },
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "first_accepted_at": "2026-11-21T08:00:00.125Z",
+                     *         "last_activity_at": "2026-11-21T08:00:00.125Z",
+                     *         "last_action": {
+                     *           "action": "retry",
+                     *           "started_at": "2026-11-21T08:00:00.125Z",
+                     *           "ended_at": "2026-11-21T08:00:00.125Z",
+                     *           "done": 60,
+                     *           "skipped": {
+                     *             "RECIPIENT_OPTED_OUT": 15
+                     *           }
+                     *         },
+                     *         "estimated_end_at": "2026-11-21T08:01:02.500Z",
+                     *         "complete": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleTagResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            409: components["responses"]["Refused409_TAG_STARTED"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -10430,7 +10962,8 @@ export interface operations {
                      *       "data": {
                      *         "tag": "spring-sale",
                      *         "action": "pause",
-                     *         "status": "paused"
+                     *         "status": "paused",
+                     *         "messages": 1800
                      *       }
                      *     }
                      */
@@ -10476,7 +11009,8 @@ export interface operations {
                      *       "data": {
                      *         "tag": "spring-sale",
                      *         "action": "pause",
-                     *         "status": "paused"
+                     *         "status": "paused",
+                     *         "messages": 1800
                      *       }
                      *     }
                      */
@@ -10522,7 +11056,8 @@ export interface operations {
                      *       "data": {
                      *         "tag": "spring-sale",
                      *         "action": "pause",
-                     *         "status": "paused"
+                     *         "status": "paused",
+                     *         "messages": 1800
                      *       }
                      *     }
                      */
@@ -10577,7 +11112,8 @@ export interface operations {
                      *       "data": {
                      *         "tag": "spring-sale",
                      *         "action": "pause",
-                     *         "status": "paused"
+                     *         "status": "paused",
+                     *         "messages": 1800
                      *       }
                      *     }
                      */
@@ -11048,8 +11584,12 @@ export interface operations {
                 event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
                 /** @description How many at the most. */
                 limit?: number;
+                /** @description Only what is of this time or later, by the time that the list is in the order of. */
+                since?: string;
                 /** @description Only attempts that ended so. */
                 status?: "succeeded" | "failed";
+                /** @description Only what is of before this time. */
+                until?: string;
             };
             header?: never;
             path?: never;
@@ -12157,6 +12697,7 @@ export type ErrorCode =
   | 'SPEND_LIMIT_REACHED'
   | 'SUBSCRIPTION_REQUIRED'
   | 'TAG_NOT_FOUND'
+  | 'TAG_STARTED'
   | 'TEMPLATE_NOT_APPROVED'
   | 'TEMPLATE_NOT_FOUND'
   | 'TEMPLATE_PARAMETERS_MISMATCH'

@@ -72,7 +72,7 @@ export function grantParams(requests: readonly ClaimRequest[]): unknown[] {
 }
 
 /** Class of the advisory locks by which a lane has one claim at a time. */
-const ONE_CLAIM = 720_411;
+export const ONE_CLAIM = 720_411;
 
 /**
  * SQL: the first relations of a claim's `with`. $1 to $6 are `grantParams`, the claim's own parameters begin at $7.

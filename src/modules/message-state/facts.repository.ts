@@ -10,6 +10,7 @@ import { insertStatusEvents, shownPricing } from './message-events.types.js';
 import type { AttemptFacts } from './attempt-facts.js';
 import type { LockedMessage, MessageState, Work } from './facts.types.js';
 import { MessageCase } from './message-case.js';
+import { COUNT_COLUMNS, countRows } from './tag-counts.types.js';
 
 const MICROSECONDS = 1_000_000;
 const HOUR = 3_600 * MICROSECONDS;
@@ -85,11 +86,12 @@ export class FactsRepository {
       ),
       bodies: changed.flatMap(({ message, body }) => (body === undefined ? [] : [{ id: message.id, body }])),
       reported: changed.filter(({ isReported }) => isReported),
+      counts: countRows(changed),
     };
     const unsent = changed.filter(({ hasUnsentRetry }) => hasUnsentRetry).map(({ message }) => message.id);
     // Before reports of the same messages correct what they cost.
     if (unsent.length > 0) await statements.query(GIVE_BACK_RETRIES, [unsent]);
-    const write = [WRITE_OUTCOMES, WRITE_REPORTS].find(({ parts }) => fits(rows, parts)) ?? WRITE;
+    const write = USUAL_WRITES.find(({ parts }) => fits(rows, parts)) ?? WRITE;
     await statements.query(
       write.statement,
       write.params.map((param) => {
@@ -103,7 +105,8 @@ export class FactsRepository {
 }
 
 /** What `WRITE` has beside the states. */
-type Part = 'newAttempts' | 'changedAttempts' | 'left' | 'waits' | 'queued' | 'bodies' | 'reported' | 'events';
+type Part =
+  'newAttempts' | 'changedAttempts' | 'left' | 'waits' | 'queued' | 'bodies' | 'reported' | 'events' | 'counts';
 type Rows = Record<'states' | Part, readonly unknown[]>;
 type Param = keyof Rows | 'ids' | keyof typeof BOUNDS;
 
@@ -138,7 +141,7 @@ interface StateRow
     MessageState,
     Pick<LockedMessage, 'id' | 'organizationId' | 'connectionId' | 'conversationId' | 'createdAt'> {}
 
-type ReadRow = Pick<LockedMessage, 'id' | 'recipient' | 'traceContext' | 'work' | 'claimsBlocked' | 'now'> & {
+type ReadRow = Pick<LockedMessage, 'id' | 'tag' | 'recipient' | 'traceContext' | 'work' | 'claimsBlocked' | 'now'> & {
   ttlSeconds: number | null;
   attempts: AttemptFacts[] | null;
 };
@@ -184,7 +187,7 @@ with work as materialized (
   where q.message_id = any($1::uuid[]) and q.message_id between $2::uuid and $3::uuid
   order by q.message_id for no key update
 )
-select m.id, m.recipient, m.ttl_seconds as "ttlSeconds",
+select m.id, m.tag, m.recipient, m.ttl_seconds as "ttlSeconds",
   encode(m.trace_context, 'hex') as "traceContext", ${CLAIMS_BLOCKED} as "claimsBlocked",
   ${micros('clock_timestamp()')} as now,
   case when w.message_id is not null then json_build_object('queuedAt', ${micros('w.queued_at')}, 'expiresAt', ${micros('w.expires_at')},
@@ -262,6 +265,12 @@ const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
     ${timeOf('w."queuedAt"')}, ${timeOf('w."dueAt"')}, ${timeOf('w."dueAt"')}, w."attemptNumber", w.tries, m.tag, ${timeOf('w."expiresAt"')},
     ${timeOf('w."retriedAt"')}
   from json_to_recordset(${$('queued')}) as w ${WORK_ROW} join message m on m.id = w.id order by m.created_at, m.id
+), canceled_again as (
+  -- It comes back to a tag that was canceled meanwhile: that cancel goes on. Not of a retry, which is queued and due now.
+  update message_tag t set cancel_before = t.canceled_before
+  from json_to_recordset(${$('queued')}) as w ${WORK_ROW} join message m on m.id = w.id
+  where t.organization_id = m.organization_id and t.tag = m.tag and w."queuedAt" < w."dueAt"
+    and coalesce(${timeOf('w."retriedAt"')}, m.created_at) <= t.canceled_before
 )`,
   bodies: ($) => `shown as (
   update message_content c set body = b.body from json_to_recordset(${$('bodies')}) as b (id uuid, body text)
@@ -277,6 +286,12 @@ const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
   from json_to_recordset(${$('events')}) as e (id uuid, "from" text, "to" text, at float8, attempt integer, category text, code text,
     message text, sequence integer) join state_changed w on w.message_id = e.id
 ), ${insertStatusEvents('move')}`,
+  counts: ($) => `counted as (
+  insert into message_tag_count (${COUNT_COLUMNS})
+  select c."organizationId", c.tag, c."connectionId", c.status, c."failureCategory", c.messages, c.scheduled, ${timeOf('c.at')}
+  from json_to_recordset(${$('counts')}) as c ("organizationId" uuid, tag text, "connectionId" uuid, status text,
+    "failureCategory" text, messages integer, scheduled integer, at float8)
+)`,
 };
 const PARTS = Object.keys(PART_OF) as Part[];
 
@@ -307,6 +322,12 @@ select 1`;
 
 const WRITE = writeOf('message_write', PARTS);
 // A part costs as much as its tables and indexes have to be opened, whether it has rows or not. Nearly all that is written is one of
-// these two.
+// these, and what is written of messages without a tag has nothing to do with tags.
 const WRITE_OUTCOMES = writeOf('message_write_outcomes', ['newAttempts', 'left', 'events']);
 const WRITE_REPORTS = writeOf('message_write_reports', ['reported', 'events']);
+const USUAL_WRITES = [
+  WRITE_OUTCOMES,
+  WRITE_REPORTS,
+  writeOf('message_write_tagged_outcomes', [...WRITE_OUTCOMES.parts, 'counts']),
+  writeOf('message_write_tagged_reports', [...WRITE_REPORTS.parts, 'counts']),
+];

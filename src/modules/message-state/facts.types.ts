@@ -129,6 +129,7 @@ export interface LockedMessage {
   connectionId: string;
   conversationId: string | null;
   createdAt: number;
+  tag: string | null;
   /** Whose messages go one after the other: the number that it was sent to, or a user id where no number is known; null: it was erased. */
   recipient: string | null;
   /** Microseconds that it may wait. */

@@ -31,6 +31,7 @@ function known(change: Omit<Partial<LockedMessage>, 'state'> & { state?: Partial
     id: 'message-1',
     organizationId: 'workspace-1',
     connectionId: 'connection-1',
+    tag: null,
     conversationId: null,
     createdAt: NOW - 60 * SECOND,
     recipient: '15550001234',

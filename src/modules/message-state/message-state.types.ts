@@ -158,11 +158,19 @@ export function queueTakes(event: StateEvent, alias = 'q'): string {
 
 /** SQL: tags of which nothing is sent now. */
 export const PAUSED_TAGS =
-  'select t.organization_id, t.tag from message_tag t where t.paused or t.cancel_before is not null';
+  'select t.organization_id, t.tag from message_tag t where t.paused or t.cancel_before is not null or t.started_at is null';
 
 /**
- * SQL: the tag of a row of `message_queue`, if it has one, is neither paused nor being canceled. The tags are read once a
- * statement, and only where it meets a row with a tag.
+ * SQL: the tag of a row of `message_queue`, if it has one, is neither paused nor being canceled, and has started. The tags are read
+ * once a statement, and only where it meets a row with a tag.
  */
 export const tagIsNotPaused = (alias: string): string =>
   `(${alias}.tag is null or (${alias}.organization_id, ${alias}.tag) not in (${PAUSED_TAGS}))`;
+
+/**
+ * SQL: the tag of a row of `message_queue`, if it has one, has no pace, or has let the row pass. A sweep holds the others and frees
+ * them at that pace. What was freed, put off, retried or released at its own time has `not_before`.
+ */
+export const tagLetsPass = (alias: string): string =>
+  `(${alias}.tag is null or ${alias}.not_before is not null or (${alias}.organization_id, ${alias}.tag) not in
+    (select t.organization_id, t.tag from message_tag t where t.messages_per_minute is not null))`;

@@ -11,7 +11,7 @@ import {
   laneGrants,
   type ClaimRequest,
 } from '../../infrastructure/queue/lane-grant.js';
-import { LostClaimError } from '../../infrastructure/queue/lost-claims.js';
+import { claimsEnded, LostClaimError } from '../../infrastructure/queue/lost-claims.js';
 import { SweepCursor } from '../../infrastructure/queue/sweeps.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import {
@@ -25,6 +25,7 @@ import {
   type MoveRow,
   type NewChallenge,
 } from './otp.repository.js';
+import { OTP_LANE } from './otp-sender.service.js';
 import type { ChallengeRef, OtpStatusReport } from './otp.types.js';
 
 /** A code that this process may send now, once, before its lease runs out. */
@@ -65,6 +66,7 @@ export class SendingRepository {
 
   /** Those of the given attempts that exist and are the last of their codes. */
   async findAttempts(attemptIds: readonly string[]): Promise<string[]> {
+    await claimsEnded(this.database, [OTP_LANE]);
     const rows = await this.database.query<{ attempt_id: string }>(
       'select attempt_id from otp_challenge where attempt_id = any($1)',
       [attemptIds],

@@ -30,6 +30,8 @@ import {
 
 /** 25 months. */
 const KEPT_DAYS = 762;
+/** SQL, of an hour: seconds until it is counted again, at most. */
+const NEXT_COUNT = `case when hour > clock_timestamp() - interval '1 hour' then 300 else 604800 end`;
 const LARGEST = 50;
 /** Summed up in one turn of the event loop: a few milliseconds. */
 const ROWS_A_TURN = 500;
@@ -64,7 +66,7 @@ export class UsageService implements OnModuleInit {
     this.sweeps.add({
       name: 'usage',
       everyMs: 5_000,
-      waitsFor: [{ table: 'usage_hour', column: 'next_at', where: 'next_at is not null' }],
+      waitsFor: [{ table: 'usage_hour', column: 'next_at', where: 'next_at is not null', mostAhead: NEXT_COUNT }],
       hasWork: `not exists (select from usage_hour where hour = date_trunc('hour', now(), 'UTC'))
         or exists (select from usage_hour where next_at <= now())
         or exists (select from usage_late)`,

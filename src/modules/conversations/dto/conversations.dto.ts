@@ -1,7 +1,14 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsOptional, IsString, Length, Matches, MaxLength } from 'class-validator';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
-import { cursorOf, type ListCursor, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
+import {
+  cursorOf,
+  type ListCursor,
+  OptionalUuid,
+  type Period,
+  PeriodQuery,
+  periodOf,
+} from '../../../infrastructure/http/page.query.js';
 import type { PreviousNames } from '../conversations.types.js';
 import { OWNERS, type Owner } from '../control/owner.types.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
@@ -21,7 +28,7 @@ const MAX_SEARCH = 100;
 const TIME = '2026-11-21T08:00:00.125Z';
 
 /** The query of GET /conversations. */
-export class ListConversationsQuery extends PageQuery {
+export class ListConversationsQuery extends PeriodQuery {
   /** Only conversations of this number: an id from GET /connections. */
   @OptionalUuid('connection_id')
   connection_id?: string;
@@ -249,7 +256,7 @@ export class SingleConversationResponse {
 }
 
 /** What is null does not filter. */
-export interface ConversationFilter extends ListCursor {
+export interface ConversationFilter extends ListCursor, Period {
   connectionId: string | null;
   /** Digits. */
   to: string | null;
@@ -270,6 +277,7 @@ export function conversationFilterOf(query: ListConversationsQuery): Conversatio
   return {
     limit: query.limit,
     ...cursorOf(query),
+    ...periodOf(query),
     connectionId: query.connection_id?.toLowerCase() ?? null,
     to: query.to?.replace('+', '') ?? null,
     recipient: query.recipient ?? null,

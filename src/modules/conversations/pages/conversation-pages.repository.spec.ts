@@ -26,6 +26,8 @@ const ALL: ConversationFilter = {
   closed: null,
   assignee: null,
   search: null,
+  since: null,
+  until: null,
   before: null,
   beforeId: null,
   limit: 50,

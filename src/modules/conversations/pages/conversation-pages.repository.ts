@@ -65,7 +65,8 @@ export class ConversationPagesRepository {
    * A page that looked at as many messages as it may ends there, with fewer conversations than wanted. `next`: where the
    * next page begins; null after the last one.
    */
-  async page(organizationId: string, filter: ConversationFilter): Promise<ConversationPage> {
+  async page(organizationId: string, asked: ConversationFilter): Promise<ConversationPage> {
+    const filter = beginningAt(asked);
     if (filter.unread) return this.unreadPage(organizationId, filter);
     const ids = await this.candidates(organizationId, filter);
     const { places, next } =
@@ -130,7 +131,7 @@ export class ConversationPagesRepository {
     let end: Place | null = null;
     for (const step of STEPS) {
       const wanted = limit + 1 - places.length;
-      const { sql, params } = walkOf(filter, [organizationId, ...before, step, wanted]);
+      const { sql, params } = walkOf(filter, [organizationId, ...before, step, wanted, filter.since]);
       const { found, last, walked } = await this.database.row<{ found: Place[]; last: Place | null; walked: number }>(
         sql,
         params,
@@ -153,6 +154,7 @@ export class ConversationPagesRepository {
       beforeId ?? FIRST_ID,
       limit + 1,
       ids,
+      filter.since,
     ]);
     return pageOf(await this.database.query<Place>(sql, params), limit);
   }
@@ -214,6 +216,12 @@ interface ConversationPage {
 interface Places {
   places: Place[];
   next: Place | null;
+}
+
+/** `until` is where the first page begins. */
+function beginningAt(filter: ConversationFilter): ConversationFilter {
+  const { before, until } = filter;
+  return until === null || (before !== null && before < until) ? filter : { ...filter, before: until, beforeId: null };
 }
 
 function pageOf(found: readonly Place[], limit: number): Places {
@@ -283,7 +291,7 @@ function rowConditions({ closed, assignee }: ConversationFilter, params: unknown
 /**
  * Of the messages of the journal from a place on those that are their conversation's last one, and where it ends.
  *
- * @param params workspace, time and id of the place, how many messages to look at, how many to find.
+ * @param params workspace, time and id of the place, how many messages to look at, how many to find, since when.
  */
 function walkOf(filter: ConversationFilter, params: unknown[]): Sql {
   const { connectionId, waiting } = filter;
@@ -319,12 +327,13 @@ select (select coalesce(json_agg(json_build_object('conversationId', f.survivor,
 const journal = (conditions: string): string => `
   (select m.id, m.conversation_id, m.created_at from message m
    where ${conditions} and (m.created_at, m.id) < ($2::timestamptz, $3::uuid)
+     and m.created_at >= coalesce($6::timestamptz, '-infinity')
    order by m.created_at desc, m.id desc limit $4)`;
 
 /**
  * A page of conversations whose ids are known.
  *
- * @param params workspace, time and id of the place, how many to find, the ids.
+ * @param params workspace, time and id of the place, how many to find, the ids, since when.
  */
 function amongOf(filter: ConversationFilter, params: unknown[]): Sql {
   const { connectionId, waiting } = filter;
@@ -334,6 +343,7 @@ function amongOf(filter: ConversationFilter, params: unknown[]): Sql {
     : lastOf('k.id');
   const conditions = [
     '(f.created_at, f.id) < ($2::timestamptz, $3::uuid)',
+    `f.created_at >= coalesce($6::timestamptz, '-infinity')`,
     ...(waiting ? [isListed(true)] : []),
     ...(connectionId === null ? [] : [`f.connection_id = $${params.push(connectionId)}`]),
   ];

@@ -25,6 +25,8 @@ const ALL: ConversationFilter = {
   closed: null,
   assignee: null,
   search: null,
+  since: null,
+  until: null,
   before: null,
   beforeId: null,
   limit: 50,
@@ -70,7 +72,15 @@ describe('search', () => {
     const second = await newConnection(connection.organizationId);
     const id = await contact(second, 'Ana', '4917612345678');
     await contact(connection, 'Ben', '4917700000001');
-    for (const search of ['+49 176', '49176', '0049 176 1234', '5678', '0176 / 1234-5678', '(176) 12345678', '4917612345678']) {
+    for (const search of [
+      '+49 176',
+      '49176',
+      '0049 176 1234',
+      '5678',
+      '0176 / 1234-5678',
+      '(176) 12345678',
+      '4917612345678',
+    ]) {
       expect([search, (await found(connection, { search })).map((one) => one.id)]).toEqual([search, [id]]);
     }
     expect(await found(connection, { search: '49176', connectionId: connection.id })).toEqual([]);

@@ -32,7 +32,7 @@ import {
 } from './send-preparation.js';
 
 /** One message of a batch, and what is known of it so far. */
-interface Entry {
+export interface Entry {
   index: number;
   /** Null where it is malformed. */
   request: (RequestKey & { input: MessageInput }) | null;
@@ -293,7 +293,7 @@ function settle(entry: Entry, accepted: Accepted | undefined): void {
 }
 
 /** Lets other requests pass between the messages of a large batch. */
-async function readEntries(messages: readonly Buffer[]): Promise<Entry[]> {
+export async function readEntries(messages: readonly Buffer[]): Promise<Entry[]> {
   const firsts = new Map<string, number>();
   const entries: Entry[] = [];
   let bytes = 0;

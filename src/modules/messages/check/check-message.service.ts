@@ -32,7 +32,7 @@ import type { QueueEstimate } from '../../sending/sending.types.js';
 import { NOTHING_RENDERED, renderContent } from './rendering.js';
 import { warningsOf } from './warnings.js';
 
-type CheckingCaller = Sender & Pick<Caller, 'scopes'>;
+export type CheckingCaller = Sender & Pick<Caller, 'scopes'>;
 
 /** What a request is refused for; anything else keeps Herald from knowing it. */
 const REFUSALS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([

@@ -69,7 +69,7 @@ async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, b
     { wake: (id: string) => void woken.push(id) } as unknown as SendingService,
     database as unknown as Database,
   ).retryPage('a', IDS, stop.signal);
-  return { begun, queued, woken, decided: IDS.filter((_, index) => decided[index]) };
+  return { begun, queued, woken, decided: IDS.filter((_, index) => decided[index] !== null) };
 }
 
 describe('a page of failed messages', () => {
