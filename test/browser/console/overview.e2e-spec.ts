@@ -83,7 +83,7 @@ describeConsole('the overview in the console', (rig) => {
         await page.locator('.usage tfoot', { hasText: String(submitted) }).waitFor();
         await page.getByLabel('12 months').check();
         await page.waitForURL('**/usage?*from=*');
-        await page.getByLabel('By', { exact: true }).selectOption('month');
+        await page.locator('.range select').selectOption('month');
         await page.waitForURL('**by=month*');
         await page.reload();
         await page.getByRole('region', { name: 'Usage by month' }).waitFor();
