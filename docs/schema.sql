@@ -310,6 +310,7 @@ create table message (
   reply_to_message_id uuid,
   media_object_id uuid,
   meta_message_id text,
+  original_meta_id text,
   send_at timestamptz(3),
   ttl_seconds integer,
   trace_context bytea,
@@ -321,6 +322,7 @@ create table message (
   constraint message_direction_check CHECK ((direction = ANY (ARRAY['outbound', 'inbound']))),
   constraint message_source_check CHECK ((source = ANY (ARRAY['app', 'history'])))
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
+CREATE INDEX message_changes ON message (connection_id, original_meta_id) WHERE (original_meta_id IS NOT NULL);
 CREATE INDEX message_conversation_in ON message (conversation_id, created_at DESC, id DESC) WHERE ((direction = 'inbound') AND (conversation_id IS NOT NULL));
 CREATE INDEX message_conversation_out ON message (conversation_id, created_at DESC, id DESC) WHERE ((direction = 'outbound') AND (conversation_id IS NOT NULL));
 CREATE UNIQUE INDEX message_elsewhere ON message (connection_id, meta_message_id) WHERE ((source IS NOT NULL) AND (direction = 'outbound'));

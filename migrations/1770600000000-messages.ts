@@ -28,7 +28,7 @@ const UP = `
 -- recipient: the key of the order to one contact, which is the contact's number where it is known, else the user id.
 -- tag: the group that its caller put it in; metadata: its caller's own strings.
 -- sent_at and meta_message_id: of received messages and of those with a source. standby: received as an observer, for
--- another app. source: app, sent in the WhatsApp Business app; history, imported from that app; null: sent by the API, or
+-- another app. original_meta_id: of an edit or a revoke WhatsApp's id of the message that it is about. source: app, sent in the WhatsApp Business app; history, imported from that app; null: sent by the API, or
 -- received.
 create table message (
   id uuid primary key,
@@ -48,6 +48,7 @@ create table message (
   reply_to_message_id uuid,
   media_object_id uuid,
   meta_message_id text,
+  original_meta_id text,
   send_at timestamptz(3),
   ttl_seconds integer,
   trace_context bytea,
@@ -60,6 +61,7 @@ create unique index message_idempotency on message (organization_id, idempotency
 create unique index message_inbound on message (connection_id, meta_message_id) where direction = 'inbound';
 create unique index message_elsewhere on message (connection_id, meta_message_id)
   where source is not null and direction = 'outbound';
+create index message_changes on message (connection_id, original_meta_id) where original_meta_id is not null;
 create index message_journal on message (organization_id, created_at desc, id desc);
 create index message_journal_client on message (organization_id, client_message_id, created_at desc, id desc)
   where client_message_id is not null;

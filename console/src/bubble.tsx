@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import type { MessageRow } from './api.ts';
 
 interface Words {
   text?: unknown;
@@ -22,6 +23,8 @@ export interface BubbleContent {
   body: string | null;
   footer: string | null;
   buttons: BubbleButton[];
+  /** What its author did with it later. */
+  mark?: string;
 }
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
@@ -52,6 +55,15 @@ export function bubbleOf(type: string, body: string | null, content: unknown): B
   return made;
 }
 
+/** A message as it stands by now: edited, withdrawn, or one that changes another. */
+export function bubbleOfRow({ type, body, content, current, revoked_at: revokedAt }: MessageRow): BubbleContent {
+  if (type === 'edit') return { ...bubbleOf('text', body, {}), mark: 'edits an earlier message' };
+  if (type === 'revoke') return { ...bubbleOf('text', null, {}), mark: 'withdraws an earlier message' };
+  if (typeof revokedAt === 'string') return { ...bubbleOf('text', null, {}), mark: 'withdrawn' };
+  if (!current) return bubbleOf(type, body, content);
+  return { ...bubbleOf(type, current.body, { ...content, ...current.content }), mark: 'edited' };
+}
+
 function interactiveButtons(action: Record<string, unknown>): BubbleButton[] {
   const replies = listOf(action.buttons).map((button) => objectOf(objectOf(button).reply));
   const rows = listOf(action.sections).flatMap((section) => listOf(objectOf(section).rows).map(objectOf));
@@ -76,7 +88,7 @@ interface BubbleProps {
 }
 
 export function Bubble({ content, side, meta, note, picture, reactions = [], onButton }: BubbleProps) {
-  const { header, file, body, footer, buttons } = content;
+  const { header, file, body, footer, buttons, mark } = content;
   return (
     <div className={`bubble is-${side}`}>
       {header !== null && (
@@ -95,6 +107,7 @@ export function Bubble({ content, side, meta, note, picture, reactions = [], onB
           {body}
         </span>
       )}
+      {mark !== undefined && <small>{mark}</small>}
       {footer !== null && <small dir="auto">{footer}</small>}
       {reactions.length > 0 && (
         <span className="reactions">

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type FormEvent, Fragment, type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type MessageRow, type Schemas, sendFailure } from './api.ts';
-import { Bubble, bubbleOf } from './bubble.tsx';
+import { Bubble, bubbleOfRow } from './bubble.tsx';
 import { useEvents } from './live.ts';
 import { withReactions } from './reactions.ts';
 import { type Cursor, journalPage, nextCursor } from './search.ts';
@@ -219,7 +219,7 @@ function Thread({ id, suffix }: { id: string; suffix: string }) {
             {dayOf(shown[index - 1]?.row) !== dayOf(row) && <p className="day">{dayOf(row)}</p>}
             <Bubble
               side={row.direction === 'outbound' ? 'mine' : 'theirs'}
-              content={bubbleOf(row.type, row.body, row.content)}
+              content={bubbleOfRow(row)}
               reactions={reactions}
               meta={
                 <Link href={`/messages/${row.id}`} className="meta-link">

@@ -95,6 +95,7 @@ afterAll(async () => {
 describe.each([
   ['/client.tgz', 'application/gzip'],
   ['/postman.json', 'application/json; charset=utf-8'],
+  ['/openapi.json', 'application/json; charset=utf-8'],
 ])('%s', (path, type) => {
   it('comes without a key, and is not sent again to a cache that has it', async () => {
     const { status, headers } = await fetch(demo.base_url + path);

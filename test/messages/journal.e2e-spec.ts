@@ -289,7 +289,7 @@ describe('the journal', () => {
         rule: 'unknown_field',
         message:
           'colour is not known here; allowed: connection_id, conversation_id, direction, source, status, failure_category, since, until, client_message_id, tag, media_object_id, ' +
-          'to, from, recipient, limit, before, before_id.',
+          'meta_message_id, to, from, recipient, limit, before, before_id.',
       },
     ]);
   });

@@ -1,4 +1,6 @@
 import vm from 'node:vm';
+import { gunzipSync } from 'node:zlib';
+import { request } from 'undici';
 import {
   EXAMPLE_CONNECTION_ID,
   EXAMPLE_IDEMPOTENCY_KEY,
@@ -45,6 +47,19 @@ describe('the served API description', () => {
     expect(text).toContain('a-connection-of-ours');
     expect(text).not.toContain(EXAMPLE_CONNECTION_ID);
     expect(text).toContain(EXAMPLE_MESSAGE_ID);
+  });
+
+  it('is compressed for a client that takes it, and not sent again to one that has it', async () => {
+    const url = `${test.baseUrl}/openapi.json`;
+    const { headers, body } = await request(url, { headers: { 'accept-encoding': 'gzip' } });
+    const packed = Buffer.from(await body.arrayBuffer());
+    expect(headers['content-encoding']).toBe('gzip');
+    expect(packed.length).toBeLessThan(110_000);
+    const plain = await request(url);
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(gunzipSync(packed).toString()).toBe(await plain.body.text());
+    const again = await request(url, { headers: { 'if-none-match': String(headers.etag) } });
+    expect([again.statusCode, await again.body.text()]).toEqual([304, '']);
   });
 
   it('remembers the key that was authorized', async () => {

@@ -2288,6 +2288,16 @@ export interface components {
              */
             parameter_format?: "POSITIONAL" | "NAMED";
         };
+        CurrentResponse: {
+            /** @example Is my table ready at eight? */
+            body: string | null;
+            /**
+             * @example {
+             *       "body": "Is my table ready at eight?"
+             *     }
+             */
+            content: components["schemas"]["ReceivedContent"];
+        };
         DeletedTemplate: {
             /**
              * @example [
@@ -3026,11 +3036,25 @@ export interface components {
              * @example 2026-11-21T08:00:00.125Z
              */
             created_at: string;
+            /** @description What it says since the last edit, beside `body` and `content`, which stay; null where it was revoked. */
+            current?: components["schemas"]["CurrentResponse"] | null;
             /**
              * @example outbound
              * @enum {string}
              */
             direction: "outbound" | "inbound";
+            /**
+             * Format: date-time
+             * @description When its author last corrected it. Only on a message that was edited or revoked.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            edited_at?: string | null;
+            /**
+             * Format: uuid
+             * @description Only on `type` `edit`: the message that it corrects; null where that is not known.
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            edits_message_id?: string | null;
             /** @example null */
             failure_category: components["schemas"]["FailureCategory"] | null;
             /** @example 15550100002 */
@@ -3098,6 +3122,18 @@ export interface components {
              * @example null
              */
             reply_to_message_id: string | null;
+            /**
+             * Format: date-time
+             * @description When its author withdrew it: show its text no longer. Only on a message that was edited or revoked.
+             * @example null
+             */
+            revoked_at?: string | null;
+            /**
+             * Format: uuid
+             * @description Only on `type` `revoke`: the message that it withdraws; null where that is not known.
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            revokes_message_id?: string | null;
             /**
              * Format: date-time
              * @description When it is to go. Only while the message is scheduled.
@@ -3193,8 +3229,23 @@ export interface components {
                      * @description When it came to Herald.
                      */
                     created_at: string;
+                    /** @description What it says by now; null where it was revoked. */
+                    current?: {
+                        body: string | null;
+                        content: components["schemas"]["ReceivedContent"];
+                    } | null;
                     /** @constant */
                     direction: "inbound";
+                    /**
+                     * Format: date-time
+                     * @description Only where an edit or a revoke came before the message.
+                     */
+                    edited_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `edit`: what it corrects. Null where that is not known; `content.original_message_id` is its `meta_message_id`.
+                     */
+                    edits_message_id?: string | null;
                     failure_category: string | null;
                     /** @description The customer's number; null where only a user id is known. */
                     from: string | null;
@@ -3211,6 +3262,13 @@ export interface components {
                     } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
+                    /** Format: date-time */
+                    revoked_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `revoke`: what it withdraws, as `edits_message_id`.
+                     */
+                    revokes_message_id?: string | null;
                     /**
                      * Format: date-time
                      * @description When the customer wrote it, in whole seconds.
@@ -3297,6 +3355,8 @@ export interface components {
              * @example 2026-11-21T08:00:00.125Z
              */
             created_at: string;
+            /** @description What it says since the last edit, beside `body` and `content`, which stay; null where it was revoked. */
+            current?: components["schemas"]["CurrentResponse"] | null;
             /**
              * Format: date-time
              * @example 2026-11-21T08:00:02.000Z
@@ -3307,6 +3367,18 @@ export interface components {
              * @enum {string}
              */
             direction: "outbound" | "inbound";
+            /**
+             * Format: date-time
+             * @description When its author last corrected it. Only on a message that was edited or revoked.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            edited_at?: string | null;
+            /**
+             * Format: uuid
+             * @description Only on `type` `edit`: the message that it corrects; null where that is not known.
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            edits_message_id?: string | null;
             error: components["schemas"]["MessageErrorResponse"] | null;
             /**
              * Format: date-time
@@ -3416,6 +3488,18 @@ export interface components {
             reply_to_message_id: string | null;
             /**
              * Format: date-time
+             * @description When its author withdrew it: show its text no longer. Only on a message that was edited or revoked.
+             * @example null
+             */
+            revoked_at?: string | null;
+            /**
+             * Format: uuid
+             * @description Only on `type` `revoke`: the message that it withdraws; null where that is not known.
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            revokes_message_id?: string | null;
+            /**
+             * Format: date-time
              * @description When it is to go. Only while the message is scheduled.
              * @example 2026-11-24T09:00:00.000Z
              */
@@ -3491,8 +3575,23 @@ export interface components {
                      * @description When WhatsApp told Herald of it.
                      */
                     created_at: string;
+                    /** @description What it says by now; null where it was revoked. */
+                    current?: {
+                        body: string | null;
+                        content: components["schemas"]["ReceivedContent"];
+                    } | null;
                     /** @constant */
                     direction: "outbound";
+                    /**
+                     * Format: date-time
+                     * @description Only where an edit or a revoke came before the message.
+                     */
+                    edited_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `edit`: what it corrects. Null where that is not known; `content.original_message_id` is its `meta_message_id`.
+                     */
+                    edits_message_id?: string | null;
                     failure_category: string | null;
                     /** @description The workspace's own number. */
                     from: string | null;
@@ -3509,6 +3608,13 @@ export interface components {
                     } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
+                    /** Format: date-time */
+                    revoked_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `revoke`: what it withdraws, as `edits_message_id`.
+                     */
+                    revokes_message_id?: string | null;
                     /**
                      * Format: date-time
                      * @description When it was sent, in whole seconds.
@@ -3594,8 +3700,23 @@ export interface components {
                      * @description When it came to Herald.
                      */
                     created_at: string;
+                    /** @description What it says by now; null where it was revoked. */
+                    current?: {
+                        body: string | null;
+                        content: components["schemas"]["ReceivedContent"];
+                    } | null;
                     /** @constant */
                     direction: "inbound";
+                    /**
+                     * Format: date-time
+                     * @description Only where an edit or a revoke came before the message.
+                     */
+                    edited_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `edit`: what it corrects. Null where that is not known; `content.original_message_id` is its `meta_message_id`.
+                     */
+                    edits_message_id?: string | null;
                     failure_category: string | null;
                     /** @description The customer's number; null where only a user id is known. */
                     from: string | null;
@@ -3612,6 +3733,13 @@ export interface components {
                     } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
+                    /** Format: date-time */
+                    revoked_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `revoke`: what it withdraws, as `edits_message_id`.
+                     */
+                    revokes_message_id?: string | null;
                     /**
                      * Format: date-time
                      * @description When the customer wrote it, in whole seconds.
@@ -4236,7 +4364,20 @@ export interface components {
          * ReceivedContent
          * @description By the `type` of the message; of a sent one the object that was sent. Later versions may have more forms.
          */
-        ReceivedContent: components["schemas"]["ReceivedText"] | components["schemas"]["ReceivedFile"] | components["schemas"]["ReceivedLocation"] | components["schemas"]["ReceivedContacts"] | components["schemas"]["ReceivedButton"] | components["schemas"]["ReceivedInteractive"] | components["schemas"]["ReceivedReaction"] | components["schemas"]["ReceivedOrder"] | components["schemas"]["ReceivedSystem"] | components["schemas"]["ReceivedUnsupported"] | components["schemas"]["ReceivedOther"];
+        ReceivedContent: components["schemas"]["ReceivedText"] | components["schemas"]["ReceivedFile"] | components["schemas"]["ReceivedLocation"] | components["schemas"]["ReceivedContacts"] | components["schemas"]["ReceivedButton"] | components["schemas"]["ReceivedInteractive"] | components["schemas"]["ReceivedReaction"] | components["schemas"]["ReceivedOrder"] | components["schemas"]["ReceivedSystem"] | components["schemas"]["ReceivedEdit"] | components["schemas"]["ReceivedRevoke"] | components["schemas"]["ReceivedUnsupported"] | components["schemas"]["ReceivedOther"];
+        /**
+         * ReceivedEdit
+         * @description `content` of `type`: edit.
+         */
+        ReceivedEdit: {
+            /** @description What it says now, with its `type`. */
+            message?: {
+                [key: string]: unknown;
+            };
+            original_message_id: string;
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * ReceivedFile
          * @description `content` of `type`: image, video, audio, document, sticker.
@@ -4248,6 +4389,7 @@ export interface components {
             id: string;
             mime_type?: string;
             sha256?: string;
+            sha256_hex?: string;
             voice?: boolean;
         } & {
             [key: string]: unknown;
@@ -4332,6 +4474,15 @@ export interface components {
         ReceivedReaction: {
             emoji?: string;
             message_id: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedRevoke
+         * @description `content` of `type`: revoke.
+         */
+        ReceivedRevoke: {
+            original_message_id: string;
         } & {
             [key: string]: unknown;
         };
@@ -5791,7 +5942,7 @@ export interface components {
              * @example attempt_rejected
              * @enum {string}
              */
-            event: "queued" | "retried" | "released" | "attempt_started" | "attempt_accepted" | "attempt_rejected" | "attempt_deferred" | "attempt_unknown" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "expired" | "canceled" | "erased" | "restored" | "received" | "deleted" | "warned";
+            event: "queued" | "retried" | "released" | "attempt_started" | "attempt_accepted" | "attempt_rejected" | "attempt_deferred" | "attempt_unknown" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "expired" | "canceled" | "erased" | "restored" | "received" | "deleted" | "warned" | "edited" | "revoked";
             /** @example 131026 */
             platform_code?: number;
             /**
@@ -8054,7 +8205,17 @@ export interface operations {
                      *               "ctwa_clid": "ARAkLkA8"
                      *             },
                      *             "username": "ana.lima",
-                     *             "group_id": "Y2FwaV9ncm91cDox"
+                     *             "group_id": "Y2FwaV9ncm91cDox",
+                     *             "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *             "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *             "edited_at": "2026-11-21T08:00:00.125Z",
+                     *             "revoked_at": null,
+                     *             "current": {
+                     *               "body": "Is my table ready at eight?",
+                     *               "content": {
+                     *                 "body": "Is my table ready at eight?"
+                     *               }
+                     *             }
                      *           },
                      *           "last_inbound_at": "2026-11-21T08:00:00.125Z",
                      *           "service_window_closes_at": "2026-11-22T08:00:00.125Z",
@@ -8172,7 +8333,17 @@ export interface operations {
                      *             "ctwa_clid": "ARAkLkA8"
                      *           },
                      *           "username": "ana.lima",
-                     *           "group_id": "Y2FwaV9ncm91cDox"
+                     *           "group_id": "Y2FwaV9ncm91cDox",
+                     *           "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "edited_at": "2026-11-21T08:00:00.125Z",
+                     *           "revoked_at": null,
+                     *           "current": {
+                     *             "body": "Is my table ready at eight?",
+                     *             "content": {
+                     *               "body": "Is my table ready at eight?"
+                     *             }
+                     *           }
                      *         },
                      *         "last_inbound_at": "2026-11-21T08:00:00.125Z",
                      *         "service_window_closes_at": "2026-11-22T08:00:00.125Z",
@@ -8289,7 +8460,17 @@ export interface operations {
                      *             "ctwa_clid": "ARAkLkA8"
                      *           },
                      *           "username": "ana.lima",
-                     *           "group_id": "Y2FwaV9ncm91cDox"
+                     *           "group_id": "Y2FwaV9ncm91cDox",
+                     *           "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "edited_at": "2026-11-21T08:00:00.125Z",
+                     *           "revoked_at": null,
+                     *           "current": {
+                     *             "body": "Is my table ready at eight?",
+                     *             "content": {
+                     *               "body": "Is my table ready at eight?"
+                     *             }
+                     *           }
                      *         },
                      *         "last_inbound_at": "2026-11-21T08:00:00.125Z",
                      *         "service_window_closes_at": "2026-11-22T08:00:00.125Z",
@@ -8744,6 +8925,8 @@ export interface operations {
                 limit?: number;
                 /** @description Messages that send this file, refer to it, or came with it: an id from GET /media. */
                 media_object_id?: string;
+                /** @description The message that has this id at WhatsApp, or had it with an earlier attempt: `meta_message_id`. */
+                meta_message_id?: string;
                 /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
                 /** @description Messages that were made at this time or later, such as `2026-11-21T08:00:00.000Z`. */
@@ -8829,7 +9012,17 @@ export interface operations {
                      *             "ctwa_clid": "ARAkLkA8"
                      *           },
                      *           "username": "ana.lima",
-                     *           "group_id": "Y2FwaV9ncm91cDox"
+                     *           "group_id": "Y2FwaV9ncm91cDox",
+                     *           "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "edited_at": "2026-11-21T08:00:00.125Z",
+                     *           "revoked_at": null,
+                     *           "current": {
+                     *             "body": "Is my table ready at eight?",
+                     *             "content": {
+                     *               "body": "Is my table ready at eight?"
+                     *             }
+                     *           }
                      *         }
                      *       ],
                      *       "pagination": {
@@ -8979,6 +9172,16 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
+                     *         "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "edited_at": "2026-11-21T08:00:00.125Z",
+                     *         "revoked_at": null,
+                     *         "current": {
+                     *           "body": "Is my table ready at eight?",
+                     *           "content": {
+                     *             "body": "Is my table ready at eight?"
+                     *           }
+                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
@@ -9102,6 +9305,16 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
+                     *         "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "edited_at": "2026-11-21T08:00:00.125Z",
+                     *         "revoked_at": null,
+                     *         "current": {
+                     *           "body": "Is my table ready at eight?",
+                     *           "content": {
+                     *             "body": "Is my table ready at eight?"
+                     *           }
+                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
@@ -9291,6 +9504,16 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
+                     *         "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "edited_at": "2026-11-21T08:00:00.125Z",
+                     *         "revoked_at": null,
+                     *         "current": {
+                     *           "body": "Is my table ready at eight?",
+                     *           "content": {
+                     *             "body": "Is my table ready at eight?"
+                     *           }
+                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import compression from 'compression';
 import expressOf, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import { commonErrors } from '../../common/common.errors.js';
@@ -42,8 +42,7 @@ function builtFolder(): URL | null {
 
 interface Asset {
   type: string;
-  plain: Buffer;
-  gzip: Buffer;
+  content: Buffer;
 }
 
 function readAssets(folder: URL): Map<string, Asset> {
@@ -51,8 +50,7 @@ function readAssets(folder: URL): Map<string, Asset> {
   for (const name of readdirSync(new URL('assets/', folder))) {
     const type = TYPES[extname(name)];
     if (type === undefined || !ASSET_NAME.test(name)) continue;
-    const plain = readFileSync(new URL(`assets/${name}`, folder));
-    found.set(name, { type, plain, gzip: gzipSync(plain) });
+    found.set(name, { type, content: readFileSync(new URL(`assets/${name}`, folder)) });
   }
   return found;
 }
@@ -73,6 +71,7 @@ export function serveConsole(app: NestExpressApplication, config: Config): boole
     res.set('Cache-Control', 'no-store');
     pageHeaders(req, res, next);
   });
+  app.use('/console/assets', compression());
   express.get('/console/assets/:name', (req, res, next) => {
     const asset = assets.get(req.params.name);
     if (asset === undefined) {
@@ -83,11 +82,8 @@ export function serveConsole(app: NestExpressApplication, config: Config): boole
     res.set({
       'Content-Type': asset.type,
       'Cache-Control': 'public, max-age=31536000, immutable',
-      Vary: 'Accept-Encoding',
     });
-    const packed = req.acceptsEncodings('gzip') === 'gzip';
-    if (packed) res.set('Content-Encoding', 'gzip');
-    res.end(packed ? asset.gzip : asset.plain);
+    res.end(asset.content);
   });
   express.get('/console/demo.json', (req, res) => {
     const keys = demo.keysFor(req);

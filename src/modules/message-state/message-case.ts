@@ -128,28 +128,33 @@ export class MessageCase {
     const attempt = this.attemptOf(record.attemptId);
     if (attempt === null) return 'not_found';
     const { answer, event } = ANSWERS[record.status];
-    const isOpen = this.counts(attempt) && nextStatus(this.status, 'outcome_accepted') !== null;
-    const queuesAgain = answer === 'deferred' || (answer === 'rejected' && this.acceptedOther(attempt.id) !== null);
-    if (!isOpen || (queuesAgain && this.isErased && this.work === null)) {
+    const isAwaited = this.counts(attempt) && nextStatus(this.status, 'outcome_accepted') !== null;
+    if (!isAwaited) return this.lateAnswer(attempt, record, answer);
+    const other = this.acceptedOther(attempt.id);
+    if (answer === 'deferred' || (answer === 'rejected' && other !== null)) {
+      // What has left the queue and is erased is not sent again.
+      if (this.isErased && this.work === null) return this.lateAnswer(attempt, record, answer);
+      this.queueAgain(attempt, record);
       this.noteAnswer(attempt, record, answer);
-      if (answer === 'accepted' && this.work === null && this.counts(attempt))
-        this.state.metaMessageId ??= attempt.metaMessageId;
-      const isRedundant =
-        answer === 'accepted' && isProof(attempt) && nextStatus(this.status, 'other_accepted') !== null;
-      return isRedundant && !this.counts(attempt) ? this.endBy(attempt) : 'late';
-    }
-    if (queuesAgain) this.queueAgain(attempt, record);
-    this.noteAnswer(attempt, record, answer);
-    if (queuesAgain) {
-      const other = this.acceptedOther(attempt.id);
       return other === null ? 'recorded' : this.endBy(other);
     }
+    this.noteAnswer(attempt, record, answer);
     const to = nextStatus(this.status, event) ?? this.status;
     const failure = answer === 'accepted' ? NO_FAILURE : this.failureOf(record);
     if (to === this.status) Object.assign(this.state, failureColumns(failure));
     else this.move(to, this.now, attempt, failure);
     if (answer === 'accepted') this.state.metaMessageId = attempt.metaMessageId;
     return 'recorded';
+  }
+
+  /** The message does not wait for it: it is noted. That an earlier attempt was accepted makes a retry redundant. */
+  private lateAnswer(attempt: AttemptFacts, record: OutcomeRecord, answer: Answer): Result {
+    this.noteAnswer(attempt, record, answer);
+    if (answer !== 'accepted') return 'late';
+    if (!this.counts(attempt))
+      return isProof(attempt) && nextStatus(this.status, 'other_accepted') !== null ? this.endBy(attempt) : 'late';
+    if (this.work === null) this.state.metaMessageId ??= attempt.metaMessageId;
+    return 'late';
   }
 
   private openNext(refused: OutcomeRecord, nextAttemptId: string): Result {

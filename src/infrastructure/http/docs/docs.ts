@@ -5,6 +5,7 @@ import { isLocal, PublicUrl } from '../public-url.js';
 import { readFileSync } from 'node:fs';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import compression from 'compression';
 import type { Express, NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 import { declaredErrors } from '../../../common/define-errors.js';
@@ -83,6 +84,7 @@ export function serveDocs(app: NestExpressApplication, all: boolean, hasConsole:
   serveSignpost(express, publicUrl, { docs: all, hasConsole, hasClient });
   if (!all) return;
   const demo = app.get(DocsDemo, { strict: false });
+  app.use(['/docs', '/openapi.json', '/openapi.yaml', '/postman.json'], compression());
   // Swagger UI names its files relative to its page, which without the slash is not below /docs.
   express.get('/docs/index.html', (_req, res) => res.redirect('/docs'));
   express.get('/docs/demo.json', (req, res) => {
@@ -99,6 +101,11 @@ export function serveDocs(app: NestExpressApplication, all: boolean, hasConsole:
   const describe = (): OpenAPIObject => buildOpenApiDocument(app, publicUrl.value);
   serveDownload(express, '/postman.json', () => ({
     content: Buffer.from(JSON.stringify(demo.filled(postmanCollection(describe())), null, 2)),
+    type: 'json',
+  }));
+  // Before Swagger UI's own, which has no ETag.
+  serveDownload(express, '/openapi.json', () => ({
+    content: Buffer.from(JSON.stringify(demo.filled(describe()))),
     type: 'json',
   }));
   SwaggerModule.setup('docs', app, () => demo.filled(describe()), {

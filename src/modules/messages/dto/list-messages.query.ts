@@ -73,6 +73,12 @@ export class ListMessagesQuery extends PageQuery {
   @OptionalUuid('media_object_id')
   media_object_id?: string;
 
+  /** The message that has this id at WhatsApp, or had it with an earlier attempt: `meta_message_id`. */
+  @ApiPropertyOptional({ maxLength: 512 })
+  @IsOptional()
+  @MaxLength(512)
+  meta_message_id?: string;
+
   /** Outbound messages to this number. */
   @OptionalPhone('to')
   to?: string;
@@ -100,6 +106,7 @@ export function filterOf(query: ListMessagesQuery): JournalFilter {
     clientMessageId: query.client_message_id,
     tag: query.tag,
     mediaObjectId: query.media_object_id?.toLowerCase(),
+    metaMessageId: query.meta_message_id,
     failureCategory: query.failure_category,
     since: query.since === undefined ? undefined : new Date(query.since),
     until: query.until === undefined ? undefined : new Date(query.until),

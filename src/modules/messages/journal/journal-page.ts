@@ -16,6 +16,8 @@ export interface JournalQuery extends Partial<ListCursor> {
   tag?: string | undefined;
   /** The file that it sends, refers to, or that came with it. */
   mediaObjectId?: string | undefined;
+  /** WhatsApp's id of it, or of an earlier attempt. */
+  metaMessageId?: string | undefined;
   /** Of what failed, or has an unknown outcome. */
   failureCategory?: string | undefined;
   /** Made then or later. */
@@ -88,7 +90,10 @@ export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | 
     }
     // The planner would take few of the other filters for a reason to read all messages: it is left no choice.
     const atMost = `limit ${Math.max(query.limit, MAX_SCANNED)}`;
-    const led = listWithin(query, bind, atMost)('message m', 'm.id', indexed(query, bind), 'm.*');
+    const led =
+      query.metaMessageId === undefined
+        ? listWithin(query, bind, atMost)('message m', 'm.id', indexed(query, bind), 'm.*')
+        : namedAtWhatsApp(query.metaMessageId, bind);
     return `${list(`${led} m`, 'm.id', found, 'm.*')} as m`;
   }
   if (inbound && outbound && connectionId === undefined && contacts === null && from === undefined) {
@@ -195,7 +200,7 @@ const ofKey = (alias: string, contacts: Contacts): string =>
 export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
   const { clientMessageId, tag, mediaObjectId, to, from, source, status, direction, connectionId } = query;
   const { organizationId, before, beforeId, limit } = query;
-  if (contacts?.length === 0) return null;
+  if (contacts?.length === 0 || query.metaMessageId !== undefined) return null;
   const list = listWithin(query, bind, 'offset $2 limit 1');
   const lists: string[] = [];
   if (leadsToMessage(query, contacts)) {
@@ -239,16 +244,28 @@ export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[]
 }
 
 /**
- * Whether the page is read from `message` by what the caller knows of it: its own id, its tag, its file, that the API did
+ * Whether the page is read from `message` by what the caller knows of it: an id, its tag, its file, that the API did
  * not send it, or a number that was written to.
  */
 function leadsToMessage(query: JournalQuery, contacts: Contacts): boolean {
-  const { clientMessageId, tag, mediaObjectId, source, to, status } = query;
+  const { clientMessageId, tag, mediaObjectId, metaMessageId, source, to, status } = query;
   return (
-    [clientMessageId, tag, mediaObjectId].some((filter) => filter !== undefined) ||
+    [clientMessageId, tag, mediaObjectId, metaMessageId].some((filter) => filter !== undefined) ||
     isElsewhere(source) ||
     (to !== undefined && contacts === null && !isInQueue(status))
   );
+}
+
+/** The few messages that have this id at WhatsApp: each of the workspace's numbers may have received one. */
+function namedAtWhatsApp(metaMessageId: string, bind: Bind): string {
+  const id = bind(metaMessageId);
+  const ofNumber = (condition: string): string => `
+    select m.id from connection k join message m on m.connection_id = k.id and m.meta_message_id = ${id} and ${condition}
+    where k.organization_id = $1`;
+  return `(select * from message where organization_id = $1 and id = any(array(
+    ${ofNumber("m.direction = 'inbound'")}
+    union all ${ofNumber("m.direction = 'outbound' and m.source is not null")}
+    union all select a.message_id from message_attempt a where a.meta_message_id = ${id} and a.organization_id = $1)) offset 0)`;
 }
 
 /** Of what the API has not sent, which a column says. */

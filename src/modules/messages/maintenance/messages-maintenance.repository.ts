@@ -280,7 +280,7 @@ const blankJournal = (
   of: string,
   id: string,
 ): string => `update message m set client_message_id = null, metadata = null,
-    meta_message_id = null, conversation_id = null, recipient_user_id = null,
+    meta_message_id = null, original_meta_id = null, conversation_id = null, recipient_user_id = null,
     fingerprint = case when m.fingerprint is not null then '\\x'::bytea end,
     recipient = case when m.direction = 'inbound' then m.recipient end,
     sender = case when m.direction = 'outbound' then m.sender end
