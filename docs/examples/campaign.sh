@@ -19,7 +19,7 @@ messages() { # the lines of a batch
 
 tail -n +2 recipients.csv | split -l "$BATCH" - .batch-
 for part in .batch-*; do
-  answer=$(call POST /messages/batch "{\"validation\":\"permissive\",\"messages\":[$(comma='' messages < "$part")]}")
+  answer=$(call POST /messages/batch "{\"validation\":\"permissive\",\"messages\":[$(comma='' messages < "$part")]}" -)
   # Errors name their line by its index, counted from 0.
   echo "${answer##*'"errors":'}" | grep -o '"index":[0-9]*,"code":"[^"]*"' | while IFS=':,"' read -r _ _ _ index _ _ _ _ code _; do
     echo "not taken: $(sed -n "$((index + 1))s/,.*//p" "$part") $code"

@@ -2,16 +2,20 @@
 API="${HERALD_URL:?set it to the address of Herald}/api/v1"
 : "${HERALD_API_KEY:?set it to your API key}"
 
-# call METHOD PATH [BODY] [KEY]: prints the answer, and fails where it is a refusal. What may be repeated is: reads, and what has a key.
+# call METHOD PATH [BODY] [KEY]: prints the answer, and fails where it is a refusal. What may be repeated is: reads, what has a key,
+# and what needs none, whose KEY is -.
 call() {
-  tries=0
-  [ "$1" = GET ] || [ -n "$4" ] && tries=5
-  set -- "$1" "$2" "$3" "$4" -sS --fail-with-body --max-time 40 --retry "$tries" --retry-connrefused
-  method=$1 path=$2 body=$3 key=$4
-  shift 4
-  [ -z "$key" ] || set -- "$@" -H "Idempotency-Key: $key"
-  [ -z "$body" ] || set -- "$@" -H 'Content-Type: application/json' --data-binary "$body"
-  curl "$@" -X "$method" "$API$path" -H "Authorization: Bearer $HERALD_API_KEY"
+  method=$1 path=$2 body=$3 key=$4 out=$(mktemp)
+  set -- -sS --fail-with-body --max-time 40 -o "$out" -H "Authorization: Bearer $HERALD_API_KEY"
+  # curl waits as long as Retry-After says.
+  if [ "$method" = GET ] || [ -n "$key" ]; then set -- "$@" --retry 5 --retry-connrefused; fi
+  if [ -n "$key" ] && [ "$key" != - ]; then set -- "$@" -H "Idempotency-Key: $key"; fi
+  if [ -n "$body" ]; then set -- "$@" -H 'Content-Type: application/json' --data-binary "$body"; fi
+  code=0
+  curl "$@" -X "$method" "$API$path" || code=$?
+  cat "$out"
+  rm "$out"
+  return "$code"
 }
 
 # first NAME: the first text of this name in JSON. For ids, numbers and states, which have no quotes in them.

@@ -25,8 +25,9 @@ export interface Expected {
   number?: object;
   /** The version of the template order_update. */
   template?: object;
-  /** Names that are kept with the notification, as Herald does not read them. */
-  unread?: string[];
+  /** Names that are kept with the notification, and counted: those that Herald does not know, and those that it does not use. */
+  unknown?: string[];
+  unused?: string[];
 }
 
 /** A row of the table: a label, the changes of one notification, and what must come of them. It comes twice. */
@@ -61,32 +62,37 @@ function written(type: string, parts: object, more: object = {}) {
 interface Shown {
   body?: string | null;
   content: object;
-  /** Beside the content. */
-  more?: (scene: Scene) => object;
+  /** Beside the content, in the journal and in the event. */
+  more?: object;
+  /** In the journal only. */
+  row?: object;
+  /** In the event's `message`, and in the journal. */
+  message?: (scene: Scene) => object;
 }
 
 /** It is in the journal, and is an event. */
-function received(type: string, { body = null, content, more = () => ({}) }: Shown) {
+function received(type: string, { body = null, content, more = {}, row = {}, message = () => ({}) }: Shown) {
   return (scene: Scene): Expected => {
-    const shown = { direction: 'inbound', type, body, ...more(scene) };
     const contact = { phone: scene.phone };
+    const shown = { direction: 'inbound', type, body, status: 'received', source: 'customer', from: scene.phone };
+    const given = message(scene);
     return {
-      rows: [{ ...shown, status: 'received', source: 'customer', from: scene.phone, contact, content, sent_at: ISO }],
-      events: [['message.received', { message: { type, body }, content, contact, ...more(scene) }]],
+      rows: [{ ...shown, contact, content, ...more, ...row, ...given }],
+      events: [['message.received', { message: { type, body, ...given }, content, contact, ...more }]],
     };
   };
 }
 
 /** The content stands under the name of the type, and is stored as it came. */
-function plain(type: string, content: object, body: string | null = null, more: Shown['more'] = () => ({})): Kind {
+function plain(type: string, content: object, body: string | null = null, more: Partial<Shown> = {}): Kind {
   return {
     label: `${type}: ${JSON.stringify(content)}`,
     changes: written(type, { [type]: content }),
-    expected: received(type, { body, content, more }),
+    expected: received(type, { body, content, ...more }),
   };
 }
 
-const hasFile = () => ({ media_object_id: expect.any(String) as string });
+const hasFile = { row: { media_object_id: expect.any(String) as string } };
 const MEDIA = '1234567890';
 
 const REFERRAL = { source_url: 'https://fb.me/2n', source_id: '120210', source_type: 'ad', ctwa_clid: 'ARAkLkA8rmlF' };
@@ -102,7 +108,7 @@ function beside(label: string, given: object, shown: object, contact: object = {
       contacts: [{ profile: { name: 'Ana' }, wa_id: phone, ...contact }],
       messages: [{ from: phone, id: newMetaId, timestamp: AT_TEXT, type: 'text', text: { body: 'oi' }, ...given }],
     })),
-    expected: received('text', { body: 'oi', content: { body: 'oi' }, more: () => shown }),
+    expected: received('text', { body: 'oi', content: { body: 'oi' }, more: shown }),
   };
 }
 
@@ -134,7 +140,7 @@ const MESSAGES: readonly Kind[] = [
     changes: written('hologram', { hologram: { beam: 7 } }),
     expected: (scene) => ({
       ...received('hologram', { content: { beam: 7 } })(scene),
-      unread: ['messages.messages[hologram]'],
+      unknown: ['messages.messages[hologram]'],
     }),
   },
   {
@@ -148,52 +154,37 @@ const MESSAGES: readonly Kind[] = [
     expected: received('interactive', { content: { errors: UNSUPPORTED } }),
   },
   {
-    label: 'an answer and a reaction name the message that they stand on',
-    changes: (scene) => {
-      const base = { from: scene.phone, timestamp: AT_TEXT };
-      const context = { from: scene.connection.phoneNumber, id: scene.message.metaId };
-      const reply = { ...base, id: scene.newMetaId, type: 'text', text: { body: 'yes' }, context };
-      const reaction = { message_id: scene.message.metaId, emoji: '👍' };
-      const messages = [reply, { ...base, id: `${scene.newMetaId}.2`, type: 'reaction', reaction }];
-      return [changeOf(scene.connection, { messages })];
-    },
-    expected: ({ message: { id } }) => ({
-      rows: [
-        { type: 'text', reply_to_message_id: id },
-        { type: 'reaction', reply_to_message_id: id },
-      ],
-      events: [
-        ['message.received', { message: { type: 'text', reply_to_message_id: id } }],
-        ['message.received', { message: { type: 'reaction', reply_to_message_id: id } }],
-      ],
+    label: 'an answer names the message that it stands on',
+    changes: field('messages', ({ phone, newMetaId, connection, message }) => {
+      const context = { from: connection.phoneNumber, id: message.metaId };
+      const text = { body: 'yes' };
+      return { messages: [{ from: phone, id: newMetaId, timestamp: AT_TEXT, type: 'text', text, context }] };
+    }),
+    expected: received('text', {
+      body: 'yes',
+      content: { body: 'yes' },
+      message: ({ message: { id } }) => ({ reply_to_message_id: id }),
     }),
   },
   {
-    label: 'an edit and a revoke of a message that is not known',
-    changes: (scene) => {
-      const base = { from: scene.phone, timestamp: AT_TEXT };
-      const message = { type: 'text', text: { body: 'eight' } };
-      const edit = { ...base, id: scene.newMetaId, type: 'edit', edit: { original_message_id: 'wamid.O', message } };
-      const revoke = {
-        ...base,
-        id: `${scene.newMetaId}.2`,
-        type: 'revoke',
-        revoke: { original_message_id: 'wamid.O' },
-      };
-      return [changeOf(scene.connection, { messages: [edit, revoke] })];
-    },
-    expected: () => ({
-      rows: [
-        { type: 'edit', body: 'eight', edits_message_id: null },
-        { type: 'revoke', body: null, revokes_message_id: null },
-      ],
-      events: [
-        ['message.received', { message: { type: 'edit', edits_message_id: null } }],
-        ['message.received', { message: { type: 'revoke', revokes_message_id: null } }],
-      ],
+    label: 'a reaction names the message that it stands on',
+    changes: field('messages', ({ phone, newMetaId, message }) => {
+      const reaction = { message_id: message.metaId, emoji: '👍' };
+      return { messages: [{ from: phone, id: newMetaId, timestamp: AT_TEXT, type: 'reaction', reaction }] };
+    }),
+    expected: received('reaction', {
+      body: '👍',
+      content: { emoji: '👍' },
+      message: ({ message: { id } }) => ({ reply_to_message_id: id }),
     }),
   },
-  plain('system', { type: 'user_changed_number', body: 'A changed', wa_id: '1' }, 'A changed'),
+  plain('edit', { original_message_id: 'wamid.O', message: { type: 'text', text: { body: 'eight' } } }, 'eight', {
+    message: () => ({ edits_message_id: null }),
+  }),
+  plain('revoke', { original_message_id: 'wamid.O' }, null, { message: () => ({ revokes_message_id: null }) }),
+  plain('system', { type: 'user_changed_number', body: 'A changed', wa_id: '34600' }, 'A changed', {
+    more: { contact: { phone: '34600' } },
+  }),
   beside('the mark of a forwarded one', { context: { forwarded: true } }, { context: { forwarded: true } }),
   beside(
     'the mark of one that is forwarded often',
@@ -235,7 +226,7 @@ const STATUSES: readonly Kind[] = [
   ...['sent', 'delivered', 'warmed_up'].map((word) => ({
     label: `the status ${word} changes nothing of a delivered message`,
     changes: status({ status: word }),
-    expected: () => (word === 'warmed_up' ? { unread: ['messages.statuses[warmed_up]'] } : {}),
+    expected: () => (word === 'warmed_up' ? { unknown: ['messages.statuses[warmed_up]'] } : {}),
   })),
   ...['read', 'played'].map((word) => ({
     label: `the status ${word} is read`,
@@ -316,6 +307,9 @@ const CALLS: readonly Kind[] = [
   },
 ];
 
+/** Later than what the contact wrote. */
+const LATER = String(AT + 600);
+
 const handover = (type: string, given: object) => (scene: Scene) => [
   {
     field: 'messaging_handovers',
@@ -327,32 +321,37 @@ const handover = (type: string, given: object) => (scene: Scene) => [
       },
       sender: { phone_number: scene.phone },
       type,
-      timestamp: AT_TEXT,
+      timestamp: LATER,
       [type]: given,
     },
   },
 ];
-const controlled = (owner: string, role: string | null) => (): Expected => ({
-  events: [['conversation.control.updated', { previous_owner: 'unknown', owner, owner_role: role, occurred_at: ISO }]],
+const controlled = (role: string) => (): Expected => ({
+  events: [['conversation.control.updated', { previous_owner: 'you', owner: 'other', owner_role: role }]],
 });
 
 const OTHER_APPS: readonly Kind[] = [
   {
-    label: 'control that is passed to us',
+    label: 'control that is passed to us, who have it',
     changes: handover('control_passed', { previous_owner_role: 'ai_agent', new_owner_role: 'customer_service' }),
-    expected: controlled('you', null),
+    expected: () => ({}),
+  },
+  {
+    label: 'control that is passed on to the Business Agent',
+    changes: handover('control_passed', { previous_owner_role: 'customer_service', new_owner_role: 'ai_agent' }),
+    expected: controlled('ai_agent'),
   },
   {
     label: 'control that is taken from us',
     changes: handover('control_taken', { previous_owner_role: 'customer_service', new_owner_role: 'escalation' }),
-    expected: controlled('other', 'escalation'),
+    expected: controlled('escalation'),
   },
   {
     label: 'a message to another app',
     changes: field('standby', ({ phone, newMetaId }) => ({
       standby: {
         contacts: [],
-        messages: [{ from: phone, id: newMetaId, timestamp: AT_TEXT, type: 'text', text: { body: 'hi' } }],
+        messages: [{ from: phone, id: newMetaId, timestamp: LATER, type: 'text', text: { body: 'hi' } }],
       },
     })),
     expected: () => ({
@@ -372,14 +371,14 @@ const OTHER_APPS: readonly Kind[] = [
         ],
       },
     })),
-    expected: () => ({ unread: ['standby.message_echoes'] }),
+    expected: () => ({ unused: ['standby.message_echoes'] }),
   },
   {
     label: 'a status of another app',
     changes: field('standby', ({ newMetaId }) => ({
       standby: { statuses: [{ id: newMetaId, status: 'sent', timestamp: '1' }] },
     })),
-    expected: () => ({ unread: ['standby.statuses'] }),
+    expected: () => ({ unused: ['standby.statuses'] }),
   },
   {
     label: 'a message that was sent in the WhatsApp Business app',
@@ -408,7 +407,7 @@ const OTHER_APPS: readonly Kind[] = [
       const metadata = { phase: 0, chunk_order: 1, progress: 55 };
       return { history: [{ metadata, threads: [{ id: '34600', messages }] }] };
     }),
-    expected: () => ({ unread: ['history'] }),
+    expected: () => ({ unused: ['history'] }),
   },
   {
     label: 'the contacts of the app',
@@ -422,7 +421,7 @@ const OTHER_APPS: readonly Kind[] = [
         },
       ],
     })),
-    expected: () => ({ unread: ['smb_app_state_sync'] }),
+    expected: () => ({ unused: ['smb_app_state_sync'] }),
   },
 ];
 
@@ -450,7 +449,7 @@ const PEOPLE: readonly Kind[] = [
   {
     label: 'a new kind of preference',
     changes: preference('snooze'),
-    expected: () => ({ unread: ['user_preferences[snooze]'] }),
+    expected: () => ({ unknown: ['user_preferences[snooze]'] }),
   },
   {
     label: 'what a person did with a marketing message',
@@ -463,15 +462,15 @@ const PEOPLE: readonly Kind[] = [
         },
       ],
     })),
-    expected: () => ({ unread: ['messages.user_actions'] }),
+    expected: () => ({ unused: ['messages.user_actions'] }),
   },
 ];
 
-const TEMPLATE = { message_template_id: 1, message_template_name: 'order_update', message_template_language: 'en_US' };
+const TEMPLATE = { message_template_name: 'order_update', message_template_language: 'en_US' };
 const template = (given: object) => account('message_template_status_update', () => ({ ...TEMPLATE, ...given }));
 const updated = (number: object) => ({
   number,
-  events: [['connection.updated', number]] as [string, object][],
+  events: [['connection.updated', { connection: number }]] as [string, object][],
 });
 
 const ACCOUNTS: readonly Kind[] = [
@@ -550,17 +549,22 @@ const ACCOUNTS: readonly Kind[] = [
   {
     label: 'a new event of an account',
     changes: account('account_update', () => ({ event: 'MOVED' })),
-    expected: () => ({ number: { status: 'connected' }, unread: ['account_update[MOVED]'] }),
+    expected: () => ({ number: { status: 'connected' }, unknown: ['account_update[MOVED]'] }),
   },
-  ...['account_alerts', 'account_review_update', 'flows', 'group_status_update', 'security'].map((name) => ({
-    label: `${name}, which says nothing that Herald keeps`,
+  ...['account_alerts', 'account_review_update', 'security'].map((name) => ({
+    label: `${name} changes nothing by itself`,
     changes: account(name, () => ({})),
     expected: () => ({ number: { status: 'connected' } }),
+  })),
+  ...['flows', 'group_status_update'].map((name) => ({
+    label: `${name}, which Herald does not use`,
+    changes: account(name, () => ({})),
+    expected: () => ({ unused: [name] }),
   })),
   {
     label: 'a field that is not known',
     changes: account('holograms', () => ({ beam: 7 })),
-    expected: () => ({ unread: ['holograms'] }),
+    expected: () => ({ unknown: ['holograms'] }),
   },
 ];
 
