@@ -40,7 +40,7 @@ export async function answered(
   try {
     response = await call;
   } catch (error) {
-    if (signal.aborted) throw error;
+    if (signal.aborted && !isTimeout(signal.reason)) throw error;
     throw notReached(method === 'GET' ? '. This page tries again by itself.' : '. Try again in a moment.');
   }
   if (response.ok) return response;
@@ -48,6 +48,12 @@ export async function answered(
   if (refusal.status === 401) session.remove(key, 'The key is no longer valid: it was revoked or has expired.');
   throw refusal;
 }
+
+const isTimeout = (reason: unknown): boolean => reason instanceof DOMException && reason.name === 'TimeoutError';
+
+/** The service, or what it needs, does not answer: the same call may succeed later. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 0 || error.status >= 500);
 
 const notReached = (rest: string): ApiError =>
   new ApiError(0, 'NOT_REACHED', `Herald does not answer${rest}`, null, null);
@@ -76,9 +82,12 @@ export async function dataOf<T>(call: Promise<{ data?: T }>): Promise<T> {
   return data;
 }
 
-/** @throws ApiError where the key is not valid */
+const FACTS_MS = 20_000;
+
+/** @throws ApiError where the key is not valid, and where the service is away */
 export async function factsOf(key: string): Promise<KeyFacts> {
-  const response = await fetchWith(key, new Request(`${window.location.origin}/api/v1/key`));
+  const signal = AbortSignal.timeout(FACTS_MS);
+  const response = await fetchWith(key, new Request(`${window.location.origin}/api/v1/key`, { signal }));
   return ((await response.json()) as { data: KeyFacts }).data;
 }
 

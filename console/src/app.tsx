@@ -1,73 +1,55 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Component, lazy, type ReactNode, Suspense, useContext, useEffect, useState } from 'react';
+import { Component, lazy, type ReactNode, Suspense, useCallback, useContext, useEffect, useState } from 'react';
 import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
-import { factsOf } from './api.ts';
+import { KeysDialog } from './keys-dialog.tsx';
 import { LinkQuestion, openLink, takeLinkKey } from './link.tsx';
 import { useLiveConnection, useLiveState } from './live.ts';
 import { type PageEntry, PAGES } from './pages.tsx';
 import { session, type SignedIn, useCan, useSession } from './session.ts';
 import { HasSimulator } from './simulated.ts';
 import { SignIn } from './sign-in.tsx';
-import { Empty, Icon, isForPage, SEARCHING, Skeleton, typeAhead } from './ui.tsx';
+import { start, type Started } from './start.ts';
+import { Empty, Icon, isForPage, Problem, SEARCHING, Skeleton, typeAhead, useTitle } from './ui.tsx';
 
 const PhoneDock = lazy(async () => ({ default: (await import('./phone.tsx')).PhoneDock }));
 
-interface DemoKeys {
-  api_key: string;
-  otp_sandbox_key: string;
-  simulator: boolean;
-}
-
-async function demoKeys(): Promise<DemoKeys | null> {
-  const response = await fetch('/console/demo.json');
-  return response.status === 200 ? ((await response.json()) as DemoKeys) : null;
-}
-
-const linkKey = takeLinkKey();
 // Its file comes while the key is asked about.
 (PAGES.find(({ path }) => window.location.pathname.startsWith(`/console${path}`)) ?? PAGES[0])?.preload();
-let starting: Promise<{ demo: DemoKeys | null }> | null = null;
 
-/** Signs in what the address, this tab or the demo gives. Once, however often it is called. */
-function start(): Promise<{ demo: DemoKeys | null }> {
-  const signIn = async (key: string, stay: boolean): Promise<void> => {
-    try {
-      session.add({ key, facts: await factsOf(key) }, stay);
-    } catch {
-      // The form says nothing of a key that was not typed.
-    }
-  };
-  starting ??= (async () => {
-    const stored = session.stored();
-    const demo = await demoKeys().catch(() => null);
-    for (const key of stored) await signIn(key, true);
-    if (linkKey !== null) await openLink(linkKey);
-    // Not in the place of a key that was wrong: who gave one is to know.
-    if (stored.length === 0 && linkKey === null && demo !== null) {
-      // The workspace's last, so that it is the one in use.
-      await signIn(demo.otp_sandbox_key, false);
-      await signIn(demo.api_key, false);
-    }
-    return { demo };
-  })();
-  return starting;
-}
+/** After so long a service that was away is asked again. */
+const START_AGAIN_MS = 3_000;
 
 export function App() {
-  const [started, setStarted] = useState<{ demo: DemoKeys | null } | null>(null);
+  const [started, setStarted] = useState<Started | null>(null);
+  const [problem, setProblem] = useState<unknown>(null);
+  const begin = useCallback((): void => {
+    start().then(
+      (answer) => {
+        setProblem(null);
+        setStarted(answer);
+      },
+      (failure: unknown) => setProblem(failure),
+    );
+  }, []);
   useEffect(() => {
-    void start().then(setStarted);
+    begin();
     // A link to the page that is open changes its fragment only.
     const onHash = (): void => {
       const key = takeLinkKey();
-      if (key !== null) void openLink(key);
+      if (key !== null) openLink(key).catch(setProblem);
     };
     window.addEventListener('hashchange', onHash);
     return () => window.removeEventListener('hashchange', onHash);
-  }, []);
+  }, [begin]);
+  useEffect(() => {
+    if (problem === null) return undefined;
+    const timer = setTimeout(begin, START_AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [problem, begin]);
   const { keys, active } = useSession();
   const signedIn = keys[active];
-  if (started === null) return null;
+  if (signedIn === undefined && problem !== null) return <Away problem={problem} onRetry={begin} />;
+  if (started === null) return <Starting />;
   if (signedIn === undefined) return <SignIn demoKey={started.demo?.api_key ?? null} />;
   return (
     <Router base="/console">
@@ -79,7 +61,63 @@ export function App() {
   );
 }
 
+function Away({ problem, onRetry }: { problem: unknown; onRetry: () => void }) {
+  useTitle('Herald does not answer');
+  return (
+    <main className="sign-in">
+      <h1>Herald console</h1>
+      <Problem error={problem} onRetry={onRetry} />
+    </main>
+  );
+}
+
+function Starting() {
+  return (
+    <div className="shell" aria-busy="true">
+      <header className="bar">
+        <span className="brand">
+          <img src={LOGO} alt="" width="24" height="24" />
+          <span>Herald</span>
+        </span>
+      </header>
+      <main className="starting">
+        <h1 className="hidden">Herald is loading</h1>
+        <Skeleton lines={10} />
+      </main>
+    </div>
+  );
+}
+
 const PHONE_FROM_PX = 1_180;
+const PHONE = 'herald.phone';
+
+/** Whether the phone is shown beside the pages. Where there is room for it, the browser remembers that it was closed. */
+function usePhone(hasPhone: boolean): [boolean, (isOpen: boolean) => void] {
+  const [isOpen, setOpen] = useState(() => hasPhone && window.innerWidth >= PHONE_FROM_PX && !wasClosed());
+  const change = (next: boolean): void => {
+    setOpen(next);
+    if (window.innerWidth >= PHONE_FROM_PX) rememberClosed(!next);
+  };
+  return [isOpen, change];
+}
+
+// A browser that keeps nothing of a page throws.
+function wasClosed(): boolean {
+  try {
+    return localStorage.getItem(PHONE) === 'closed';
+  } catch {
+    return false;
+  }
+}
+
+function rememberClosed(isClosed: boolean): void {
+  try {
+    if (isClosed) localStorage.setItem(PHONE, 'closed');
+    else localStorage.removeItem(PHONE);
+  } catch {
+    // The phone opens again with the next page.
+  }
+}
 
 function Shell({ signedIn }: { signedIn: SignedIn }) {
   const can = useCan();
@@ -92,7 +130,9 @@ function Shell({ signedIn }: { signedIn: SignedIn }) {
   // What another key has read is not shown.
   useEffect(() => () => queries.clear(), [queries]);
   useSearchKey(can('messages:read'));
-  const [phone, setPhone] = useState(() => hasPhone && window.innerWidth >= PHONE_FROM_PX);
+  const [phone, setPhone] = usePhone(hasPhone);
+  const [isHelping, setHelping] = useState(false);
+  useHelpKey(setHelping);
   const allowed = PAGES.filter(({ scopes }) => scopes.some(can));
   const home = allowed[0]?.path ?? '/';
   return (
@@ -126,6 +166,9 @@ function Shell({ signedIn }: { signedIn: SignedIn }) {
             <span className="wide">Phone</span>
           </button>
         )}
+        <button type="button" className="button quiet wide" aria-label="Keys" onClick={() => setHelping(true)}>
+          ?
+        </button>
         <a className="button quiet wide" href="/docs">
           <Icon name="book" />
           API
@@ -148,9 +191,7 @@ function Shell({ signedIn }: { signedIn: SignedIn }) {
                 </Route>
               )}
               <Route>
-                <Empty title="There is no such page" isPage>
-                  <Link href={home}>Go to the first page</Link>
-                </Empty>
+                <NoPage home={home} />
               </Route>
             </Switch>
           </Suspense>
@@ -161,6 +202,7 @@ function Shell({ signedIn }: { signedIn: SignedIn }) {
           <PhoneDock onClose={() => setPhone(false)} />
         </Suspense>
       )}
+      {isHelping && <KeysDialog onClose={() => setHelping(false)} />}
     </div>
   );
 }
@@ -180,6 +222,19 @@ function useSearchKey(mayRead: boolean): void {
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
   }, [isElsewhere, navigate]);
+}
+
+/** `?` shows what the other keys do. */
+function useHelpKey(show: (isShown: true) => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== '?' || !isForPage(event)) return;
+      event.preventDefault();
+      show(true);
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [show]);
 }
 
 const LOGO = new URL('./icon.svg', import.meta.url).href;
@@ -223,8 +278,18 @@ function Navigation({ pages }: { pages: readonly PageEntry[] }) {
   );
 }
 
+function NoPage({ home }: { home: string }) {
+  useTitle('No such page');
+  return (
+    <Empty title="There is no such page" isPage>
+      <Link href={home}>Go to the first page</Link>
+    </Empty>
+  );
+}
+
 function Opened({ entry, selected }: { entry: PageEntry; selected: string | null }) {
   const can = useCan();
+  useTitle(entry.label);
   if (entry.scopes.some(can)) return <entry.Page selected={selected} />;
   return (
     <Empty title="This key may not see this page" isPage>

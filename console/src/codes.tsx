@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
-import { Facts, plusNumber, State, Time, type Tone, withParameter } from './parts.tsx';
+import { Facts, plusNumber, share, State, Time, type Tone, withParameter } from './parts.tsx';
 import { useCan, useSession } from './session.ts';
-import { Choice, clockTime, CopyButton, duration, Empty, Icon, Problem, Skeleton, useNow } from './ui.tsx';
+import { Choice, clockTime, CopyButton, duration, Empty, Icon, Problem, Skeleton, startTime, useNow } from './ui.tsx';
 
 type Code = Schemas['OtpChallengeResponse'];
 type Figures = Schemas['CodeFiguresResponse'];
@@ -436,7 +436,7 @@ function CodeUsage() {
                   {rows.map((row) => (
                     <tr key={`${row.start} ${row.country}`}>
                       <td>
-                        <time dateTime={row.start}>{startOf(row.start, interval)}</time>
+                        <time dateTime={row.start}>{startTime(row.start, interval)}</time>
                       </td>
                       <td>{countryOf(row.country)}</td>
                       {BARS.map(([name]) => (
@@ -456,12 +456,6 @@ function CodeUsage() {
   );
 }
 
-const startOf = (start: string, interval: 'hour' | 'day'): string =>
-  new Date(start).toLocaleString(
-    undefined,
-    interval === 'hour' ? { weekday: 'short', hour: '2-digit', minute: '2-digit' } : { dateStyle: 'medium' },
-  );
-
 function Funnel({ figures }: { figures: Figures }) {
   const most = Math.max(figures.requested, 1);
   return (
@@ -474,7 +468,7 @@ function Funnel({ figures }: { figures: Figures }) {
               {figures[name] > 0 && <i style={{ width: `${(figures[name] / most) * 100}%` }} />}
             </span>
             <b>{figures[name].toLocaleString('en')}</b>
-            <small>{Math.round((figures[name] / most) * 100)} %</small>
+            <small>{share(figures[name], most)}</small>
           </dd>
         </div>
       ))}

@@ -50,6 +50,8 @@ interface ConfirmProps {
   says: ReactNode;
   /** On the button that does it. */
   label: string;
+  /** It may do harm that cannot be undone: to go back is the filled button. */
+  isRisky?: boolean;
   curl: string;
   run: () => Promise<unknown>;
   /** Called when the dialog is closed; `done` where `run` succeeded. */
@@ -57,24 +59,33 @@ interface ConfirmProps {
 }
 
 /** Asks before something is done, and says why it failed. */
-export function Confirm({ title, says, label, curl, run: work, onClose }: ConfirmProps) {
+export function Confirm({ title, says, label, isRisky = false, curl, run: work, onClose }: ConfirmProps) {
   const { busy, error, run } = useRun();
   const start = (): Promise<void> =>
     run(async () => {
       await work();
       onClose(true);
     });
+  const back = (
+    <button type="button" className={isRisky ? 'button primary' : 'button'} onClick={() => onClose(false)}>
+      Back
+    </button>
+  );
   return (
     <Dialog title={title} onClose={() => onClose(false)}>
       <p>{says}</p>
       {error !== null && <Problem error={error} />}
       <div className="row">
-        <button type="button" className="button primary" disabled={busy} onClick={() => void start()}>
+        {isRisky && back}
+        <button
+          type="button"
+          className={isRisky ? 'button' : 'button primary'}
+          disabled={busy}
+          onClick={() => void start()}
+        >
           {label}
         </button>
-        <button type="button" className="button" onClick={() => onClose(false)}>
-          Back
-        </button>
+        {!isRisky && back}
         <CopyButton quiet label="curl" text={curl} />
       </div>
     </Dialog>

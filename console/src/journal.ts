@@ -32,8 +32,10 @@ interface State {
 
 const EMPTY: State = { rows: [], fresh: [], next: null, loading: true, error: null, loadedAt: 0 };
 
-/** The messages that match, the newest first; new ones and new states come in by themselves. */
-export function useJournal(filters: Record<string, string>, atTop: () => boolean): Journal {
+const NOTHING: State = { ...EMPTY, loading: false };
+
+/** The messages that match, the newest first; new ones and new states come in by themselves. Null: none are asked for. */
+export function useJournal(filters: Record<string, string> | null, atTop: () => boolean): Journal {
   const name = JSON.stringify(filters);
   const [state, setState] = useState<State>(EMPTY);
   const current = useRef(state);
@@ -43,6 +45,10 @@ export function useJournal(filters: Record<string, string>, atTop: () => boolean
 
   const begin = useCallback(() => {
     life.current.abort();
+    if (name === 'null') {
+      setState(NOTHING);
+      return;
+    }
     const mine = new AbortController();
     life.current = mine;
     busy.current = true;
@@ -57,10 +63,16 @@ export function useJournal(filters: Record<string, string>, atTop: () => boolean
       });
   }, [name]);
 
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
     setState(EMPTY);
     begin();
-    return () => life.current.abort();
+    return () => {
+      life.current.abort();
+      // It would look for rows of the search before.
+      clearTimeout(timer.current);
+      timer.current = undefined;
+    };
   }, [begin]);
 
   const loadMore = useCallback(() => {
@@ -105,10 +117,9 @@ export function useJournal(filters: Record<string, string>, atTop: () => boolean
     setState((before) => merged(before, found, atTop()));
   }, [name, begin, atTop]);
 
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
   const onEvents = useCallback(
     (events: readonly HeraldEvent[] | null) => {
+      if (name === 'null') return;
       if (events !== null) {
         const changes = statusChanges(events);
         if (changes.size > 0)
@@ -120,7 +131,7 @@ export function useJournal(filters: Record<string, string>, atTop: () => boolean
         refresh().catch(() => undefined);
       }, REFRESH_MS);
     },
-    [refresh],
+    [refresh, name],
   );
   useEvents(onEvents);
 

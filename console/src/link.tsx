@@ -1,4 +1,4 @@
-import { ApiError, factsOf } from './api.ts';
+import { ApiError, factsOf, isAway } from './api.ts';
 import { Dialog } from './dialog.tsx';
 import { type KeyFacts, session, useSession } from './session.ts';
 
@@ -9,7 +9,11 @@ export function takeLinkKey(): string | null {
   return key;
 }
 
-/** Signs in with the key of a link; beside another key only once the person agreed, since anybody can send a link. */
+/**
+ * Signs in with the key of a link; beside another key only once the person agreed, since anybody can send a link.
+ *
+ * @throws ApiError where the service is away and no other key is signed in
+ */
 export async function openLink(key: string): Promise<void> {
   const known = session.get().keys.findIndex((one) => one.key === key);
   if (known >= 0) {
@@ -21,6 +25,7 @@ export async function openLink(key: string): Promise<void> {
     if (session.activeKey() === null) session.add(signedIn, false);
     else session.ask({ signedIn });
   } catch (failure) {
+    if (isAway(failure) && session.activeKey() === null) throw failure;
     const problem =
       failure instanceof ApiError && failure.status === 401
         ? 'Herald does not know the key of this link: it was revoked, has expired, or was not copied whole.'

@@ -115,7 +115,7 @@ function Details({ message, timeline, onChanged }: { message: Message; timeline:
         <p>{withTimes(summary)}</p>
         {responsible !== null && <p>{RESPONSIBLE[responsible]}</p>}
         {message.status === 'failed' && (
-          <p>{retry.advised ? 'A retry makes sense.' : 'The same message would fail again.'}</p>
+          <p>{retry.advised ? 'It can be sent again.' : 'The same message would fail again.'}</p>
         )}
         {message.error !== null && (
           <p className="code">
@@ -174,6 +174,8 @@ function Actions({ message, timeline, onChanged }: { message: Message; timeline:
   const mayRetry = can('messages:write') && (status === 'failed' || status === 'outcome_unknown');
   const { responsible, retry } = timeline.explanation;
   const wouldFailAgain = status === 'failed' && !retry.advised;
+  // The recipient may get it twice.
+  const isUnknown = status === 'outcome_unknown';
   const mayCancel = can('messages:write') && status === 'queued';
   const changed = message.edits_message_id ?? message.revokes_message_id;
   return (
@@ -186,10 +188,10 @@ function Actions({ message, timeline, onChanged }: { message: Message; timeline:
       {mayRetry && (
         <button
           type="button"
-          className={wouldFailAgain ? 'button' : 'button primary'}
+          className={wouldFailAgain || isUnknown ? 'button' : 'button primary'}
           onClick={() => setAsked('retry')}
         >
-          {status === 'failed' ? 'Retry' : 'Confirm and retry'}
+          Send again
         </button>
       )}
       {mayCancel && (
@@ -243,9 +245,9 @@ const SAYS = {
 function ConfirmChange({ what, message, onDone }: { what: 'retry' | 'cancel'; message: Message; onDone: () => void }) {
   // One key for as long as the dialog is open: a second press makes no second attempt.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
-  const isUnknown = message.status === 'outcome_unknown';
+  const isTwice = what === 'retry' && message.status === 'outcome_unknown';
   const path = `/api/v1/messages/${message.id}/${what}`;
-  const body = what === 'retry' && isUnknown ? { confirm_outcome_unknown: true } : undefined;
+  const body = isTwice ? { confirm_outcome_unknown: true } : undefined;
   const params = { path: { id: message.id } };
   const run = async (): Promise<unknown> => {
     if (what === 'cancel') return api.POST('/api/v1/messages/{id}/cancel', { params });
@@ -254,9 +256,10 @@ function ConfirmChange({ what, message, onDone }: { what: 'retry' | 'cancel'; me
   };
   return (
     <Confirm
-      title={what === 'retry' ? 'Retry this message?' : 'Cancel this message?'}
-      says={SAYS[what === 'retry' && isUnknown ? 'unknown' : what]}
-      label={what === 'retry' ? 'Retry' : 'Cancel message'}
+      title={what === 'retry' ? 'Send this message again?' : 'Cancel this message?'}
+      says={SAYS[isTwice ? 'unknown' : what]}
+      label={isTwice ? 'Send again, perhaps twice' : what === 'retry' ? 'Send again' : 'Cancel message'}
+      isRisky={isTwice}
       curl={curlOf('POST', path, body)}
       run={run}
       onClose={onDone}

@@ -3,13 +3,14 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type MessageRow } from './api.ts';
+import { saveAs } from './csv.ts';
 import { type Journal, useJournal } from './journal.ts';
 import { useLiveState } from './live.ts';
 import { MessagePanel } from './message.tsx';
 import { peerOf, plusNumber } from './parts.tsx';
 import {
   type Cursor,
-  csvOf,
+  csvOfMessages,
   filterIn,
   journalPage,
   journalQueries,
@@ -56,7 +57,8 @@ export function MessagesPage({ selected }: { selected: string | null }) {
   const search = useMemo(() => readSearch(text), [text]);
   const scroller = useRef<HTMLDivElement>(null);
   const atTop = useCallback(() => (scroller.current?.scrollTop ?? 0) < ROW_PX, []);
-  const journal = useJournal(search.filters, atTop);
+  const isReadable = search.problem === null;
+  const journal = useJournal(isReadable ? search.filters : null, atTop);
   const suffix = text === '' ? '' : `?${new URLSearchParams({ q: text })}`;
   const open = useCallback(
     (id: string | null) => navigate(`/messages${id === null ? '' : `/${id}`}${suffix}`),
@@ -80,8 +82,13 @@ export function MessagesPage({ selected }: { selected: string | null }) {
     <div className={selected === null ? 'journal' : 'journal has-panel'}>
       <section className="list-side" aria-label="Messages">
         {selected === null && <h1 className="hidden">Messages</h1>}
-        <SearchBar text={text} onText={setText} filters={search.filters} />
-        {search.problem !== null && <p className="hint warn">{search.problem}</p>}
+        <SearchBar text={text} onText={setText} filters={isReadable ? search.filters : null} />
+        {search.problem !== null && (
+          <Empty title="This search cannot be read">
+            <p role="status">{search.problem}</p>
+            <Link href="/messages">Show all messages</Link>
+          </Empty>
+        )}
         {journal.waiting > 0 && (
           <button
             type="button"
@@ -94,14 +101,16 @@ export function MessagesPage({ selected }: { selected: string | null }) {
             {journal.waiting} new
           </button>
         )}
-        <Rows
-          journal={journal}
-          selected={selected}
-          suffix={suffix}
-          scroller={scroller}
-          isFiltered={text !== ''}
-          filters={search.filters}
-        />
+        {isReadable && (
+          <Rows
+            journal={journal}
+            selected={selected}
+            suffix={suffix}
+            scroller={scroller}
+            isFiltered={text !== ''}
+            filters={search.filters}
+          />
+        )}
       </section>
       {selected !== null && <MessagePanel key={selected} id={selected} onClose={() => open(null)} />}
     </div>
@@ -131,7 +140,8 @@ function useKeys(rows: readonly MessageRow[], selected: string | null, open: (id
 interface SearchBarProps {
   text: string;
   onText: (text: string) => void;
-  filters: Record<string, string>;
+  /** Null: the search cannot be read. */
+  filters: Record<string, string> | null;
 }
 
 function SearchBar({ text, onText, filters }: SearchBarProps) {
@@ -157,9 +167,10 @@ function SearchBar({ text, onText, filters }: SearchBarProps) {
     if (event.key === 'Enter') onText(typed);
   };
   const choose = (name: string, value: string): void => onText(withFilter(text, name, value));
-  const curl = journalQueries(filters)
-    .map((query) => curlOf('GET', `/api/v1/messages?${new URLSearchParams({ ...query, limit: '50' })}`))
-    .join('\n');
+  const curlOfSearch = (search: Record<string, string>): string =>
+    journalQueries(search)
+      .map((query) => curlOf('GET', `/api/v1/messages?${new URLSearchParams({ ...query, limit: '50' })}`))
+      .join('\n');
   return (
     <div className="search-bar" role="search">
       <label className="search">
@@ -202,10 +213,12 @@ function SearchBar({ text, onText, filters }: SearchBarProps) {
             ])}
           </Choice>
         )}
-        <span className="list-actions">
-          <CopyButton quiet label="curl" text={curl} />
-          <CsvButton filters={filters} />
-        </span>
+        {filters !== null && (
+          <span className="list-actions">
+            <CopyButton quiet label="curl" text={curlOfSearch(filters)} />
+            <CsvButton filters={filters} />
+          </span>
+        )}
       </div>
     </div>
   );
@@ -251,7 +264,7 @@ function CsvButton({ filters }: { filters: Record<string, string> }) {
         cursor = page.next;
         setCount(rows.length);
       } while (cursor !== null && rows.length < CSV_MOST);
-      saveAs(csvOf(rows), 'messages.csv');
+      saveAs(csvOfMessages(rows), 'messages.csv');
     } catch (failure) {
       if (!ending.signal.aborted) setError(failure);
     }
@@ -275,15 +288,6 @@ function CsvButton({ filters }: { filters: Record<string, string> }) {
       {error === null ? 'CSV' : 'CSV: try again'}
     </button>
   );
-}
-
-function saveAs(text: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url));
 }
 
 function useMatches(query: string): boolean {

@@ -4,10 +4,10 @@ import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { Lines, type Part, type Slot, StackedBars } from './charts.tsx';
 import { useConnections } from './messages.tsx';
-import { plusNumber, QUALITY_WORDS, State } from './parts.tsx';
+import { money, plusNumber, QUALITY_WORDS, share, State } from './parts.tsx';
 import { useCan } from './session.ts';
 import { useWebhook } from './webhook-state.ts';
-import { ago, CopyButton, duration, fullTime, Icon, Problem, Skeleton, useNow } from './ui.tsx';
+import { ago, clockTime, CopyButton, duration, fullTime, Icon, Problem, Skeleton, startTime, useNow } from './ui.tsx';
 
 type Usage = Schemas['UsageResponse'];
 type Figures = Schemas['UsageFiguresResponse'];
@@ -90,6 +90,20 @@ function startsOf(range: Range, now: number): number[] {
   });
 }
 
+const FEWEST_DAYS = 7;
+
+/** From the first day with messages on, a week at least: a workspace that is new has no month to look back on. */
+function withoutEmptyDays(
+  starts: readonly number[],
+  rows: ReadonlyMap<number, Figures>,
+  range: Range,
+): readonly number[] {
+  if (range === '24h') return starts;
+  const first = starts.findIndex((start) => rows.has(start));
+  const least = starts.length - FEWEST_DAYS;
+  return starts.slice(first === -1 ? least : Math.min(first, least));
+}
+
 const PARTS: readonly Part[] = [
   { name: 'read', kind: 'read' },
   { name: 'delivered', kind: 'delivered' },
@@ -127,8 +141,9 @@ function Counted({ usage, starts, range, since }: CountedProps) {
   const now = useNow(CLOCK_MS);
   const { totals, as_of: asOf } = usage;
   const rows = useMemo(() => new Map(usage.data.map((row) => [Date.parse(row.start), row])), [usage.data]);
+  const shown = useMemo(() => withoutEmptyDays(starts, rows, range), [starts, rows, range]);
   const slotsOf = (values: (row: Figures | undefined) => number[]): Slot[] =>
-    starts.map((start) => ({ ...namesOf(start, range), values: values(rows.get(start)) }));
+    shown.map((start) => ({ ...namesOf(start, range), values: values(rows.get(start)) }));
   const { cost, unpriced } = totals;
   const priced = cost ?? totals.cost_of_priced;
   const listOf = (filter: string): string => `/messages?${new URLSearchParams({ q: `${filter} since:${since}` })}`;
@@ -197,14 +212,10 @@ function Counted({ usage, starts, range, since }: CountedProps) {
 
 function namesOf(start: number, range: Range): { label: string; title: string } {
   const at = new Date(start);
-  if (range === '24h') {
-    const hour = at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-    return { label: hour, title: `${at.toLocaleDateString(undefined, { weekday: 'short' })} ${hour}` };
-  }
-  return {
-    label: at.toLocaleDateString(undefined, { day: 'numeric', month: 'short' }),
-    title: at.toLocaleDateString(undefined, { weekday: 'short', day: 'numeric', month: 'short' }),
-  };
+  const time = at.toISOString();
+  if (range === '24h') return { label: clockTime(time).slice(0, 5), title: startTime(time, 'hour') };
+  const label = at.toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
+  return { label, title: startTime(time, 'day') };
 }
 
 const namesOfCounts = (counts: Record<string, number>): string =>
@@ -215,10 +226,7 @@ const costHint = (unpriced: Record<string, number>): string =>
   Object.keys(unpriced).length === 0
     ? 'by the operator’s prices'
     : `without ${namesOfCounts(unpriced)}: they have no price`;
-const share = (part: number, whole: number): string => (whole === 0 ? '–' : `${Math.round((part / whole) * 100)} %`);
 const counted = (count: number): string => `${count.toLocaleString()} message${count === 1 ? '' : 's'}`;
-const money = ({ amount, currency }: Schemas['CostResponse']): string =>
-  new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(Number(amount));
 
 interface TileProps {
   name: string;

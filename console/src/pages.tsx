@@ -32,6 +32,10 @@ export const PAGES: readonly PageEntry[] = [
     async () => (await import('./overview.tsx')).OverviewPage,
   ),
   page(
+    { path: '/usage', label: 'Usage', icon: 'usage', scopes: ['messages:read'] },
+    async () => (await import('./usage.tsx')).UsagePage,
+  ),
+  page(
     { path: '/messages', label: 'Messages', icon: 'messages', scopes: ['messages:read'] },
     async () => (await import('./messages.tsx')).MessagesPage,
   ),

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { MessageRow } from './api.ts';
+import type { MessageRow, Schemas } from './api.ts';
 import { Empty, fullTime } from './ui.tsx';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'none';
@@ -38,6 +38,19 @@ export function Facts({ of }: { of: readonly (readonly [name: string, value: Rea
     </dl>
   );
 }
+
+/** A share that is small, or nearly all, is neither nothing nor all. */
+export function share(part: number, whole: number): string {
+  if (whole === 0) return '–';
+  const percent = (part / whole) * 100;
+  if (percent > 0 && percent < 0.1) return '< 0.1 %';
+  if (percent > 99.9 && percent < 100) return '> 99.9 %';
+  return `${percent < 1 || percent > 99 ? Number(percent.toFixed(1)) : Math.round(percent)} %`;
+}
+
+/** An amount of the API, a decimal as text. */
+export const money = ({ amount, currency }: Schemas['CostResponse']): string =>
+  new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(Number(amount));
 
 export function Time({ at }: { at: string }) {
   return <time dateTime={at}>{fullTime(at)}</time>;

@@ -1,4 +1,5 @@
 import { api, dataOf, type MessageRow } from './api.ts';
+import { csvOf } from './csv.ts';
 import { wholeNumber, WRITE_WHOLE_NUMBER } from './parts.tsx';
 
 export const STATUSES = [
@@ -177,14 +178,8 @@ const CSV_COLUMNS = [
   'client_message_id',
 ] as const;
 
-/** A spreadsheet would run a cell that begins like a formula; a number with its plus is none. */
-function cell(value: string | null): string {
-  const text = value ?? '';
-  const safe = /^[=+\-@\t\r]/.test(text) && !/^\+\d+$/.test(text) ? `'${text}` : text;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-export function csvOf(rows: readonly MessageRow[]): string {
-  const lines = rows.map((row) => CSV_COLUMNS.map((name) => cell(row[name])).join(','));
-  return `${[CSV_COLUMNS.join(','), ...lines].join('\r\n')}\r\n`;
-}
+export const csvOfMessages = (rows: readonly MessageRow[]): string =>
+  csvOf(
+    CSV_COLUMNS,
+    rows.map((row) => CSV_COLUMNS.map((name) => row[name])),
+  );

@@ -75,6 +75,10 @@ export const variablesOf = (template: Template | null): Template['variables'] =>
 export const keyOf = ({ component, name, button_index: at }: Template['variables'][number]): string =>
   `${component}.${at ?? ''}.${name}`;
 
+/** What stands over its field. */
+export const labelOf = ({ component, name, button_index: at }: Template['variables'][number]): string =>
+  `${component} ${at === null ? name : at + 1}`;
+
 /** The message's own part of the body; null while something is missing. */
 export function contentOf(draft: Draft, template: Template | null): Record<string, unknown> | null {
   const { text, file, caption, place } = draft;
@@ -151,7 +155,7 @@ export interface Note {
   docUrl: string | null;
 }
 
-const isOf = (path: string, { field }: Note): boolean =>
+export const isOf = (path: string, { field }: Note): boolean =>
   field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
 
 /** The notes that no field of this kind shows. */
@@ -299,14 +303,11 @@ function TemplateFields({ draft, set, notes, templates, template }: ContentProps
       {format !== null && <FileChooser draft={draft} set={set} type={format} />}
       {variablesOf(template).map((variable) => {
         const key = keyOf(variable);
-        const { component, name, example, button_index: at } = variable;
         return (
           <label key={key} className="field">
-            <span>
-              {component} {at === null ? name : at + 1}
-            </span>
+            <span>{labelOf(variable)}</span>
             <Line
-              placeholder={example ?? ''}
+              placeholder={variable.example ?? ''}
               value={draft.values[key] ?? ''}
               onChange={(value) => set({ values: { ...draft.values, [key]: value } })}
             />

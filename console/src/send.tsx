@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useContext, useEffect, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { api, ApiError, curlOf, dataOf, type Message as Sent, type Schemas, sendFailure } from './api.ts';
+import { api, ApiError, curlOf, dataOf, isAway, type Message as Sent, type Schemas, sendFailure } from './api.ts';
 import { Bubble, type BubbleContent, bubbleOf } from './bubble.tsx';
 import { type MediaFile, MediaThumb } from './media-file.tsx';
 import { useConnections } from './messages.tsx';
@@ -12,13 +12,18 @@ import {
   type Draft,
   Field,
   headerFormat,
+  isOf,
+  keyOf,
   type Kind,
   KINDS,
+  labelOf,
   type Message,
   type Note,
   otherNotes,
+  type Template,
+  variablesOf,
 } from './send-content.tsx';
-import { NoNumber, peerOf, plusNumber, wholeNumber } from './parts.tsx';
+import { money, NoNumber, peerOf, plusNumber, wholeNumber } from './parts.tsx';
 import { useCan } from './session.ts';
 import { chooseCustomer, customerOf, CUSTOMERS, HasSimulator, useCustomer } from './simulated.ts';
 import { CopyButton, Empty, fullTime, Problem, Skeleton } from './ui.tsx';
@@ -125,7 +130,8 @@ function SendForm(props: SendFormProps) {
   const template = templates.data?.find(({ id }) => id === draft.template) ?? null;
   const body = bodyOf(draft, contentOf(draft, template));
   const check = useCheck(body);
-  const notes = body === null ? [] : notesOf(check.data, check.error);
+  const missing = missingIn(draft, template);
+  const notes = body === null ? [] : notesOf(check.data, check.error, missing !== null);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   // Kept while the same message is tried again: it is not sent twice where an answer was lost.
@@ -217,8 +223,8 @@ function SendForm(props: SendFormProps) {
         {body !== null && (
           <CheckResult
             check={check.data}
-            // What the sending says of it is enough.
-            error={error === null ? check.error : null}
+            // What the sending says of it is enough, and what is not written yet is no fault.
+            error={error === null && (missing === null || isAway(check.error)) ? check.error : null}
             notes={otherNotes(notes, draft)}
             kind={draft.kind}
             onTemplate={() => set({ kind: 'template' })}
@@ -229,11 +235,11 @@ function SendForm(props: SendFormProps) {
           <button
             type="submit"
             className="button primary"
-            disabled={busy || body === null || notes.some(({ isBad }) => isBad)}
+            disabled={busy || missing !== null || notes.some(({ isBad }) => isBad)}
           >
             Send
           </button>
-          {body === null && <span className="hint">{missingIn(draft)}</span>}
+          {missing !== null && <span className="hint">{missing}</span>}
         </div>
       </form>
       <section className="send-view" aria-label="Preview">
@@ -272,8 +278,26 @@ const MISSING: Readonly<Record<Kind, string>> = {
   file: 'Choose a file first.',
   location: 'Give latitude and longitude first.',
 };
-const missingIn = ({ to, kind }: Draft): string =>
-  wholeNumber(to) === null ? 'Give the whole number, with its country code.' : MISSING[kind];
+
+/** What is still to be written; null: nothing. */
+function missingIn(draft: Draft, template: Template | null): string | null {
+  const { to, kind, values, buttons, opener, rows } = draft;
+  if (wholeNumber(to) === null) return 'Give the whole number, with its country code.';
+  if (contentOf(draft, template) === null) return MISSING[kind];
+  const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === '';
+  if (kind === 'template') {
+    const variable = variablesOf(template).find((one) => isBlank(values[keyOf(one)]));
+    return variable === undefined ? null : `Fill in ${labelOf(variable)} first.`;
+  }
+  if (kind === 'buttons') {
+    const at = buttons.findIndex(isBlank);
+    return at === -1 ? null : `Write on button ${at + 1} first, or remove it.`;
+  }
+  if (kind !== 'list') return null;
+  if (isBlank(opener)) return 'Write on the button that opens the list first.';
+  const at = rows.findIndex(({ title }) => isBlank(title));
+  return at === -1 ? null : `Give choice ${at + 1} a title first, or remove it.`;
+}
 
 export function useCheck(body: Message | null) {
   const text = JSON.stringify(body);
@@ -293,7 +317,16 @@ export function useCheck(body: Message | null) {
   });
 }
 
-export function notesOf(check: Check | undefined, error: unknown): Note[] {
+/** @param isUnfinished something is still to be written: what the check says of the content is not said yet */
+export function notesOf(check: Check | undefined, error: unknown, isUnfinished = false): Note[] {
+  const notes = allNotes(check, error);
+  return isUnfinished ? notes.filter((note) => !note.isBad || isOf('to', note) || !OF_CONTENT.has(note.code)) : notes;
+}
+
+/** Refusals of what is written. */
+const OF_CONTENT = new Set(['INVALID_REQUEST', 'TEMPLATE_PARAMETERS_MISMATCH']);
+
+function allNotes(check: Check | undefined, error: unknown): Note[] {
   if (error instanceof ApiError) {
     return error.details.map(({ field, message }) => ({
       isBad: true,
@@ -357,11 +390,16 @@ function CheckFacts({ check, kind }: { check: Check; kind: Kind }) {
         kind !== 'template' &&
         `You may write until ${fullTime(closesAt)}: 24 hours after the customer wrote. `}
       {limits.map(
-        ({ kind: what, remaining, limit }) => `${remaining} of ${limit} left (${what.replaceAll('_', ' ')}). `,
+        ({ kind: what, remaining, limit, currency }) =>
+          `${amountOf(remaining, currency)} of ${amountOf(limit, currency)} left (${what.replaceAll('_', ' ')}). `,
       )}
     </p>
   );
 }
+
+/** Messages, or money. */
+const amountOf = (amount: number | string, currency?: string): string =>
+  currency === undefined ? amount.toLocaleString() : money({ amount: String(amount), currency });
 
 const pictureOf = (draft: Draft, header: string | null): boolean =>
   draft.kind === 'file' ? draft.file?.type !== 'audio' : draft.kind === 'template' && header !== null;

@@ -2,22 +2,25 @@ import { type FormEvent, useState } from 'react';
 import { ApiError, factsOf } from './api.ts';
 import { Dialog } from './dialog.tsx';
 import { session, useSession } from './session.ts';
-import { Problem } from './ui.tsx';
+import { Problem, useTitle } from './ui.tsx';
 
 /** The page without a key; with `onDone`, a dialog that adds another one. */
 export function SignIn({ demoKey, onDone }: { demoKey: string | null; onDone?: () => void }) {
-  if (onDone === undefined) {
-    return (
-      <main className="sign-in">
-        <h1>Herald console</h1>
-        <SignInForm demoKey={demoKey} />
-      </main>
-    );
-  }
+  if (onDone === undefined) return <SignInPage demoKey={demoKey} />;
   return (
     <Dialog title="Add a key" className="sign-in" onClose={onDone}>
       <SignInForm demoKey={null} onDone={onDone} />
     </Dialog>
+  );
+}
+
+function SignInPage({ demoKey }: { demoKey: string | null }) {
+  useTitle('Sign in');
+  return (
+    <main className="sign-in">
+      <h1>Herald console</h1>
+      <SignInForm demoKey={demoKey} />
+    </main>
   );
 }
 

@@ -17,6 +17,7 @@ const PATHS = {
   clock: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16m0 4v4l3 2',
   menu: 'M4 7h16M4 12h16M4 17h16',
   overview: 'M4 20V11M10 20V4M16 20v-6M21 20H3',
+  usage: 'M4 5h16M4 10h16M4 15h16M4 20h16M10 5v15',
   webhook: 'M4 12h11m-4-4 4 4-4 4M19 5v14',
   number: 'M5 4h4l2 5-3 2a12 12 0 0 0 5 5l2-3 5 2v4a1 1 0 0 1-1 1A16 16 0 0 1 4 5a1 1 0 0 1 1-1',
   template: 'M4 4h16v6H4zM4 14h9v6H4zM17 14h3v6h-3z',
@@ -99,11 +100,17 @@ const CLOCK = new Intl.DateTimeFormat(undefined, {
   second: '2-digit',
   hourCycle: 'h23',
 });
-const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+const HOUR = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' });
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 export const clockTime = (at: string): string => CLOCK.format(new Date(at));
 
 export const fullTime = (at: string): string => FULL.format(new Date(at));
+
+/** The beginning of an hour or of a day, of which figures are. */
+export const startTime = (at: string, interval: 'hour' | 'day'): string =>
+  (interval === 'hour' ? HOUR : DAY).format(new Date(at));
 
 /** A sentence of the API, its times as this browser writes them. */
 export const withTimes = (sentence: string): string =>
@@ -155,6 +162,13 @@ export function isForPage(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   if (/^(INPUT|SELECT|TEXTAREA)$/.test((event.target as HTMLElement).tagName)) return false;
   return document.querySelector('dialog[open]') === null;
+}
+
+/** Of the tab and of the browser's history. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Herald`;
+  }, [title]);
 }
 
 export function useNow(everyMs: number): number {

@@ -2,14 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { Confirm, Dialog, useRun } from './dialog.tsx';
-import { useConnections } from './messages.tsx';
-import { plusNumber } from './parts.tsx';
-import { CopyButton, Icon, Problem } from './ui.tsx';
+import { CopyButton, Problem } from './ui.tsx';
 
 type Webhook = Schemas['WebhookSettings'];
-type Changed = Schemas['WebhookSettingsWithSecret'];
-type Settings = Schemas['ConfigureWebhookRequest'];
-type WebhookEvent = NonNullable<Settings['events']>[number];
+export type WebhookEvent = NonNullable<Schemas['ConfigureWebhookRequest']['events']>[number];
 
 /** All of them, as the type of the description demands. */
 const EVENTS: Readonly<Record<WebhookEvent, true>> = {
@@ -33,9 +29,6 @@ const EVENTS: Readonly<Record<WebhookEvent, true>> = {
 };
 export const EVENT_KINDS = Object.keys(EVENTS) as WebhookEvent[];
 
-/** Those of the specification: always chosen from here. */
-const BOTH: readonly WebhookEvent[] = ['message.received', 'message.status.updated'];
-
 interface FormProps {
   label: string;
   busy: boolean;
@@ -46,7 +39,7 @@ interface FormProps {
   children: ReactNode;
 }
 
-function DialogForm({ label, busy, error, curl, onSubmit, onBack, children }: FormProps) {
+export function DialogForm({ label, busy, error, curl, onSubmit, onBack, children }: FormProps) {
   return (
     <form
       className="dialog-form"
@@ -56,202 +49,19 @@ function DialogForm({ label, busy, error, curl, onSubmit, onBack, children }: Fo
       }}
     >
       {children}
-      {error !== null && <Problem error={error} />}
-      <div className="row">
-        <button type="submit" className="button primary" disabled={busy}>
-          {label}
-        </button>
-        <button type="button" className="button" onClick={onBack}>
-          Back
-        </button>
-        <CopyButton quiet label="curl" text={curl} />
+      <div className="dialog-foot">
+        {error !== null && <Problem error={error} />}
+        <div className="row">
+          <button type="submit" className="button primary" disabled={busy}>
+            {label}
+          </button>
+          <button type="button" className="button" onClick={onBack}>
+            Back
+          </button>
+          <CopyButton quiet label="curl" text={curl} />
+        </div>
       </div>
     </form>
-  );
-}
-
-interface Header {
-  name: string;
-  value: string;
-}
-
-interface SettingsDialogProps {
-  /** Null: there is none yet. */
-  webhook: Webhook | null;
-  onClose: (changed: Changed | null) => void;
-}
-
-export function SettingsDialog({ webhook, onClose }: SettingsDialogProps) {
-  const [url, setUrl] = useState(webhook?.url ?? '');
-  const [events, setEvents] = useState<readonly WebhookEvent[]>(webhook?.events ?? BOTH);
-  const [numbers, setNumbers] = useState<readonly string[]>(webhook?.connection_ids ?? []);
-  /** Null: those that it has stay. */
-  const [headers, setHeaders] = useState<readonly Header[] | null>(webhook === null ? [] : null);
-  const { busy, error, run } = useRun();
-  const body: Settings = {
-    url: url.trim(),
-    events: EVENT_KINDS.filter((kind) => events.includes(kind)),
-    connection_ids: [...numbers],
-    ...(headers !== null && {
-      headers: Object.fromEntries(
-        headers.filter(({ name }) => name.trim() !== '').map(({ name, value }) => [name.trim(), value]),
-      ),
-    }),
-    // A change of the settings of a paused webhook does not resume it.
-    ...(webhook !== null && { active: webhook.active || webhook.disabled_reason !== null }),
-  };
-  const save = (): Promise<void> => run(async () => onClose((await dataOf(api.PUT('/api/v1/webhook', { body }))).data));
-  // The values of headers are secrets: the copy has their names only.
-  const shown =
-    headers === null ? body : { ...body, headers: Object.fromEntries(headers.map(({ name }) => [name, '…'])) };
-  const title = webhook === null ? 'Set the webhook' : 'Settings of the webhook';
-  return (
-    <Dialog title={title} className="form-dialog" onClose={() => onClose(null)}>
-      <DialogForm
-        label="Save"
-        busy={busy || url.trim() === ''}
-        error={error}
-        curl={curlOf('PUT', '/api/v1/webhook', shown)}
-        onSubmit={() => void save()}
-        onBack={() => onClose(null)}
-      >
-        <label className="field">
-          <span>Address</span>
-          <input
-            type="url"
-            inputMode="url"
-            autoComplete="off"
-            placeholder="https://example.com/webhooks"
-            value={url}
-            onChange={(event) => setUrl(event.target.value)}
-          />
-        </label>
-        {webhook !== null && webhook.disabled_reason !== null && (
-          <p className="notice">Saving delivers again what waits.</p>
-        )}
-        <EventChoice events={events} onChange={setEvents} />
-        <NumberChoice chosen={numbers} onChange={setNumbers} />
-        <HeaderFields names={webhook?.header_names ?? []} headers={headers} onChange={setHeaders} />
-      </DialogForm>
-    </Dialog>
-  );
-}
-
-interface EventChoiceProps {
-  events: readonly WebhookEvent[];
-  onChange: (events: readonly WebhookEvent[]) => void;
-}
-
-const toggled = <T,>(list: readonly T[], one: T): T[] =>
-  list.includes(one) ? list.filter((other) => other !== one) : [...list, one];
-
-function EventChoice({ events, onChange }: EventChoiceProps) {
-  const missing = BOTH.filter((kind) => !events.includes(kind));
-  return (
-    <fieldset className="entries">
-      <legend>Kinds of events</legend>
-      <p className="hint">
-        <code>message.received</code> and <code>message.status.updated</code> are always sent; one alone is chosen with
-        the API.
-      </p>
-      {missing.length > 0 && (
-        <p className="notice">
-          Chosen with the API: without {missing.join(' and ')}. It stays so.{' '}
-          <button type="button" className="button" onClick={() => onChange([...events, ...missing])}>
-            Enable both
-          </button>
-        </p>
-      )}
-      {EVENT_KINDS.filter((kind) => !BOTH.includes(kind)).map((kind) => (
-        <label key={kind} className="check">
-          <input type="checkbox" checked={events.includes(kind)} onChange={() => onChange(toggled(events, kind))} />
-          <span>{kind}</span>
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
-function NumberChoice({ chosen, onChange }: { chosen: readonly string[]; onChange: (ids: readonly string[]) => void }) {
-  const { data: connections } = useConnections();
-  if (connections === undefined || connections.length < 2) return null;
-  return (
-    <fieldset className="entries">
-      <legend>Numbers whose events it gets; none chosen: all</legend>
-      {connections.map(({ id, phone_number, verified_name }) => (
-        <label key={id} className="check">
-          <input type="checkbox" checked={chosen.includes(id)} onChange={() => onChange(toggled(chosen, id))} />
-          <span>
-            <bdi>{verified_name ?? ''}</bdi> {plusNumber(phone_number)}
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
-interface HeaderFieldsProps {
-  names: readonly string[];
-  headers: readonly Header[] | null;
-  onChange: (headers: readonly Header[]) => void;
-}
-
-function HeaderFields({ names, headers, onChange }: HeaderFieldsProps) {
-  const change = (at: number, part: Partial<Header>): void =>
-    onChange((headers ?? []).map((one, index) => (index === at ? { ...one, ...part } : one)));
-  return (
-    <fieldset className="entries">
-      <legend>Headers of your own, such as a key of your gateway</legend>
-      {headers === null ? (
-        <p className="hint">
-          {names.length === 0 ? 'None.' : `${names.join(', ')}: kept, and never shown.`}{' '}
-          <button
-            type="button"
-            className="button"
-            onClick={() =>
-              onChange(names.length === 0 ? [{ name: 'X-', value: '' }] : names.map((name) => ({ name, value: '' })))
-            }
-          >
-            {names.length === 0 ? 'Add' : 'Replace them'}
-          </button>
-        </p>
-      ) : (
-        <>
-          {headers.map(({ name, value }, at) => (
-            <div key={at} className="entry">
-              <div className="two-fields">
-                <input
-                  aria-label={`Header ${at + 1}`}
-                  placeholder="X-Environment"
-                  value={name}
-                  onChange={(event) => change(at, { name: event.target.value })}
-                />
-                <input
-                  type="password"
-                  aria-label={`Value ${at + 1}`}
-                  placeholder="Value"
-                  autoComplete="off"
-                  value={value}
-                  onChange={(event) => change(at, { value: event.target.value })}
-                />
-              </div>
-              <button
-                type="button"
-                className="button quiet"
-                aria-label={`Remove header ${at + 1}`}
-                onClick={() => onChange(headers.filter((_, index) => index !== at))}
-              >
-                <Icon name="close" />
-              </button>
-            </div>
-          ))}
-          <button type="button" className="button" onClick={() => onChange([...headers, { name: 'X-', value: '' }])}>
-            <Icon name="plus" />
-            Add a header
-          </button>
-        </>
-      )}
-    </fieldset>
   );
 }
 

@@ -9,14 +9,8 @@ import { useCan } from './session.ts';
 import { HasSimulator } from './simulated.ts';
 import { State } from './parts.tsx';
 import { ago, Choice, CopyButton, duration, Empty, fullTime, Icon, Problem, Skeleton, useNow } from './ui.tsx';
-import {
-  ChangeDialog,
-  EVENT_KINDS,
-  ReplayDialog,
-  SecretDialog,
-  SettingsDialog,
-  TestDialog,
-} from './webhook-dialogs.tsx';
+import { ChangeDialog, EVENT_KINDS, ReplayDialog, SecretDialog, TestDialog } from './webhook-dialogs.tsx';
+import { SettingsDialog } from './webhook-settings.tsx';
 
 type Webhook = Schemas['WebhookSettings'];
 type Delivery = Schemas['DeliveryResponse'];

@@ -41,6 +41,11 @@ class Receiver(BaseHTTPRequestHandler):
         pass
 
 
-server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Receiver)
-print("listening on port", server.server_port, flush=True)
-server.serve_forever()
+def serve(receiver):
+    server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), receiver)
+    print("listening on port", server.server_port, flush=True)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    serve(Receiver)

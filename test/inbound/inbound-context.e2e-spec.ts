@@ -70,26 +70,17 @@ const REFERRAL = {
   ctwa_clid: 'ARAkLkA8rmlFeiCktEJQ',
   welcome_message: { text: 'Hi!' },
 };
-const IDENTITY = { acknowledged: true, created_timestamp: 1767000000, hash: 'DF2lS5v2W6x=' };
-const PRODUCT = { catalog_id: '194836987003835', product_retailer_id: 'di9ozbzfi4' };
 
 describe('what is beside the content of an inbound message', () => {
   it.each<[string, object, object[], object]>([
     ['nothing', {}, [], {}],
-    ['forwarded', { context: { forwarded: true } }, [], { context: { forwarded: true } }],
-    ['often', { context: { frequently_forwarded: true } }, [], { context: { frequently_forwarded: true } }],
     ['not forwarded', { context: { forwarded: false } }, [], {}],
-    ['a product', { context: { referred_product: PRODUCT } }, [], { context: { referred_product: PRODUCT } }],
     [
       'an answer to a message that is not ours',
       { context: { from: '1', id: 'wamid.FOREIGN', forwarded: true } },
       [],
       { context: { forwarded: true, quoted_platform_id: 'wamid.FOREIGN' } },
     ],
-    ['an advertisement', { referral: REFERRAL }, [], { referral: REFERRAL }],
-    ['an identity', { identity: IDENTITY }, [], { identity: IDENTITY }],
-    ['the hash of an identity', {}, [{ ...ANA, profile: {}, identity_key_hash: 'h=' }], { identity: { hash: 'h=' } }],
-    ['a user name', {}, [ANA], { username: 'ana.l' }],
     [
       'everything malformed',
       { context: [7], referral: 'x', identity: [1], group_id: {} },
@@ -126,14 +117,6 @@ describe('what is beside the content of an inbound message', () => {
 });
 
 describe('a reaction of a customer', () => {
-  it.each(['👍', ''])('names the message that it stands on: %j', async (emoji) => {
-    const ours = await test.factories.message({ connection, status: 'read' });
-    const change = { type: 'reaction', text: undefined, reaction: { message_id: ours.metaMessageId, emoji } };
-    const { single, event } = await received(change);
-    expect(single).toMatchObject({ type: 'reaction', reply_to_message_id: ours.id });
-    expect(event.message).toMatchObject({ reply_to_message_id: ours.id });
-  });
-
   it('to a message that is not ours says which', async () => {
     const change = { type: 'reaction', text: undefined, reaction: { message_id: 'wamid.FOREIGN', emoji: '👍' } };
     const { single } = await received(change);

@@ -49,45 +49,6 @@ describe('an inbound message', () => {
     expect(answer.status).toBe(202);
   });
 
-  it.each([
-    ['image', { image: { id: '1003', mime_type: 'image/jpeg', sha256: 'x', caption: 'see' } }, 'see'],
-    ['video', { video: { id: '1003', mime_type: 'video/mp4', sha256: 'x' } }, null],
-    ['audio', { audio: { id: '1003', mime_type: 'audio/ogg; codecs=opus', voice: true } }, null],
-    ['document', { document: { id: '1003', filename: 'a.pdf', caption: 'read' } }, 'read'],
-    ['sticker', { sticker: { id: '1003', mime_type: 'image/webp', animated: false } }, null],
-    ['location', { location: { latitude: -23.5, longitude: -46.6, name: 'Office' } }, null],
-    ['button', { button: { payload: 'STOP', text: 'Parar' } }, 'Parar'],
-    ['interactive', { interactive: { type: 'button_reply', button_reply: { id: 'yes', title: 'Sim' } } }, 'Sim'],
-    ['interactive', { interactive: { type: 'list_reply', list_reply: { id: '1', title: 'Row' } } }, 'Row'],
-    ['interactive', { interactive: { type: 'nfm_reply', nfm_reply: { body: 'Sent', response_json: '{}' } } }, 'Sent'],
-    ['reaction', { reaction: { message_id: 'wamid.X', emoji: '👍' } }, '👍'],
-    ['reaction', { reaction: { message_id: 'wamid.X', emoji: '' } }, ''],
-    ['reaction', { reaction: { message_id: 'wamid.X' } }, null],
-    ['order', { order: { catalog_id: '1', text: 'Please', product_items: [{ quantity: 1 }] } }, 'Please'],
-    ['hologram', { hologram: { beam: 7 } }, null],
-  ])('of the type %s is stored as it came: %j', async (type, content, body) => {
-    await notify(test, envelope(connection, { contacts: [ANA], messages: [message(type, content)] }));
-    const [stored] = await inboundOf(test, connection);
-    expect(stored).toMatchObject({ type, body, content: Object.values(content)[0] });
-    const { body: single } = await sender.api.get(`/messages/${String(stored?.id)}`);
-    expect(single.data).toMatchObject({ type, content: Object.values(content)[0] });
-  });
-
-  it('of the type contacts keeps the list', async () => {
-    const contacts = [{ name: { formatted_name: 'Bea' }, phones: [{ phone: '+1' }] }];
-    await notify(test, envelope(connection, { contacts: [ANA], messages: [message('contacts', { contacts })] }));
-    expect(await inboundOf(test, connection)).toEqual([expect.objectContaining({ content: { contacts } })]);
-  });
-
-  it('that the platform does not support keeps why, and what it was', async () => {
-    const errors = [{ code: 131051, title: 'Message type unknown' }];
-    const unsupported = message('unsupported', { errors, unsupported: { type: 'poll' } });
-    const broken = message('interactive', { errors });
-    await notify(test, envelope(connection, { contacts: [ANA], messages: [unsupported, broken], errors }));
-    const stored = await inboundOf(test, connection);
-    expect(stored.map((row) => row.content)).toEqual([{ type: 'poll', errors }, { errors }]);
-  });
-
   it('without contacts, profile or number finds its contact nevertheless', async () => {
     const { profile: _profile, ...nameless } = ANA;
     const hidden = { user_id: 'BR.77', profile: { name: 'Hidden', username: 'hidden.h' } };

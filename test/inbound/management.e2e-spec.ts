@@ -52,11 +52,6 @@ describe('a notification', () => {
     await waitFor(async () => (await send()).status === 202);
   });
 
-  it('a number is shown with it', async () => {
-    await notify(test, entries([limitChange('TIER_10K')]));
-    expect(await messagingLimit()).toBe('TIER_10K');
-  });
-
   it('an account that is not ours, or of which nothing is known, changes nothing and is done with', async () => {
     const marker = `unknown-${newId()}`;
     const value = { event: 'APPROVED', message_template_name: marker, message_template_language: 'en_US' };

@@ -47,12 +47,6 @@ describe('a status', () => {
     });
   });
 
-  it('played counts as read', async () => {
-    const message = await make('accepted');
-    await report(statusOf(message, 'played'));
-    expect(await read(message.id)).toMatchObject({ status: 'read' });
-  });
-
   it('of a failure says why; one of a delivery after that resolves it', async () => {
     const message = await make('accepted');
     const errors = [{ code: 131026, title: 'Message undeliverable', error_data: { details: 'Not on WhatsApp' } }];

@@ -300,7 +300,7 @@ describe('the timeline of a sent message', () => {
     const open = await told(id);
     expect(movesOf(open).at(-1)).toEqual(['attempt_unknown', 'outcome_unknown', 1, 'herald']);
     expect(open.explanation).toMatchObject({ responsible: 'whatsapp', retry: { advised: false, not_before: null } });
-    expect(open.explanation.summary).toContain('confirm_outcome_unknown');
+    expect(open.explanation.summary).toContain('You can send it again; the recipient may then get it twice.');
     await delivered(id, 1);
     test.simulator.applyFaults({ statuses: 'on' });
     await workspace.reaches(id, 'read');

@@ -79,8 +79,8 @@ describeConsole('the console in Chromium', (rig) => {
         await page.locator('.message-row', { hasText: 'failed' }).click();
         await page.getByText('The recipient can fix this.').waitFor();
         expect(page.url()).toContain('q=');
-        await page.getByRole('button', { name: 'Retry' }).click();
-        await page.getByRole('dialog').getByRole('button', { name: 'Retry' }).click();
+        await page.getByRole('button', { name: 'Send again' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
         await page.getByRole('dialog').waitFor({ state: 'detached' });
         await page.locator('.waterfall .step', { hasText: 'retried' }).first().waitFor();
       }),
@@ -244,7 +244,7 @@ describeConsole('the console in Chromium', (rig) => {
         expect(await page.getByRole('link', { name: 'Send' }).count()).toBe(0);
         await page.locator('.message-row', { hasText: 'failed' }).first().click();
         await page.locator('.explanation').waitFor();
-        expect(await page.getByRole('button', { name: 'Retry' }).count()).toBe(0);
+        expect(await page.getByRole('button', { name: 'Send again' }).count()).toBe(0);
         const kept = await page.evaluate(
           'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
         );

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { runHerald } from '../../support/herald-process.js';
 import { waitFor } from '../../support/wait-for.js';
 import { CUSTOMER, describeConsole, PATIENCE_MS } from './rig.js';
@@ -11,6 +12,9 @@ describeConsole('the overview in the console', (rig) => {
   };
 
   beforeAll(async () => {
+    const template = { name: 'hello_world', language: 'en_US' };
+    const { connection_id } = rig.demo;
+    await rig.call('POST', '/messages', { connection_id, to: CUSTOMER, type: 'template', template });
     await rig.send(CUSTOMER, 'This one is read.');
     await rig.send(UNREACHABLE, 'This one fails.');
     // Two failed: that of the demo, and this one.
@@ -51,7 +55,7 @@ describeConsole('the overview in the console', (rig) => {
   );
 
   it(
-    'keeps the chosen time in the address',
+    'keeps the chosen time in the address, and draws no days before the first message but a week',
     () =>
       rig.visit({ quiet: true }, async (page) => {
         await page.goto(`${rig.demo.base_url}/console/overview`);
@@ -59,7 +63,46 @@ describeConsole('the overview in the console', (rig) => {
         await page.waitForURL('**/overview?range=30d');
         await page.reload();
         expect(await page.getByLabel('30 days').isChecked()).toBe(true);
-        await page.locator('.bar-slot').nth(29).waitFor();
+        // Two charts of bars, and one of lines over such slots.
+        await page.locator('.chart').nth(2).locator('.bar-slot').nth(6).waitFor();
+        expect(await page.locator('.bar-slot').count()).toBe(3 * 7);
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'counts by template and by month, over a time that the address keeps, and saves it as CSV',
+    () =>
+      rig.visit({}, async (page) => {
+        await page.goto(`${rig.demo.base_url}/console/overview`);
+        await page.getByRole('link', { name: 'Usage' }).click();
+        const line = page.locator('.usage tbody tr', { hasText: 'hello_world' });
+        await line.waitFor();
+        expect(await line.locator('td').first().textContent()).toMatch(/^\d{4}-\d\d$/);
+        const { submitted } = await counted();
+        await page.locator('.usage tfoot', { hasText: String(submitted) }).waitFor();
+        await page.getByLabel('12 months').check();
+        await page.waitForURL('**/usage?*from=*');
+        await page.locator('.range select').selectOption('month');
+        await page.waitForURL('**by=month*');
+        await page.reload();
+        await page.getByRole('region', { name: 'Usage by month' }).waitFor();
+        expect(await page.getByLabel('12 months').isChecked()).toBe(true);
+        const [file] = await Promise.all([
+          page.waitForEvent('download'),
+          page.getByRole('button', { name: 'CSV' }).click(),
+        ]);
+        expect(file.suggestedFilename()).toMatch(/^usage-\d{4}-\d\d-01-\d{4}-\d\d-\d\d-by-month\.csv$/);
+        const [head = '', row = '', ...others] = readFileSync(await file.path(), 'utf8')
+          .trim()
+          .split('\r\n');
+        expect(head).toBe(
+          'month,submitted,accepted,sent,delivered,read,failed,outcome_unknown,received,billable,unpriced,cost,currency',
+        );
+        expect([row.split(',')[1], others]).toEqual([String(submitted), []]);
+        await page.getByLabel('From').fill('2026-11-02');
+        await page.getByLabel('Until').fill('2026-11-01');
+        await page.getByText('The first day must not be later than the last one.').waitFor();
       }),
     2 * PATIENCE_MS,
   );
@@ -117,6 +160,9 @@ describeConsole('the overview in the console', (rig) => {
         await page.goto(`${rig.demo.base_url}/console/overview`);
         await page.locator('.causes a').first().waitFor();
         await page.getByText('Figures').first().click();
+        await rig.expectAccessible(page);
+        await page.goto(`${rig.demo.base_url}/console/usage`);
+        await page.locator('.usage tbody tr').first().waitFor();
         await rig.expectAccessible(page);
       }),
     3 * PATIENCE_MS,

@@ -101,6 +101,7 @@ export class ConsoleRig {
       await work(page);
       expect(complaints).toEqual([]);
     } finally {
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
       await context.close();
     }
   }

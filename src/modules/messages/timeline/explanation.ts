@@ -80,7 +80,7 @@ function doubtful({ errorCode }: Message): ExplanationResponse {
       ? 'The database was restored from a backup, and it is not known whether the message had been sent before.'
       : 'It may have been sent: its request left, and no clear answer came. The first report of WhatsApp settles it.';
   return withoutRetry(
-    `${summary} A retry needs confirm_outcome_unknown, and the recipient may then get it twice.`,
+    `${summary} You can send it again; the recipient may then get it twice.`,
     errorCode === 'RESTORED' ? 'operator' : 'whatsapp',
   );
 }

@@ -1,0 +1,243 @@
+import { useEffect, useRef, useState } from 'react';
+import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
+import { Dialog, useRun } from './dialog.tsx';
+import { useConnections } from './messages.tsx';
+import { plusNumber } from './parts.tsx';
+import { Icon } from './ui.tsx';
+import { DialogForm, EVENT_KINDS, type WebhookEvent } from './webhook-dialogs.tsx';
+
+type Webhook = Schemas['WebhookSettings'];
+type Changed = Schemas['WebhookSettingsWithSecret'];
+type Settings = Schemas['ConfigureWebhookRequest'];
+
+/** Those of the specification: always chosen from here. */
+const BOTH: readonly WebhookEvent[] = ['message.received', 'message.status.updated'];
+
+interface Header {
+  name: string;
+  value: string;
+}
+
+interface FieldProblem {
+  field: string;
+  message: string;
+}
+
+/** What is wrong with which field; empty where the refusal is of no field of this form. */
+function problemsOf(error: unknown): FieldProblem[] {
+  if (!(error instanceof ApiError)) return [];
+  if (error.code === 'WEBHOOK_URL_NOT_ALLOWED') return [{ field: 'url', message: error.message }];
+  const known = error.details.filter(({ field }) =>
+    ['url', 'headers', 'connection_ids'].some((one) => isOf(one, field)),
+  );
+  return known.length === error.details.length ? known : [];
+}
+
+const isOf = (name: string, field: string): boolean =>
+  field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`);
+
+function FieldProblems({ name, problems, error }: { name: string; problems: readonly FieldProblem[]; error: unknown }) {
+  const docUrl = error instanceof ApiError ? error.docUrl : null;
+  return problems
+    .filter(({ field }) => isOf(name, field))
+    .map(({ field, message }) => (
+      <p key={field} id={`problem-${name}`} className="note bad" role="alert">
+        {message} {docUrl !== null && <a href={docUrl}>What it means</a>}
+      </p>
+    ));
+}
+
+interface SettingsDialogProps {
+  /** Null: there is none yet. */
+  webhook: Webhook | null;
+  onClose: (changed: Changed | null) => void;
+}
+
+export function SettingsDialog({ webhook, onClose }: SettingsDialogProps) {
+  const [url, setUrl] = useState(webhook?.url ?? '');
+  const [events, setEvents] = useState<readonly WebhookEvent[]>(webhook?.events ?? BOTH);
+  const [numbers, setNumbers] = useState<readonly string[]>(webhook?.connection_ids ?? []);
+  /** Null: those that it has stay. */
+  const [headers, setHeaders] = useState<readonly Header[] | null>(webhook === null ? [] : null);
+  const { busy, error, run } = useRun();
+  const body: Settings = {
+    url: url.trim(),
+    events: EVENT_KINDS.filter((kind) => events.includes(kind)),
+    connection_ids: [...numbers],
+    ...(headers !== null && {
+      headers: Object.fromEntries(
+        headers.filter(({ name }) => name.trim() !== '').map(({ name, value }) => [name.trim(), value]),
+      ),
+    }),
+    // A change of the settings of a paused webhook does not resume it.
+    ...(webhook !== null && { active: webhook.active || webhook.disabled_reason !== null }),
+  };
+  const save = (): Promise<void> => run(async () => onClose((await dataOf(api.PUT('/api/v1/webhook', { body }))).data));
+  // The values of headers are secrets: the copy has their names only.
+  const shown =
+    headers === null ? body : { ...body, headers: Object.fromEntries(headers.map(({ name }) => [name, '…'])) };
+  const title = webhook === null ? 'Set the webhook' : 'Settings of the webhook';
+  const problems = problemsOf(error);
+  const isOfAddress = problems.some(({ field }) => field === 'url');
+  const address = useRef<HTMLInputElement>(null);
+  // The form is longer than the window.
+  useEffect(() => {
+    if (isOfAddress) address.current?.focus();
+  }, [error, isOfAddress]);
+  return (
+    <Dialog title={title} className="form-dialog" onClose={() => onClose(null)}>
+      <DialogForm
+        label="Save"
+        busy={busy || url.trim() === ''}
+        error={problems.length > 0 ? null : error}
+        curl={curlOf('PUT', '/api/v1/webhook', shown)}
+        onSubmit={() => void save()}
+        onBack={() => onClose(null)}
+      >
+        <div className="field-with-notes">
+          <label className="field">
+            <span>Address</span>
+            <input
+              ref={address}
+              type="url"
+              inputMode="url"
+              autoComplete="off"
+              placeholder="https://example.com/webhooks"
+              aria-invalid={isOfAddress}
+              aria-describedby={isOfAddress ? 'problem-url' : undefined}
+              value={url}
+              onChange={(event) => setUrl(event.target.value)}
+            />
+          </label>
+          <FieldProblems name="url" problems={problems} error={error} />
+        </div>
+        {webhook !== null && webhook.disabled_reason !== null && (
+          <p className="notice">Saving delivers again what waits.</p>
+        )}
+        <EventChoice events={events} onChange={setEvents} />
+        <NumberChoice chosen={numbers} onChange={setNumbers} />
+        <FieldProblems name="connection_ids" problems={problems} error={error} />
+        <HeaderFields names={webhook?.header_names ?? []} headers={headers} onChange={setHeaders} />
+        <FieldProblems name="headers" problems={problems} error={error} />
+      </DialogForm>
+    </Dialog>
+  );
+}
+
+interface EventChoiceProps {
+  events: readonly WebhookEvent[];
+  onChange: (events: readonly WebhookEvent[]) => void;
+}
+
+const toggled = <T,>(list: readonly T[], one: T): T[] =>
+  list.includes(one) ? list.filter((other) => other !== one) : [...list, one];
+
+function EventChoice({ events, onChange }: EventChoiceProps) {
+  const missing = BOTH.filter((kind) => !events.includes(kind));
+  return (
+    <fieldset className="entries">
+      <legend>Kinds of events</legend>
+      <p className="hint">
+        <code>message.received</code> and <code>message.status.updated</code> are always sent; one alone is chosen with
+        the API.
+      </p>
+      {missing.length > 0 && (
+        <p className="notice">
+          Chosen with the API: without {missing.join(' and ')}. It stays so.{' '}
+          <button type="button" className="button" onClick={() => onChange([...events, ...missing])}>
+            Enable both
+          </button>
+        </p>
+      )}
+      {EVENT_KINDS.filter((kind) => !BOTH.includes(kind)).map((kind) => (
+        <label key={kind} className="check">
+          <input type="checkbox" checked={events.includes(kind)} onChange={() => onChange(toggled(events, kind))} />
+          <span>{kind}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function NumberChoice({ chosen, onChange }: { chosen: readonly string[]; onChange: (ids: readonly string[]) => void }) {
+  const { data: connections } = useConnections();
+  if (connections === undefined || connections.length < 2) return null;
+  return (
+    <fieldset className="entries">
+      <legend>Numbers whose events it gets; none chosen: all</legend>
+      {connections.map(({ id, phone_number, verified_name }) => (
+        <label key={id} className="check">
+          <input type="checkbox" checked={chosen.includes(id)} onChange={() => onChange(toggled(chosen, id))} />
+          <span>
+            <bdi>{verified_name ?? ''}</bdi> {plusNumber(phone_number)}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+interface HeaderFieldsProps {
+  names: readonly string[];
+  headers: readonly Header[] | null;
+  onChange: (headers: readonly Header[]) => void;
+}
+
+function HeaderFields({ names, headers, onChange }: HeaderFieldsProps) {
+  const change = (at: number, part: Partial<Header>): void =>
+    onChange((headers ?? []).map((one, index) => (index === at ? { ...one, ...part } : one)));
+  return (
+    <fieldset className="entries">
+      <legend>Headers of your own, such as a key of your gateway</legend>
+      {headers === null ? (
+        <p className="hint">
+          {names.length === 0 ? 'None.' : `${names.join(', ')}: kept, and never shown.`}{' '}
+          <button
+            type="button"
+            className="button"
+            onClick={() =>
+              onChange(names.length === 0 ? [{ name: 'X-', value: '' }] : names.map((name) => ({ name, value: '' })))
+            }
+          >
+            {names.length === 0 ? 'Add' : 'Replace them'}
+          </button>
+        </p>
+      ) : (
+        <>
+          {headers.map(({ name, value }, at) => (
+            <div key={at} className="entry">
+              <div className="two-fields">
+                <input
+                  aria-label={`Header ${at + 1}`}
+                  placeholder="X-Environment"
+                  value={name}
+                  onChange={(event) => change(at, { name: event.target.value })}
+                />
+                <input
+                  type="password"
+                  aria-label={`Value ${at + 1}`}
+                  placeholder="Value"
+                  autoComplete="off"
+                  value={value}
+                  onChange={(event) => change(at, { value: event.target.value })}
+                />
+              </div>
+              <button
+                type="button"
+                className="button quiet"
+                aria-label={`Remove header ${at + 1}`}
+                onClick={() => onChange(headers.filter((_, index) => index !== at))}
+              >
+                <Icon name="close" />
+              </button>
+            </div>
+          ))}
+          <button type="button" className="button" onClick={() => onChange([...headers, { name: 'X-', value: '' }])}>
+            <Icon name="plus" />
+            Add a header
+          </button>
+        </>
+      )}
+    </fieldset>
+  );
+}
