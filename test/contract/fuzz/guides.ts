@@ -224,7 +224,7 @@ export const GUIDES: Record<string, Guide> = {
   // The tag of the stage has started: its start is not changed.
   tags_put: {
     place: ({ body }) => {
-      const { start_at: _start, ...plan } = body as Json;
+      const { start_at: _start, ...plan } = (body ?? {}) as Json;
       return { params: { tag: STAGE_TAG }, body: plan };
     },
   },
