@@ -390,7 +390,8 @@ const NAME = 'search_name(c.profile_name)';
 const LAST_NAME = `substring(${NAME} from '[^ ]+$')`;
 const NAMED = `c.organization_id = $1 and c.profile_name is not null and c.merged_into is null and search_name($2) <> ''`;
 
-// Each part ends after so many matches, and the whole too: later parts are not read then.
+// Each part ends after so many matches, and the whole too: later parts are not read then. At a million conversations it reads 69
+// pages at the most (EXPLAIN BUFFERS), each further number of the workspace some ten more.
 export const SEARCH = `
 select distinct id from (
   (select c.id from conversation c where ${NAMED} and ${beginning(NAME, 'search_name($2)')}
