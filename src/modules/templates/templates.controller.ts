@@ -114,15 +114,15 @@ export class TemplatesController {
    * Preview a template with its variables filled
    *
    * @remarks Renders the template as its reader will see it, and sends nothing. `missing` names the variables that got
-   * no value, `unused` the values that no variable takes. Give the `components` that you will send, or `parameters` with
-   * the values of header and body alone.
+   * no value, `unused` the values that no variable takes. A value that a send refuses, such as an empty one or one with a line
+   * break, is 422 as there. Give the `components` that you will send, or `parameters` with the values of header and body alone.
    */
   @Post('preview')
   @HttpCode(200)
   @RequireScope('templates:read')
   @PreviewTemplateBody()
   @ApiOkResponse({ type: PreviewResponse, description: 'The rendered template.' })
-  @ApiErrors('CONNECTION_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'VALIDATION_FAILED', ...PLATFORM_CODES)
+  @ApiErrors('CONNECTION_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'TEMPLATE_PARAMETERS_MISMATCH', ...PLATFORM_CODES)
   async preview(
     @CurrentCaller() { organizationId }: Caller,
     @ConnectionId() id: string,
