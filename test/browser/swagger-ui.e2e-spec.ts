@@ -6,6 +6,7 @@ import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
 import { readProjectFile } from '../support/project-files.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { isInTheDemo } from '../support/demo-resources.js';
+import { waitFor } from '../support/wait-for.js';
 import { findChromium, launchChromium } from './chromium.js';
 import { overflowOf, SwaggerOperation } from './swagger-page.js';
 
@@ -201,6 +202,26 @@ describe('a browser for these tests', () => {
     await operation.close();
     return answer;
   }
+
+  it(
+    'finds operations and webhooks by words, and shows all again',
+    async () => {
+      const search = page.locator('.operation-filter-input');
+      const webhooks = page.locator('.webhooks .opblock');
+      const operations = page.locator('.opblock-tag-section .opblock');
+      const all = [await operations.count(), await webhooks.count()];
+      await search.fill('opt_out updated');
+      await webhooks.filter({ hasText: 'contact.opt_out.updated' }).waitFor();
+      await waitFor(async () => (await webhooks.count()) === 1, { what: 'the other webhooks to go' });
+      await search.fill('no such words');
+      await waitFor(async () => (await webhooks.count()) === 0, { what: 'all webhooks to go' });
+      expect(await operations.count()).toBe(0);
+      await search.fill('');
+      await waitFor(async () => (await webhooks.count()) === all[1], { what: 'the webhooks to come back' });
+      expect(await operations.count()).toBe(all[0]);
+    },
+    3 * PATIENCE_MS,
+  );
 
   it(
     'shows samples in three languages, and keeps the one that was chosen',

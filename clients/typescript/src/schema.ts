@@ -145,8 +145,8 @@ export interface paths {
         /**
          * Preview a template with its variables filled
          * @description Renders the template as its reader will see it, and sends nothing. `missing` names the variables that got
-         *     no value, `unused` the values that no variable takes. Give the `components` that you will send, or `parameters` with
-         *     the values of header and body alone.
+         *     no value, `unused` the values that no variable takes. A value that a send refuses, such as an empty one or one with a line
+         *     break, is 422 as there. Give the `components` that you will send, or `parameters` with the values of header and body alone.
          *
          *     Needs a key with the scope `templates:read`.
          */
@@ -2771,6 +2771,11 @@ export interface components {
             /** @description For `after` of GET /events. */
             cursor: string;
             data: {
+                /**
+                 * Format: uuid
+                 * @description Of that message.
+                 */
+                conversation_id: string | null;
                 media: {
                     /** Format: uuid */
                     connection_id: string;
@@ -2793,6 +2798,11 @@ export interface components {
                     type: "image" | "video" | "audio" | "document" | "sticker";
                     voice: boolean;
                 };
+                /**
+                 * Format: uuid
+                 * @description The message that brought it; null where that is not known.
+                 */
+                message_id: string | null;
                 /** @description Why it will not come, in words. */
                 reason: string | null;
                 /**
@@ -2855,6 +2865,11 @@ export interface components {
             /** @description For `after` of GET /events. */
             cursor: string;
             data: {
+                /**
+                 * Format: uuid
+                 * @description Of that message.
+                 */
+                conversation_id: string | null;
                 media: {
                     /** Format: uuid */
                     connection_id: string;
@@ -2877,6 +2892,11 @@ export interface components {
                     type: "image" | "video" | "audio" | "document" | "sticker";
                     voice: boolean;
                 };
+                /**
+                 * Format: uuid
+                 * @description The message that brought it; null where that is not known.
+                 */
+                message_id: string | null;
                 /**
                  * @description Only where POST /webhook/test made it: an example.
                  * @constant
@@ -3211,6 +3231,11 @@ export interface components {
                         [key: string]: unknown;
                     };
                 };
+                /**
+                 * Format: uuid
+                 * @description As in `message`; null of what was said in a group.
+                 */
+                conversation_id: string | null;
                 /** @description Said in a group: it belongs to no conversation and opens no window. */
                 group_id?: string;
                 /** @description State of the customer's keys, where the number checks for changes. */
@@ -3563,6 +3588,11 @@ export interface components {
                     user_id: string | null;
                 };
                 content: components["schemas"]["ReceivedContent"];
+                /**
+                 * Format: uuid
+                 * @description As in `message`; null of what was said in a group.
+                 */
+                conversation_id: string | null;
                 message: {
                     body: string | null;
                     client_message_id: string | null;
@@ -3682,6 +3712,11 @@ export interface components {
                         [key: string]: unknown;
                     };
                 };
+                /**
+                 * Format: uuid
+                 * @description As in `message`; null of what was said in a group.
+                 */
+                conversation_id: string | null;
                 /** @description Said in a group: it belongs to no conversation and opens no window. */
                 group_id?: string;
                 /** @description State of the customer's keys, where the number checks for changes. */
@@ -4012,6 +4047,8 @@ export interface components {
                     phone: string | null;
                     user_id: string | null;
                 };
+                /** Format: uuid */
+                conversation_id: string | null;
                 /**
                  * Format: uuid
                  * @description The message with the order; null: not known.
@@ -6132,10 +6169,16 @@ export interface components {
             category?: string | null;
             /**
              * Format: uuid
-             * @description With `group_by=connection`.
+             * @description As `connection_id`.
              * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
              */
             connection?: string | null;
+            /**
+             * Format: uuid
+             * @description With `group_by=connection_id`.
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            connection_id?: string | null;
             /** @description Estimated; null: the operator has set no price for some of the messages. */
             cost: components["schemas"]["CostResponse"] | null;
             /** @description The same of those with a price; null: there are no prices. */
@@ -7153,7 +7196,7 @@ export interface components {
         };
         /**
          * @description - [`BATCH_REFUSED`](/docs/errors#BATCH_REFUSED): A message of a strict batch cannot be sent. Nothing was stored.
-         *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`.
+         *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one.
          */
         Refused422_BATCH_REFUSED_VALIDATION_FAILED: {
             headers: {
@@ -7180,9 +7223,22 @@ export interface components {
          *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
          *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
          *     - [`TEMPLATE_PARAMETERS_MISMATCH`](/docs/errors#TEMPLATE_PARAMETERS_MISMATCH): The components of the message do not fill the template's variables.
-         *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`.
+         *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one.
          */
         Refused422_messages_send: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`TEMPLATE_PARAMETERS_MISMATCH`](/docs/errors#TEMPLATE_PARAMETERS_MISMATCH): The components of the message do not fill the template's variables. */
+        Refused422_TEMPLATE_PARAMETERS_MISMATCH: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7207,7 +7263,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`. */
+        /** @description - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one. */
         Refused422_VALIDATION_FAILED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -8095,7 +8151,7 @@ export interface operations {
             404: components["responses"]["Refused404_CONNECTION_NOT_FOUND_TEMPLATE_NOT_FOUND"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
-            422: components["responses"]["Refused422_VALIDATION_FAILED"];
+            422: components["responses"]["Refused422_TEMPLATE_PARAMETERS_MISMATCH"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -10328,11 +10384,13 @@ export interface operations {
             query?: {
                 /** @description Only what WhatsApp charged, or left free, under this category; `marketing` has `marketing_lite` too. */
                 category?: string;
-                /** @description Only of this number: an id from GET /connections. */
+                /** @description The same as `connection_id`, by its former name. */
                 connection?: string;
+                /** @description Only of this number: an id from GET /connections. */
+                connection_id?: string;
                 /** @description Only to and from numbers of this country: ISO 3166 alpha-2. */
                 country?: string;
-                /** @description Separated by commas: connection, type, template, category, country, source. */
+                /** @description Separated by commas: connection_id, type, template, category, country, source; `connection` is `connection_id`. */
                 group_by?: string;
                 /** @description One row for each of these; `hour` takes 31 days at the most, `day` 400, `month` 800. */
                 interval?: "hour" | "day" | "month";
@@ -10400,6 +10458,7 @@ export interface operations {
                      *           },
                      *           "unpriced": {},
                      *           "start": "2026-11-21T00:00:00.000+01:00",
+                     *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
                      *           "connection": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
                      *           "type": "template",
                      *           "template": "order_shipped",
