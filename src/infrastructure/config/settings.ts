@@ -72,6 +72,15 @@ export const SETTINGS = {
       'Serve Swagger UI under /docs and the description under /openapi.json, /openapi.yaml and /postman.json. Default: true, in production false. /docs/errors and /client.tgz are always there.',
     ),
     console: flag('CONSOLE', { default: true }).means('Serve the console under /console.'),
+    mcp: flag('MCP', { default: true }).means(
+      'Serve POST /mcp, the tools for agents (Model Context Protocol); each call needs an API key.',
+    ),
+    mcpRecipients: oneOf('MCP_RECIPIENTS', ['any', 'window'], { default: 'any' }).means(
+      'To whom agents may send: any, or window: only who wrote within the last 24 hours.',
+    ),
+    mcpCampaigns: flag('MCP_CAMPAIGN_ACTIONS', { default: false }).means(
+      'Give agents whose key has messages:write the tools that pause, resume and cancel the messages of a tag.',
+    ),
   },
   database: {
     /** null: start the embedded server. */

@@ -24,6 +24,7 @@ export const OUTSIDE_THE_API = [
   'health/live',
   'health/ready',
   'metrics',
+  'mcp',
   'media/:id/content',
   'platform/whatsapp/webhook',
 ];

@@ -135,6 +135,15 @@ export class ConnectionsRepository {
     return (result.affected ?? 0) > 0;
   }
 
+  async profileUpdatedAt(organizationId: string, id: string): Promise<Date | null> {
+    const select = { id: true, profileUpdatedAt: true };
+    return (await this.table.findOne({ select, where: { organizationId, id } }))?.profileUpdatedAt ?? null;
+  }
+
+  async setProfileUpdated(organizationId: string, id: string): Promise<void> {
+    await this.table.update({ organizationId, id }, { profileUpdatedAt: () => `date_trunc('milliseconds', ${now()})` });
+  }
+
   /** The platform is asked about the number soon; asked often, it is asked no more often than `FACTS_RETRY_SECONDS`. */
   async askSoon(id: string): Promise<void> {
     await this.database.execute(

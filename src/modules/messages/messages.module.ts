@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ConversationsModule } from '../conversations/conversations.module.js';
@@ -10,6 +11,7 @@ import { WebhookModule } from '../webhook/webhook.module.js';
 import { AcceptRepository } from './accept/accept.repository.js';
 import { BacklogGuard } from './accept/backlog-guard.js';
 import { ContentPreparation } from './accept/content-preparation.js';
+import { MessageRetryEntity } from './entities/message-retry.entity.js';
 import { PlatformNewsRepository } from './reports/platform-news.repository.js';
 import { MessageReportsService } from './reports/message-reports.service.js';
 import { MessagesMaintenanceRepository } from './maintenance/messages-maintenance.repository.js';
@@ -29,6 +31,7 @@ import { ScheduledMessages, ScheduleProcessor } from './schedule/schedule.proces
 
 @Module({
   imports: [
+    TypeOrmModule.forFeature([MessageRetryEntity]),
     BillingModule,
     ConnectionsModule,
     ConversationsModule,

@@ -20,6 +20,7 @@ import {
   pageOf,
   scanEndOf,
 } from './journal/journal-page.js';
+import { MessageRetryEntity } from './entities/message-retry.entity.js';
 import type { OutboundStatus } from '../message-state/message-state.types.js';
 import type { DetailedMessage, Message, MessageAct } from '../message-state/message.types.js';
 import { FactsService } from '../message-state/facts.service.js';
@@ -223,20 +224,14 @@ export class MessagesRepository {
 
   /** The message that a retry's key stands for; null where the key is free. */
   async findRetry(organizationId: string, idempotencyKey: string): Promise<string | null> {
-    const retry = await this.database.find<{ message_id: string }>(
-      'select message_id from message_retry where organization_id = $1 and idempotency_key = $2',
-      [organizationId, idempotencyKey],
-    );
-    return retry?.message_id ?? null;
+    return (await this.retries.findOneBy({ organizationId, idempotencyKey }))?.messageId ?? null;
   }
 
   /** Claims a retry's key; false where it was taken. Inside the retry's transaction. */
-  insertRetry(organizationId: string, idempotencyKey: string, messageId: string): Promise<boolean> {
-    return this.database.changes(
-      `insert into message_retry (organization_id, idempotency_key, message_id) values ($1, $2, $3)
-       on conflict do nothing`,
-      [organizationId, idempotencyKey, messageId],
-    );
+  async insertRetry(organizationId: string, idempotencyKey: string, messageId: string): Promise<boolean> {
+    const insert = this.retries.createQueryBuilder().insert().values({ organizationId, idempotencyKey, messageId });
+    const { raw } = await insert.orIgnore().returning('message_id').execute();
+    return (raw as unknown[]).length > 0;
   }
 
   /** What marking a message as read needs to know; null where the workspace has no such message. */
@@ -302,6 +297,10 @@ export class MessagesRepository {
        where c.organization_id = $1 and ${condition}`,
       params,
     );
+  }
+
+  private get retries() {
+    return this.database.repository(MessageRetryEntity);
   }
 }
 

@@ -8,6 +8,7 @@ import { spellingsOf } from '../../infrastructure/whatsapp/account-number.js';
 import { ErasedNames } from '../workspaces/erasure/erased-names.service.js';
 import type { Subject } from '../workspaces/erasure/erasure.service.js';
 import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
+import { OptOutKeywordsEntity } from './entities/opt-out-keywords.entity.js';
 import type { KeywordsByLanguage } from './opt-out-keywords.js';
 import {
   hashOf,
@@ -157,19 +158,11 @@ export class OptOutsRepository {
   }
 
   async keywords(organizationId: string): Promise<KeywordsByLanguage> {
-    const row = await this.database.find<{ keywords: KeywordsByLanguage }>(
-      'select keywords from opt_out_keywords where organization_id = $1',
-      [organizationId],
-    );
-    return row?.keywords ?? {};
+    return (await this.words.findOneBy({ organizationId }))?.keywords ?? {};
   }
 
   async setKeywords(organizationId: string, keywords: KeywordsByLanguage): Promise<void> {
-    await this.database.execute(
-      `insert into opt_out_keywords (organization_id, keywords) values ($1, $2)
-       on conflict (organization_id) do update set keywords = excluded.keywords`,
-      [organizationId, JSON.stringify(keywords)],
-    );
+    await this.words.upsert({ organizationId, keywords }, ['organizationId']);
   }
 
   /** One transaction at a time changes what customers of the workspace chose, or by which words. */
@@ -229,6 +222,10 @@ export class OptOutsRepository {
 
   private async announce(organizationId: string, entry: Row, at: Date): Promise<void> {
     await this.database.execute(ANNOUNCE, [organizationId, entry.id, entry.phone, entry.userId, at]);
+  }
+
+  private get words() {
+    return this.database.repository(OptOutKeywordsEntity);
   }
 }
 
