@@ -80,7 +80,9 @@ export interface paths {
          *     `body` with one example for each variable, or of `components` in the platform's own format. One request makes one
          *     language; a further one with the same name adds another.
          *
-         *     A media header needs `example.header_handle`, which the platform gives for an upload of its own.
+         *     A header with a picture, a film or a document, the template's own or a card's, shows a sample to the review: give
+         *     `example: {media_object_id}`, a file from `POST /media`, or `example: {header_handle}`, which the platform gives for an
+         *     upload of your own. Herald uploads the file for the app that its operator has named.
          *
          *     Where the platform gives no clear answer (502, 504) the template may exist all the same: read it before you repeat
          *     the request.
@@ -126,7 +128,8 @@ export interface paths {
         /**
          * Change the components of a template
          * @description Replaces all components of one language; the platform reviews them again, and until then the template
-         *     cannot be sent. An approved template can be changed once in 24 hours and ten times in 30 days.
+         *     cannot be sent. An approved template can be changed once in 24 hours and ten times in 30 days. Samples of headers are
+         *     given as for a new template.
          *
          *     Needs a key with the scope `templates:write`.
          */
@@ -6854,6 +6857,22 @@ export interface components {
         };
         /**
          * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
+         *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
+         */
+        Refused404_CONNECTION_NOT_FOUND_MEDIA_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
          *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
          */
         Refused404_CONNECTION_NOT_FOUND_TEMPLATE_NOT_FOUND: {
@@ -6935,6 +6954,23 @@ export interface components {
         };
         /** @description - [`TAG_NOT_FOUND`](/docs/errors#TAG_NOT_FOUND): No message of this key's workspace was accepted with the tag. */
         Refused404_TAG_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
+         *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
+         *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
+         */
+        Refused404_templates_edit: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7048,6 +7084,22 @@ export interface components {
          *     - [`MESSAGE_NOT_RECEIVED`](/docs/errors#MESSAGE_NOT_RECEIVED): A message that you sent, or whose contact was erased, was to be marked as read.
          */
         Refused409_CONNECTION_NOT_READY_MESSAGE_NOT_RECEIVED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
+         *     - [`META_APP_ID_MISSING`](/docs/errors#META_APP_ID_MISSING): A template names its sample file by `media_object_id`, and the setting META_APP_ID is not there.
+         */
+        Refused409_CONNECTION_NOT_READY_META_APP_ID_MISSING: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7199,6 +7251,19 @@ export interface components {
          *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one.
          */
         Refused422_BATCH_REFUSED_VALIDATION_FAILED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another. */
+        Refused422_MEDIA_TYPE_MISMATCH: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7843,10 +7908,11 @@ export interface operations {
             400: components["responses"]["Refused400_INVALID_REQUEST_PLATFORM_REJECTED"];
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
-            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND"];
-            409: components["responses"]["Refused409_CONNECTION_NOT_READY"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND_MEDIA_NOT_FOUND"];
+            409: components["responses"]["Refused409_CONNECTION_NOT_READY_META_APP_ID_MISSING"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_MEDIA_TYPE_MISMATCH"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -8079,10 +8145,11 @@ export interface operations {
             400: components["responses"]["Refused400_INVALID_REQUEST_PLATFORM_REJECTED"];
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
-            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND_TEMPLATE_NOT_FOUND"];
-            409: components["responses"]["Refused409_CONNECTION_NOT_READY"];
+            404: components["responses"]["Refused404_templates_edit"];
+            409: components["responses"]["Refused409_CONNECTION_NOT_READY_META_APP_ID_MISSING"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_MEDIA_TYPE_MISMATCH"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -11875,6 +11942,7 @@ export type ErrorCode =
   | 'MESSAGE_NOT_FOUND'
   | 'MESSAGE_NOT_RECEIVED'
   | 'MESSAGE_NOT_RETRYABLE'
+  | 'META_APP_ID_MISSING'
   | 'OPT_OUT_NOT_FOUND'
   | 'OPT_OUT_NOT_YOURS'
   | 'OTP_ATTEMPTS_EXHAUSTED'

@@ -129,6 +129,9 @@ export const SETTINGS = {
     verifyToken: text('WHATSAPP_VERIFY_TOKEN', { secret: true, required: 'api', leastLength: 8 }).means(
       "Token of the webhook handshake, as typed into the Meta app's settings; in production at least 8 characters. Default: generated in DATA_DIR.",
     ),
+    appId: setting('META_APP_ID', decimalId).means(
+      'Id of the Meta app: digits. With it the sample files of templates are uploaded for your callers. Default: none; the simulator needs none.',
+    ),
     timeoutMs: integer('WHATSAPP_TIMEOUT_MS', [500, 19_000], { default: 15_000 }).means(
       'Milliseconds to wait for the answer to a send; then its outcome is unknown. Less than SEND_LEASE_MS.',
     ),
@@ -477,6 +480,11 @@ function ratio(value: string): number {
 }
 
 /** An address to which paths are added, without a slash at its end. */
+function decimalId(value: string): string {
+  if (!/^\d{1,20}$/.test(value)) throw new InvalidSetting('must be made of digits, such as 670843887433847');
+  return value;
+}
+
 function httpUrl(value: string): string {
   const { search, hash } = new URL(wholeUrl(value));
   if (search !== '' || hash !== '') throw new InvalidSetting('must have nothing behind a ? or #');

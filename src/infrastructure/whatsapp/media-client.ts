@@ -16,7 +16,7 @@ import { presentable } from './graph-error.js';
 import { loggableCode, type Exchange } from './http-exchanger.js';
 import { ownId, ownInteger, ownText, parseJson } from './json-access.js';
 import { classifyExchange, isSendableToken, UNSENDABLE_TOKEN, type NotAcceptedOutcome } from './outcome.js';
-import { failure, type PlatformResult } from './platform-result.js';
+import { failure, toPlatformResult, type PlatformResult } from './platform-result.js';
 
 export interface MediaClientOptions extends Pick<ConnectOptions, 'lookup' | 'ca'> {
   /** As `CloudApiClientOptions`. */
@@ -42,6 +42,12 @@ export interface UploadMediaInput {
   /** Opens the file's bytes; called at most once, when there is a connection. */
   open(): Promise<AsyncIterable<Buffer>>;
   readonly signal?: AbortSignal;
+}
+
+/** A sample of what a template shows. */
+export interface UploadSampleInput extends Omit<UploadMediaInput, 'phoneNumberId'> {
+  /** Of the Meta app, or `app` for that of the token. */
+  readonly appId: string;
 }
 
 /** The platform took the file, or it did not: then as a send with the same answer. */
@@ -80,6 +86,9 @@ const MAX_TRANSFER_MS = 15 * 60_000;
 
 /** A media type that can be in a header: `audio/ogg; codecs=opus`. */
 const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w-]{1,40}=[\w.+-]{1,100}){0,3}$/;
+
+/** Its signature looks like a query, and is a part of it. */
+const UPLOAD_SESSION = /^upload:[\w.~:=%+-]{1,2048}(?:\?[\w.~:=%&+-]{1,2048})?$/;
 
 const MAX_REDIRECTS = 3;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -143,11 +152,59 @@ export class MediaClient implements OnApplicationShutdown {
       });
     } catch (error) {
       if (taken.failure !== null) throw taken.failure.error;
-      const code = loggableCode(error);
-      const timedOut = code === 'ANSWER_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT';
-      exchange = { kind: 'broken', written: true, timedOut, code };
+      exchange = brokenBy(error);
     }
     return uploadOutcome(exchange, token);
+  }
+
+  /**
+   * Uploads one file by the resumable upload, in one piece; the result is its handle.
+   * @throws as `uploadMedia`
+   */
+  async uploadSample(input: UploadSampleInput): Promise<PlatformResult<string>> {
+    const { appId, token, mimeType, filename, sizeBytes, signal } = input;
+    const begun = await this.calls.request({
+      method: 'POST',
+      path: `/${encodeURIComponent(appId)}/uploads`,
+      token,
+      query: { file_name: filename, file_length: String(sizeBytes), file_type: mimeType },
+    });
+    if (!begun.ok) return begun;
+    const session = ownText(begun.body, 'id') ?? '';
+    if (!UPLOAD_SESSION.test(session)) return failure('unavailable', { message: 'The platform named no upload.' });
+    const taken: Watched = { failure: null };
+    const chunks = wholeFile(() => input.open(), sizeBytes, taken);
+    let exchange: Exchange;
+    try {
+      exchange = await this.within(sizeBytes, signal, async (end) => {
+        const response = await this.near.request({
+          origin: this.root.origin,
+          method: 'POST',
+          path: `${this.root.path}/${session}`,
+          // These calls alone take no Bearer.
+          headers: {
+            ...headersOf(token),
+            authorization: `OAuth ${token}`,
+            file_offset: '0',
+            'content-type': 'application/octet-stream',
+            'content-length': String(sizeBytes),
+          },
+          body: Readable.from(chunks),
+          signal: end,
+        });
+        const { statusCode: status, headers, body } = response;
+        return { kind: 'answered', status, headers, body: await textOf(body) };
+      });
+    } catch (error) {
+      if (taken.failure !== null) throw taken.failure.error;
+      exchange = brokenBy(error);
+    }
+    const result = toPlatformResult(exchange, token);
+    if (!result.ok) return result;
+    const handle = ownText(result.body, 'h') ?? '';
+    return handle === ''
+      ? failure('unavailable', { status: result.status, message: 'The platform gave no handle for the file.' })
+      : { ...result, body: handle };
   }
 
   /** Asks where a file lies and what it is. */
@@ -263,6 +320,12 @@ export interface Watched {
   failure: { error: unknown } | null;
 }
 
+function brokenBy(error: unknown): Exchange {
+  const code = loggableCode(error);
+  const timedOut = code === 'ANSWER_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT';
+  return { kind: 'broken', written: true, timedOut, code };
+}
+
 function headersOf(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}`, accept: '*/*', 'user-agent': 'Herald' };
 }
@@ -322,26 +385,35 @@ export function multipartAround({ filename, mimeType, sizeBytes, open }: Uploade
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
   async function* chunks(): AsyncGenerator<Buffer> {
     yield head;
-    let given = 0;
-    let isOut = false;
-    try {
-      for await (const chunk of await open()) {
-        given += chunk.length;
-        if (given > sizeBytes) throw new LengthMismatchError();
-        isOut = true;
-        yield chunk;
-        isOut = false;
-      }
-      if (given !== sizeBytes) throw new LengthMismatchError();
-    } catch (error) {
-      // A stream throws into its generator what ended the request.
-      if (!isOut) taken.failure = { error };
-      throw error;
-    }
+    yield* wholeFile(open, sizeBytes, taken);
     yield tail;
   }
   const contentLength = head.length + sizeBytes + tail.length;
   return { contentType: `multipart/form-data; boundary=${boundary}`, contentLength, chunks: chunks() };
+}
+
+/** A file's bytes; LengthMismatchError where they are not as many as was said. */
+async function* wholeFile(
+  open: UploadMediaInput['open'],
+  sizeBytes: number,
+  taken: Watched,
+): AsyncGenerator<Buffer, void> {
+  let given = 0;
+  let isOut = false;
+  try {
+    for await (const chunk of await open()) {
+      given += chunk.length;
+      if (given > sizeBytes) throw new LengthMismatchError();
+      isOut = true;
+      yield chunk;
+      isOut = false;
+    }
+    if (given !== sizeBytes) throw new LengthMismatchError();
+  } catch (error) {
+    // A stream throws into its generator what ended the request.
+    if (!isOut) taken.failure = { error };
+    throw error;
+  }
 }
 
 /** As browsers write names inside quotes (WHATWG, multipart/form-data encoding). */
