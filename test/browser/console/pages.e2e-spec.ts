@@ -100,10 +100,6 @@ describeConsole('numbers, templates, files and codes in the console', (rig) => {
         await choose(page, 'menu.png', 'image/png', PICTURE);
         await page.locator('.template-form .file-name', { hasText: 'menu.png' }).waitFor();
         await rig.expectAccessible(page);
-        await page.screenshot({ path: '/tmp/a-form.png' }); //SHOT
-        await page.setViewportSize({ width: 400, height: 900 }); //SHOT
-        await page.screenshot({ path: '/tmp/a-form-400.png' }); //SHOT
-        await page.setViewportSize({ width: 1400, height: 860 }); //SHOT
         await page.getByRole('button', { name: 'Hand in for review' }).click();
         await page.locator('.pane-row', { hasText: 'menu_of_today' }).waitFor();
         const [made] = await rig.call<{ header_media: object }[]>(
