@@ -148,6 +148,7 @@ export function everyPage<Item>(page: List<Item>['page']): AwaitableList<Item> {
   let first: Promise<Item[]> | undefined;
   const awaited = (): Promise<Item[]> => (first ??= page().then(({ items }) => items));
   const promise: Omit<Promise<Item[]>, typeof Symbol.toStringTag> = {
+    // oxlint-disable-next-line unicorn/no-thenable -- to be awaited is the point
     then: (...handlers) => awaited().then(...handlers),
     catch: (handler) => awaited().catch(handler),
     finally: (handler) => awaited().finally(handler),

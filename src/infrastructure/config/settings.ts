@@ -1,6 +1,7 @@
 import { encryptionKeys } from './encryption-keys.js';
 import { GRAPH_VERSION } from './graph-version.js';
 import {
+  decimalId,
   flag,
   integer,
   InvalidSetting,
@@ -480,11 +481,6 @@ function ratio(value: string): number {
 }
 
 /** An address to which paths are added, without a slash at its end. */
-function decimalId(value: string): string {
-  if (!/^\d{1,20}$/.test(value)) throw new InvalidSetting('must be made of digits, such as 670843887433847');
-  return value;
-}
-
 function httpUrl(value: string): string {
   const { search, hash } = new URL(wholeUrl(value));
   if (search !== '' || hash !== '') throw new InvalidSetting('must have nothing behind a ? or #');

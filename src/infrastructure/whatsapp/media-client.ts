@@ -1,7 +1,6 @@
 import { databaseClock } from '../../common/clock.js';
 import { storableText } from '../../common/json.js';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { randomBytes } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns';
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -17,6 +16,7 @@ import { loggableCode, type Exchange } from './http-exchanger.js';
 import { ownId, ownInteger, ownText, parseJson } from './json-access.js';
 import { classifyExchange, isSendableToken, UNSENDABLE_TOKEN, type NotAcceptedOutcome } from './outcome.js';
 import { failure, toPlatformResult, type PlatformResult } from './platform-result.js';
+import { multipartAround, type UploadedFile, type Watched, wholeFile } from './upload-body.js';
 
 export interface MediaClientOptions extends Pick<ConnectOptions, 'lookup' | 'ca'> {
   /** As `CloudApiClientOptions`. */
@@ -31,16 +31,9 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** Sockets at the most, for each host. */
 const CONNECTIONS = 64;
 
-export interface UploadMediaInput {
+export interface UploadMediaInput extends UploadedFile {
   readonly phoneNumberId: string;
   readonly token: string;
-  readonly mimeType: string;
-  /** The platform derives types from it too; a path's last part only. */
-  readonly filename: string;
-  /** Exactly what `open` gives. */
-  readonly sizeBytes: number;
-  /** Opens the file's bytes; called at most once, when there is a connection. */
-  open(): Promise<AsyncIterable<Buffer>>;
   readonly signal?: AbortSignal;
 }
 
@@ -315,11 +308,6 @@ class BrokenOff extends Error {
   }
 }
 
-/** What the other end of a stream threw: undici reports it as an error of the request. */
-export interface Watched {
-  failure: { error: unknown } | null;
-}
-
 function brokenBy(error: unknown): Exchange {
   const code = loggableCode(error);
   const timedOut = code === 'ANSWER_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT';
@@ -363,69 +351,6 @@ export function readMediaDescription(body: unknown): MediaDescription | null {
     sha256: ownText(body, 'sha256'),
     sizeBytes: sizeBytes === null || sizeBytes < 0 ? null : sizeBytes,
   };
-}
-
-type UploadedFile = Pick<UploadMediaInput, 'filename' | 'mimeType' | 'sizeBytes' | 'open'>;
-
-/**
- * A multipart body around one file that is not in memory. The file is opened when what precedes it was taken, so that
- * one that is never sent is never opened; LengthMismatchError ends a body whose file is not as long as was said.
- *
- * @param taken gets what the file's source threw; what ends the request is no failure of the file.
- */
-export function multipartAround({ filename, mimeType, sizeBytes, open }: UploadedFile, taken: Watched) {
-  const boundary = `herald-${randomBytes(18).toString('hex')}`;
-  const part = (name: string, rest: string): string =>
-    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${rest}`;
-  const head = Buffer.from(
-    part('messaging_product', '\r\n\r\nwhatsapp\r\n') +
-      part('type', `\r\n\r\n${mimeType}\r\n`) +
-      part('file', `; filename="${quotable(filename)}"\r\nContent-Type: ${mimeType}\r\n\r\n`),
-  );
-  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
-  async function* chunks(): AsyncGenerator<Buffer> {
-    yield head;
-    yield* wholeFile(open, sizeBytes, taken);
-    yield tail;
-  }
-  const contentLength = head.length + sizeBytes + tail.length;
-  return { contentType: `multipart/form-data; boundary=${boundary}`, contentLength, chunks: chunks() };
-}
-
-/** A file's bytes; LengthMismatchError where they are not as many as was said. */
-async function* wholeFile(
-  open: UploadMediaInput['open'],
-  sizeBytes: number,
-  taken: Watched,
-): AsyncGenerator<Buffer, void> {
-  let given = 0;
-  let isOut = false;
-  try {
-    for await (const chunk of await open()) {
-      given += chunk.length;
-      if (given > sizeBytes) throw new LengthMismatchError();
-      isOut = true;
-      yield chunk;
-      isOut = false;
-    }
-    if (given !== sizeBytes) throw new LengthMismatchError();
-  } catch (error) {
-    // A stream throws into its generator what ended the request.
-    if (!isOut) taken.failure = { error };
-    throw error;
-  }
-}
-
-/** As browsers write names inside quotes (WHATWG, multipart/form-data encoding). */
-function quotable(name: string): string {
-  return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-}
-
-export class LengthMismatchError extends Error {
-  constructor() {
-    super('the file is shorter or longer than it was when it was stored');
-    this.name = 'LengthMismatchError';
-  }
 }
 
 async function readInto(
