@@ -8,7 +8,7 @@ export interface UploadedFile {
   /** Exactly what `open` gives. */
   readonly sizeBytes: number;
   /** Opens the file's bytes; called at most once, when there is a connection. */
-  open(): Promise<AsyncIterable<Buffer>>;
+  readonly open: () => Promise<AsyncIterable<Buffer>>;
 }
 
 /** What the other end of a stream threw: undici reports it as an error of the request. */
