@@ -75,6 +75,9 @@ create index message_journal_recipient on message (organization_id, recipient, c
   where direction = 'outbound';
 create index message_journal_sender on message (organization_id, sender, connection_id, created_at desc, id desc)
   where direction = 'inbound';
+-- What a customer wrote to this workspace: it waits for an answer.
+create index message_written on message (organization_id, created_at desc, id desc)
+  where direction = 'inbound' and source is null and not standby and type not in ('reaction', 'system', 'edit', 'revoke');
 create index message_conversation_in on message (conversation_id, created_at desc, id desc)
   where direction = 'inbound' and conversation_id is not null;
 create index message_conversation_out on message (conversation_id, created_at desc, id desc)
@@ -143,9 +146,10 @@ create index message_queue_held_recipient on message_queue (connection_id, recip
   where held_until is not null and recipient <> '';
 -- Of messages with a tag only. What a pause holds is in the second index alone, so a look for what is to be held reads none
 -- of it.
-create index message_queue_tag on message_queue (organization_id, tag, seq)
+create index message_queue_tag on message_queue (organization_id, tag, scheduled_for nulls first, seq)
   where tag is not null and held_until is distinct from 'infinity';
-create index message_queue_paused on message_queue (organization_id, tag, seq) where held_until = 'infinity';
+create index message_queue_paused on message_queue (organization_id, tag, scheduled_for nulls first, seq) where held_until = 'infinity';
+create index message_queue_tag_sending on message_queue (organization_id, tag) where tag <> '' and attempt_id is not null;
 
 -- These triggers keep due_at, which says when a row's turn comes: set for each recipient's first row, null for those behind
 -- it. They find the rows that they write by ctid, and say once more what must be true of them: PostgreSQL 15 takes a row that was

@@ -16,9 +16,7 @@ const TABLES_OF_ALL = {
   retention_cursor: 'of the sweeps',
   message_content: 'goes with its message',
   otp_sender: "the service's own number",
-  usage_hour: 'of the sweep, which counts all workspaces',
-  usage_late: 'of the sweep',
-  usage_lock: 'of the sweep',
+  usage_due: 'of the sweep, which counts all workspaces',
   usage_rate: "the operator's prices, for all",
 };
 

@@ -82,21 +82,27 @@ interface BubbleProps {
   note?: ReactNode;
   /** The file itself. */
   picture?: ReactNode;
+  /** In place of the file's name: the file with its name. */
+  media?: ReactNode;
+  /** What it answers. */
+  quoted?: ReactNode;
   /** Emojis that stand at the message. */
   reactions?: readonly string[];
   onButton?: (button: BubbleButton) => void;
 }
 
-export function Bubble({ content, side, meta, note, picture, reactions = [], onButton }: BubbleProps) {
+export function Bubble({ content, side, meta, note, picture, media, quoted, reactions = [], onButton }: BubbleProps) {
   const { header, file, body, footer, buttons, mark } = content;
   return (
     <div className={`bubble is-${side}`}>
+      {quoted}
       {header !== null && (
         <strong dir="auto" className="words">
           {header}
         </strong>
       )}
-      {file !== null && (
+      {media}
+      {!media && file !== null && (
         <span className="file">
           {picture}
           <bdi>{file}</bdi>

@@ -4,6 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { api, curlOf, dataOf, type Message, type Schemas } from './api.ts';
 import { Bubble, bubbleOfRow } from './bubble.tsx';
 import { Confirm } from './dialog.tsx';
+import { mediaOf } from './message-file.tsx';
 import { type HeraldEvent, useEvents } from './live.ts';
 import { peerOf } from './parts.tsx';
 import { useCan } from './session.ts';
@@ -128,6 +129,7 @@ function Details({ message, timeline, onChanged }: { message: Message; timeline:
         <Bubble
           content={bubbleOfRow(message)}
           side={isOut ? 'mine' : 'theirs'}
+          media={mediaOf(message)}
           meta={
             <>
               {clockTime(message.created_at)} {isOut && <Ticks status={message.status} />}

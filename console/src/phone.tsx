@@ -4,13 +4,11 @@ import { api, dataOf, type MessageRow, type Schemas } from './api.ts';
 import { Bubble, type BubbleButton, type BubbleContent, bubbleOfRow } from './bubble.tsx';
 import { useEvents } from './live.ts';
 import { useConnections } from './messages.tsx';
-import { withReactions } from './reactions.ts';
+import { EMOJIS, withReactions } from './reactions.ts';
 import { type Control, Reviewer } from './reviewer.tsx';
 import { useCan } from './session.ts';
 import { chooseCustomer, CUSTOMERS, useCustomer } from './simulated.ts';
 import { clockTime, Icon, Problem, Ticks } from './ui.tsx';
-
-const EMOJIS = ['👍', '❤️', '😂', '😮', '😢', '🙏'];
 
 const SHOWN = 40;
 const LOOK_MS = 1_000;

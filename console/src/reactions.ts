@@ -1,5 +1,8 @@
 import type { MessageRow } from './api.ts';
 
+/** Those that are offered. */
+export const EMOJIS = ['👍', '❤️', '😂', '😮', '😢', '🙏'];
+
 const emojiOf = ({ content, body }: MessageRow): string => {
   const { emoji } = (content ?? {}) as { emoji?: unknown };
   return typeof emoji === 'string' ? emoji : (body ?? '');

@@ -65,12 +65,11 @@ it('would notice', async () => {
 /** Statements on one row of one table that are written by hand all the same, with the reason. */
 const BY_HAND: Readonly<Record<string, string>> = {
   'conversations/contacts/contact-book.repository.ts: contact_book_removal': 'the only one on its table',
+  'conversations/conversations.repository.ts: conversation': 'with the lock before it, in one transaction',
   'media/media.repository.ts: media_object': 'asked with every message with a file',
   'opt-outs/opt-outs.repository.ts: opt_out': 'the only one on its table: entries are found by names, in joins',
   'otp/otp.repository.ts: otp_challenge': 'runs with every code that is accepted',
   'otp/sending.repository.ts: otp_challenge': 'moves a state, as the statements beside it do',
-  'usage/counting.repository.ts: usage_hour': 'the only one on its table',
-  'usage/counting.repository.ts: usage_total': 'not one row: all of an hour',
   'webhook/webhook.repository.ts: event_recording': 'the only one on its table',
 };
 

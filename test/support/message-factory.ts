@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { newId } from '../../src/common/ids.js';
+import { lowestIdSince, newId } from '../../src/common/ids.js';
 import type { MessageStatus } from '../../src/modules/message-state/message-state.types.js';
 
 interface Rows {
@@ -7,6 +7,8 @@ interface Rows {
 }
 
 export interface MessageSpec {
+  /** Default: a new one, of now whatever `createdAt` is. */
+  id?: string;
   connection: { id: string; organizationId: string; phoneNumber?: string };
   /** Default `queued`. */
   status?: MessageStatus;
@@ -48,6 +50,11 @@ const ATTEMPT: Partial<Record<MessageStatus, 'accepted' | 'rejected' | 'unknown'
   outcome_unknown: 'unknown',
 };
 
+/** An id as `newId` made it at this time. */
+export function idAt(time: Date): string {
+  return lowestIdSince(time).slice(0, 14) + newId().slice(14);
+}
+
 /** Writes a message in a state, with the attempt that the state needs. */
 export async function insertMessage(
   rows: Rows,
@@ -55,7 +62,7 @@ export async function insertMessage(
 ): Promise<{ id: string; attemptId: string | null; metaMessageId: string | null }> {
   const status = spec.status ?? 'queued';
   const made: Made = {
-    id: newId(),
+    id: spec.id ?? newId(),
     createdAt: spec.createdAt ?? new Date(),
     attemptId: status === 'queued' || status === 'received' ? null : newId(),
     metaMessageId: null,
@@ -71,7 +78,35 @@ export async function insertMessage(
   if (status !== 'received') await insertRow(rows, 'message_state', stateColumns(spec, status, made));
   if (status === 'queued' || status === 'processing') await insertRow(rows, 'message_queue', queueColumns(spec, made));
   else if (made.attemptId !== null) await insertRow(rows, 'message_attempt', attemptColumns(spec, status, made));
+  if (spec.tag !== undefined) await countInTag(rows, spec.tag, spec, status, made);
   return { id: made.id, attemptId: made.attemptId, metaMessageId: made.metaMessageId };
+}
+
+/** As the service counts messages of a tag. */
+async function countInTag(
+  rows: Rows,
+  tag: string,
+  { connection, failureCategory }: MessageSpec,
+  status: MessageStatus,
+  { createdAt }: Made,
+): Promise<void> {
+  const { id, organizationId } = connection;
+  await rows.execute('insert into message_tag (organization_id, tag) values ($1, $2) on conflict do nothing', [
+    organizationId,
+    tag,
+  ]);
+  await rows.execute(
+    `insert into message_tag_count (organization_id, tag, connection_id, status, failure_category, messages, first_at, last_at)
+     values ($1, $2, $3, $4, $5, 1, $6, $6)`,
+    [
+      organizationId,
+      tag,
+      id,
+      status === 'processing' ? 'queued' : status,
+      status === 'failed' ? (failureCategory ?? 'unknown') : null,
+      createdAt,
+    ],
+  );
 }
 
 interface Made {

@@ -13,7 +13,3 @@ function asCamelCase(column: string): string {
   const name = column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return name === column ? '' : ` as "${name}"`;
 }
-
-export function snakeCase(property: string): string {
-  return property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}

@@ -3,7 +3,6 @@ import { sessionPool, startClient, type DatabaseLink } from './pooler.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions, DefaultNamingStrategy, type QueryRunner } from 'typeorm';
 import type { Config } from '../config/config.js';
-import { snakeCase } from './camel-columns.js';
 import { FOREIGN_SCHEMA, readSchemaState } from './schema-state.js';
 import { migrations } from '../../../migrations/all.js';
 
@@ -12,7 +11,7 @@ type Settings = Config['database'];
 /** A property `createdAt` of an entity is the column `created_at`. */
 class SnakeNaming extends DefaultNamingStrategy {
   override columnName(property: string, given: string | undefined): string {
-    return given ?? snakeCase(property);
+    return given ?? property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   }
 }
 

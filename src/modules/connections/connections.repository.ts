@@ -6,7 +6,7 @@ import { ConnectionEntity, type StatusReason } from './entities/connection.entit
 import type { ConnectionFacts, ConnectionStatus, MarketingRoute } from './connections.types.js';
 import type { AccountEvents } from './platform-facts.js';
 
-const FACTS_EVERY_SECONDS = 3_600;
+export const FACTS_EVERY_SECONDS = 3_600;
 /** After a try that brought nothing, such as an outage. */
 const FACTS_RETRY_SECONDS = 300;
 /** SQL condition: the platform is to be asked about the number. */

@@ -68,12 +68,14 @@ export class MediaRepository {
    * given, the few ordered lists are merged.
    */
   page(organizationId: string, filter: MediaFilter): Promise<MediaObjectEntity[]> {
-    const { limit, before, beforeId, connectionId, type, direction } = filter;
+    const { limit, before, beforeId, connectionId, type, direction, since, until } = filter;
     const conditions = ['organization_id = :organizationId'];
     if (connectionId !== null) conditions.push('connection_id = :connectionId');
     if (before !== null) {
       conditions.push(beforeId === null ? 'created_at < :before' : '(created_at, id) < (:before, :beforeId)');
     }
+    if (since !== null) conditions.push('created_at >= :since');
+    if (until !== null) conditions.push('created_at < :until');
     const order = 'order by created_at desc, id desc limit :limit';
     const pageOf = (more: string) =>
       `select id, created_at from media_object where ${conditions.join(' and ')} ${more} ${order}`;
@@ -89,6 +91,8 @@ export class MediaRepository {
         organizationId,
         before,
         beforeId,
+        since,
+        until,
         limit,
         connectionId,
         types: type === null ? MEDIA_TYPES : [type],

@@ -22,6 +22,7 @@ import { ReadReceiptsService } from './read-receipts.service.js';
 import { TimelineService } from './timeline/timeline.service.js';
 import { MessagesService } from './messages.service.js';
 import { RetriesService } from './retry/retries.service.js';
+import { CheckBatchService } from './check/check-batch.service.js';
 import { CheckMessageService } from './check/check-message.service.js';
 import { SendBatchService } from './accept/send-batch.service.js';
 import { SendPreparation } from './accept/send-preparation.js';
@@ -49,6 +50,7 @@ import { ScheduledMessages, ScheduleProcessor } from './schedule/schedule.proces
     TimelineService,
     ReadReceiptsService,
     SendBatchService,
+    CheckBatchService,
     CheckMessageService,
     SendPreparation,
     ContentPreparation,

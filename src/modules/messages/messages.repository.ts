@@ -58,6 +58,9 @@ const ATTEMPT_SHOWN = `number, status, started_at, finished_at, http_status, pla
   failure_category, meta_message_id, trace_id`;
 
 /** The failure of the newest message to a contact. */
+/** See `MessagesRepository.barred`. */
+export type Barred = 'erased' | 'accepted' | 'unknown';
+
 export interface LastFailure {
   messageId: string;
   category: string;
@@ -214,11 +217,11 @@ export class MessagesRepository {
   }
 
   /**
-   * What of locked messages keeps them from a retry: their contact was erased, or WhatsApp has accepted an attempt, of which no failure is
-   * known. Those of which neither holds are left out.
+   * What of locked messages may keep them from a retry: their contact was erased, WhatsApp has accepted an attempt of which no failure is
+   * known, or it is not known whether it has. Those of which none holds are left out.
    */
-  async barred(organizationId: string, ids: readonly string[]): Promise<Map<string, 'erased' | 'accepted'>> {
-    const rows = await this.database.query<{ id: string; why: 'erased' | 'accepted' }>(BARRED, [organizationId, ids]);
+  async barred(organizationId: string, ids: readonly string[]): Promise<Map<string, Barred>> {
+    const rows = await this.database.query<{ id: string; why: Barred }>(BARRED, [organizationId, ids]);
     return new Map(rows.map(({ id, why }) => [id, why]));
   }
 
@@ -348,7 +351,9 @@ where failed_at is not null and failure_category is not null and not exists (
   join message_state s on s.message_id = later.id and s.organization_id = $1 and s.status in ('delivered', 'read'))`;
 
 const BARRED = `
-select m.id, case when m.recipient is null then 'erased' else 'accepted' end as why from message m
-where m.organization_id = $1 and m.id = any($2::uuid[]) and (m.recipient is null or exists (
-  select from message_attempt a where a.message_id = m.id and (a.answer = 'accepted' or a.taken_at is not null)
-    and a.answer is distinct from 'rejected' and a.failed_at is null))`;
+select m.id, case when m.recipient is null then 'erased' when known.accepted then 'accepted' else 'unknown' end as why
+from message m cross join lateral (
+  select bool_or((a.answer = 'accepted' or a.taken_at is not null) and a.answer is distinct from 'rejected') as accepted,
+    bool_or(coalesce(a.answer, 'unknown') = 'unknown' and a.taken_at is null) as unknown
+  from message_attempt a where a.message_id = m.id and a.failed_at is null) as known
+where m.organization_id = $1 and m.id = any($2::uuid[]) and (m.recipient is null or known.accepted or known.unknown)`;

@@ -36,7 +36,7 @@ describeConsole('the simulated phone in the console', (rig) => {
     () =>
       rig.visit({}, async (page) => {
         await rig.send(CUSTOMER, 'Your table is ready.');
-        await page.goto(`${rig.demo.base_url}/console/conversations`);
+        await page.goto(`${rig.demo.base_url}/console/conversations?show=all`);
         const said = phone(page).locator('.said', { hasText: 'Your table is ready.' });
         await said.getByLabel('React', { exact: true }).click();
         await page.getByLabel('React with ❤️').click();

@@ -101,7 +101,8 @@ const NOT_THERE: Refusal = {
 export const ADDRESS_MUTATIONS: readonly Mutation[] = [
   {
     kind: 'path_value',
-    applies: hasPath,
+    // A PUT makes the tag, or says what a name may have.
+    applies: (operation) => hasPath(operation) && operation.id !== 'tags_put',
     bend: (request, { place, variant }) => {
       // Many of them may be tags, which messages may have.
       const values = request.operation.id.startsWith('tags_') ? NO_IDS.filter((value) => !TAG.test(value)) : NO_IDS;

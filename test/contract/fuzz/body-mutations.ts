@@ -246,7 +246,8 @@ export const BODY_MUTATIONS: readonly Mutation[] = [
     kind: 'oversize',
     applies: takesJson,
     bend: (request, { variant }) => {
-      const limit = request.operation.id === 'messages_sendBatch' ? BATCH_LIMIT_BYTES : LIMIT_BYTES;
+      const isBatch = ['messages_sendBatch', 'messages_checkBatch'].includes(request.operation.id);
+      const limit = isBatch ? BATCH_LIMIT_BYTES : LIMIT_BYTES;
       const length = limit + 1 + (variant % 3) * 100_000;
       const bytes = Buffer.from(textOf(request.body ?? {}).padEnd(length, ' '));
       const call = encode({ ...request, body: {} });

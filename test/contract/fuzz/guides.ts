@@ -60,6 +60,8 @@ function listQuery(query: Json, own: Tenant): Json {
     ...rest,
     ...(beforeId !== undefined && rest.before !== undefined && { before_id: beforeId }),
     ...(rest.connection_id !== undefined && { connection_id: own.connection.id }),
+    // Of letters and digits alone.
+    ...(rest.search !== undefined && { search: 'Ana' }),
   };
 }
 
@@ -134,6 +136,15 @@ export const GUIDES: Record<string, Guide> = {
       return { body: { messages: placed, ...(fresh && validation !== undefined && { validation }) } };
     },
   },
+  messages_checkBatch: {
+    place: ({ pick, body }, stage) => {
+      const { messages = [] } = body as { messages?: unknown[] };
+      const placed = messages.map((message, n) =>
+        batchedMessage({ pick: pick * 4 + 1 + (n % 3), query: {}, body: message }, stage),
+      );
+      return { body: { messages: placed } };
+    },
+  },
   messages_check: { place: (made, stage) => ({ body: placedMessage(made, stage).body }) },
   messages_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
   messages_timeline: { place: ({ pick }, { own }) => ({ params: { id: pickOf(own.messages, pick) } }) },
@@ -176,6 +187,13 @@ export const GUIDES: Record<string, Guide> = {
     place: ({ pick }, { own }) => ({ params: { id: pickOf(own.contacts, pick).conversationId } }),
   },
 
+  conversations_update: {
+    place: ({ pick, body }, { own }) => ({
+      params: { id: pickOf(own.contacts, pick).conversationId },
+      body: { closed: pick % 2 === 0, ...(body as Json) },
+    }),
+  },
+
   conversations_control: {
     place: async ({ body }, { own, test }) => {
       const conversation = await routed(own, test);
@@ -202,6 +220,14 @@ export const GUIDES: Record<string, Guide> = {
     place: async (_, stage, fresh) => ({ params: { id: fresh ? await stage.optOut() : stage.own.optOut } }),
   },
 
+  tags_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
+  // The tag of the stage has started: its start is not changed.
+  tags_put: {
+    place: ({ body }) => {
+      const { start_at: _start, ...plan } = body as Json;
+      return { params: { tag: STAGE_TAG }, body: plan };
+    },
+  },
   ...Object.fromEntries(
     ['get', 'pause', 'resume', 'cancel', 'retry'].map((action) => [
       `tags_${action}`,

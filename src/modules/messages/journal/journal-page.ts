@@ -11,6 +11,8 @@ export interface JournalQuery extends Partial<ListCursor> {
   direction?: Message['direction'] | undefined;
   source?: MessageSource | undefined;
   status?: MessageStatus | undefined;
+  /** Several, in place of `status`. */
+  statuses?: readonly MessageStatus[] | undefined;
   conversationId?: string | undefined;
   clientMessageId?: string | undefined;
   tag?: string | undefined;
@@ -52,6 +54,29 @@ export interface NamedContact {
   userId: string | null;
 }
 
+/** The query for each of its states. */
+function perState({ statuses, ...query }: JournalQuery): JournalQuery[] {
+  return statuses === undefined ? [query] : statuses.map((status) => ({ ...query, status }));
+}
+
+/** `pageOfState` for all states that are asked for, each by its own lists. */
+export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
+  const found = perState(query).flatMap((each) => pageOfState(each, contacts, bind) ?? []);
+  if (found.length < 2) return found[0] ?? null;
+  const all = found.map((each) => `select m.* from ${each}`).join(' union all ');
+  return `(select m.* from (${all}) as m order by m.created_at desc, m.id desc limit $2) as m`;
+}
+
+/** `scanEndOfState` for all states that are asked for: the newest, down to which all of their lists go. */
+export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
+  // PostgreSQL refuses parameters that no part of a statement has.
+  const bounded = perState(query).filter((each) => scanEndOfState(each, contacts, () => '') !== null);
+  const found = bounded.flatMap((each) => scanEndOfState(each, contacts, bind) ?? []);
+  if (found.length < 2) return found[0] ?? null;
+  const all = found.map((each) => `(${each})`).join(' union all ');
+  return `select id, created_at from (${all}) as ends order by created_at desc, id desc limit 1`;
+}
+
 type Bind = (value: unknown) => string;
 type List = (relation: string, id: string, conditions: readonly string[], columns?: string) => string;
 
@@ -63,7 +88,7 @@ type List = (relation: string, id: string, conditions: readonly string[], column
  *
  * @returns the page's rows `m` of `message`, for a FROM list; null where the filters contradict each other.
  */
-export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
+function pageOfState(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
   const { direction, source, status, clientMessageId, to, from, connectionId } = query;
   const { failureCategory } = query;
   const inbound =
@@ -197,7 +222,7 @@ const ofKey = (alias: string, contacts: Contacts): string =>
  *
  * @returns null where every message that is looked at is listed.
  */
-export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
+function scanEndOfState(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
   const { clientMessageId, tag, mediaObjectId, to, from, source, status, direction, connectionId } = query;
   const { organizationId, before, beforeId, limit } = query;
   if (contacts?.length === 0 || query.metaMessageId !== undefined) return null;

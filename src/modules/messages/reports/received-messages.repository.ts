@@ -126,6 +126,7 @@ function observationOf(report: InboundReport): ContactObservation {
     replacement: report.replacement ?? null,
     // The database takes it for its own present where it lies later.
     inboundAt: report.opensWindow ? (report.occurredAt ?? databaseClock.date()) : null,
+    wrote: report.opensWindow && report.standby !== true && report.type !== 'reaction',
     standbyAt: report.standby === true ? (report.occurredAt ?? databaseClock.date()) : null,
   };
 }

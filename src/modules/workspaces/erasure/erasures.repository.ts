@@ -6,7 +6,7 @@ import { ErasureEntity } from '../entities/erasure.entity.js';
 import type { ErasedPerson, NamedPerson, OpenErasure, Subject } from './erasure.types.js';
 
 /** For which a process works on an erasure alone: longer than the longest of its steps, the wait for what is under way included. */
-const LEASE_SECONDS = 300;
+export const LEASE_SECONDS = 300;
 const COLUMNS = `id, organization_id as "organizationId", numbers, user_ids as "userIds", conversation_ids as "conversationIds"`;
 
 /** SQL: a name as `erased_name` has it. */

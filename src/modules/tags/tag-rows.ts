@@ -1,0 +1,91 @@
+import { FIRST_ID } from '../../common/ids.js';
+import { camelColumns } from '../../infrastructure/database/camel-columns.js';
+import type { TagAction } from './tags.types.js';
+
+/** SQL of the rows of `message_tag`: what callers see of a tag, and ask for. */
+
+/** Tags that one statement starts. */
+const STARTED_AT_ONCE = 2_000;
+
+const STATUS = `case when t.cancel_before is not null then 'canceling' when t.paused then 'paused'
+  when t.started_at is null then 'scheduled' when t.resuming then 'resuming' when t.retry_before is not null then 'retrying'
+  else 'active' end`;
+
+const COLUMNS = `t.tag, t.id, ${STATUS} as status, t.paused as "isPaused", t.started_at is not null as "isStarted",
+  ${camelColumns('t', 'created_at, start_at, messages_per_minute, action, acted_at, ended_at, done, skipped')}`;
+
+export const FIND = `select ${COLUMNS} from message_tag t where t.organization_id = $1 and t.tag = $2`;
+
+export const LIST = `
+select ${COLUMNS} from message_tag t where t.organization_id = $1
+  and (t.created_at, t.id) < (coalesce($2::timestamptz, 'infinity'), coalesce($3::uuid, '${FIRST_ID}'))
+order by t.created_at desc, t.id desc limit $4`;
+
+// It has not started yet: the statement behind it decides.
+export const INSERT = `
+insert into message_tag (organization_id, tag, started_at) values ($1, $2, null) on conflict do nothing`;
+
+const STARTS = `not $3::boolean and coalesce($4::timestamptz, '-infinity') <= clock_timestamp()`;
+
+// $3 paused, $4 start, $5 pace, $6 the action that it is, $7 it loses its pace, so that what was held by it goes.
+export const PUT = `
+update message_tag t set paused = $3, start_at = $4, messages_per_minute = $5,
+  started_at = case when ${STARTS} then coalesce(t.started_at, clock_timestamp()) else t.started_at end,
+  resuming = not $3 and (t.resuming or t.paused or $7 or t.started_at is null and ${STARTS}),
+  action = coalesce($6, t.action), acted_at = case when $6::text is not null then clock_timestamp() else t.acted_at end,
+  ended_at = case when $6::text is null then t.ended_at when $3 then clock_timestamp() end,
+  done = case when $6::text is null then t.done else 0 end, skipped = case when $6::text is null then t.skipped else '{}' end
+where t.organization_id = $1 and t.tag = $2
+returning ${COLUMNS}`;
+
+export const START = `
+update message_tag t set started_at = clock_timestamp(), resuming = true
+where t.ctid = any(array(
+  select t.ctid from message_tag t where t.started_at is null and not t.paused and t.start_at <= statement_timestamp()
+  order by t.start_at limit ${STARTED_AT_ONCE} for update skip locked)) and t.started_at is null and not t.paused`;
+
+const act = (action: TagAction, changes: string, ended = 'null'): string => `
+update message_tag t set action = '${action}', acted_at = clock_timestamp(), ended_at = ${ended}, done = 0, skipped = '{}', ${changes}
+where t.organization_id = $1 and t.tag = $2
+returning ${COLUMNS}`;
+
+const STARTS_NOW = `t.started_at is null and coalesce(t.start_at, '-infinity') <= clock_timestamp()`;
+// A pause ends with it, and what comes meanwhile goes afterwards.
+const ENDS_PAUSE = `paused = false, resuming = t.resuming or t.paused or t.started_at is null`;
+
+export const NOT_PAUSED = `q.tag is not null and q.held_until is distinct from 'infinity'`;
+export const PAUSED = `q.held_until = 'infinity'`;
+
+// A retry is a request of its own: one that came after the cancel is not meant by it.
+export const ASKED_AT = 'coalesce(q.retried_at, q.created_at)';
+/** SQL: now, or later: what was accepted before the database's clock stepped back is meant too. */
+const notBefore = (latest: string): string => `greatest(clock_timestamp(), (${latest}))`;
+const LATEST_ASKED = [NOT_PAUSED, PAUSED]
+  .map((rows) => `select max(${ASKED_AT}) from message_queue q where q.organization_id = $1 and q.tag = $2 and ${rows}`)
+  .join('), (');
+const LATEST_ACCEPTED = 'select max(m.created_at) from message m where m.organization_id = $1 and m.tag = $2';
+
+export const ACTS: Readonly<Record<TagAction, string>> = {
+  // It holds from its commit on.
+  pause: act('pause', 'paused = true, resuming = false', 'clock_timestamp()'),
+  resume: act(
+    'resume',
+    `paused = false, resuming = t.resuming or t.paused or ${STARTS_NOW},
+    started_at = case when ${STARTS_NOW} then clock_timestamp() else t.started_at end`,
+    `case when not (t.resuming or t.paused or ${STARTS_NOW}) then clock_timestamp() end`,
+  ),
+  cancel: act(
+    'cancel',
+    `(cancel_before, canceled_before) = (select latest, latest from (select ${notBefore(LATEST_ASKED)} as latest) as asked),
+    retry_before = null,
+    started_at = coalesce(t.started_at, clock_timestamp()), ${ENDS_PAUSE}`,
+  ),
+  retry: act(
+    'retry',
+    `retry_before = ${notBefore(LATEST_ACCEPTED)}, retry_category = $3, retry_at = null, retry_id = null`,
+  ),
+};
+
+// $3 action, $4 messages.
+export const NOTE = `
+update message_tag set done = done + $4 where organization_id = $1 and tag = $2 and action = $3`;
