@@ -13,7 +13,7 @@ const MODULES = {
   billing: ['usage', 'webhook'],
   media: ['connections', 'webhook'],
   profile: ['connections'],
-  templates: ['connections', 'webhook'],
+  templates: ['connections', 'media', 'webhook'],
   'message-state': ['billing', 'media', 'usage', 'webhook'],
   conversations: ['connections', 'billing', 'message-state', 'webhook'],
   'opt-outs': ['connections', 'conversations', 'webhook'],

@@ -947,7 +947,7 @@ create table webhook_event (
   constraint webhook_event_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
 CREATE INDEX webhook_event_order ON webhook_event (organization_id, transaction_id, id);
-CREATE INDEX webhook_event_subject ON webhook_event (COALESCE((data ->> 'message_id'), ((data -> 'message') ->> 'id'), ((data -> 'media') ->> 'id'), ((data -> 'contact') ->> 'phone'), ((data -> 'contact') ->> 'user_id')));
+CREATE INDEX webhook_event_subject ON webhook_event (COALESCE(((data -> 'media') ->> 'id'), (data ->> 'message_id'), ((data -> 'message') ->> 'id'), ((data -> 'contact') ->> 'phone'), ((data -> 'contact') ->> 'user_id')));
 
 create table webhook_queue (
   event_id uuid not null,

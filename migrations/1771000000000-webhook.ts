@@ -15,7 +15,7 @@ export class Webhook1771000000000 extends SqlMigration {
 }
 
 /** The statements of the program have the same (`eventSubject` in webhook.types.ts). */
-const EVENT_SUBJECT = `coalesce(data ->> 'message_id', data -> 'message' ->> 'id', data -> 'media' ->> 'id',
+const EVENT_SUBJECT = `coalesce(data -> 'media' ->> 'id', data ->> 'message_id', data -> 'message' ->> 'id',
   data -> 'contact' ->> 'phone', data -> 'contact' ->> 'user_id')`;
 
 const UP = `

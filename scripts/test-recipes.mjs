@@ -27,7 +27,6 @@ const TOUCHED = [
   'src/infrastructure/config',
   'migrations',
   'test/labels',
-  'test/contract/fuzz/scopes-of-routes.ts',
   'clients/typescript/src/client.ts',
   'clients/typescript/src/resources.ts',
 ];
@@ -73,7 +72,7 @@ const STEPS = [
   [
     'a generator of Nest',
     () => {
-      runLine('npx nest g service modules/labels/label-colours --flat');
+      runLine('npx nest g service labels/label-colours --flat');
       node(bin('prettier/bin/prettier.cjs'), '--write', 'src/modules/labels');
     },
   ],

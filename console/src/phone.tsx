@@ -271,7 +271,7 @@ function Chat({ rows: found, connectionId, read, isTyping, write, onEdit }: Chat
               <span className="row changes">
                 {row.type === 'text' && (
                   <button type="button" className="button quiet" onClick={() => onEdit(row)}>
-                    Edit
+                    Reword
                   </button>
                 )}
                 <button
@@ -279,7 +279,7 @@ function Chat({ rows: found, connectionId, read, isTyping, write, onEdit }: Chat
                   className="button quiet"
                   onClick={() => void write({ type: 'revoke', revoke: { original_message_id: row.meta_message_id } })}
                 >
-                  Delete
+                  Withdraw
                 </button>
               </span>
             )}

@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { examplesOf, type Part, partOf, partsIn, TemplateView, textOf, variablesIn } from './template-view.tsx';
+import { type MediaFile, Upload } from './media-file.tsx';
 import { CopyButton, Problem } from './ui.tsx';
 
 type Template = Schemas['TemplateResponse'];
@@ -14,11 +15,22 @@ interface ButtonDraft {
   value: string;
 }
 
+type HeaderKind = 'TEXT' | 'IMAGE' | 'VIDEO' | 'DOCUMENT';
+const HEADER_KINDS: readonly (readonly [HeaderKind, string])[] = [
+  ['TEXT', 'Text, or none'],
+  ['IMAGE', 'Picture'],
+  ['VIDEO', 'Film'],
+  ['DOCUMENT', 'Document'],
+];
+
 interface Draft {
   name: string;
   language: string;
   category: Category;
+  headerKind: HeaderKind;
   header: string;
+  /** The sample that WhatsApp reviews. */
+  headerFile: MediaFile | null;
   body: string;
   footer: string;
   /** By part and variable, such as `body.1`. */
@@ -66,7 +78,9 @@ const EMPTY: Draft = {
   name: '',
   language: 'en_US',
   category: 'UTILITY',
+  headerKind: 'TEXT',
   header: '',
+  headerFile: null,
   body: '',
   footer: '',
   examples: {},
@@ -80,10 +94,11 @@ function draftOf(template: Template): Draft | null {
   const { name, language, category, components } = template;
   const known = category === 'AUTHENTICATION' ? ['BODY', 'FOOTER', 'BUTTONS'] : ['HEADER', 'BODY', 'FOOTER', 'BUTTONS'];
   const header = partOf(components, 'HEADER');
+  const headerKind = HEADER_KINDS.map(([kind]) => kind).find((kind) => kind === textOf(header?.format).toUpperCase());
   const buttons = partsIn(partOf(components, 'BUTTONS')?.buttons);
   const isPlain =
     components.every(({ type }) => known.includes(type.toUpperCase())) &&
-    (header === undefined || textOf(header.format).toUpperCase() === 'TEXT') &&
+    (header === undefined || headerKind !== undefined) &&
     (category === 'AUTHENTICATION'
       ? buttons.every(({ otp_type: kind }) => kind === 'COPY_CODE')
       : buttons.every(
@@ -105,6 +120,7 @@ function draftOf(template: Template): Draft | null {
     name,
     language,
     category,
+    headerKind: headerKind ?? 'TEXT',
     header: textOf(header?.text),
     body: textOf(body?.text),
     footer: textOf(footer?.text),
@@ -122,8 +138,11 @@ function draftOf(template: Template): Draft | null {
   };
 }
 
+const variablesOf = (draft: Draft, place: 'header' | 'body'): string[] =>
+  place === 'header' && draft.headerKind !== 'TEXT' ? [] : variablesIn(draft[place]);
+
 const isNumbered = (draft: Draft): boolean =>
-  [...variablesIn(draft.header), ...variablesIn(draft.body)].every((name) => /^\d+$/.test(name));
+  [...variablesOf(draft, 'header'), ...variablesOf(draft, 'body')].every((name) => /^\d+$/.test(name));
 
 function textPart(draft: Draft, place: 'header' | 'body'): Part {
   const names = variablesIn(draft[place]);
@@ -139,6 +158,12 @@ function textPart(draft: Draft, place: 'header' | 'body'): Part {
   return { ...part, example };
 }
 
+function headerOf(draft: Draft): Part[] {
+  const { headerKind: format, headerFile } = draft;
+  if (format !== 'TEXT') return [{ type: 'HEADER', format, example: { media_object_id: headerFile?.id ?? '' } }];
+  return draft.header === '' ? [] : [textPart(draft, 'header')];
+}
+
 /** The parts in the platform's form. */
 function componentsOf(draft: Draft): Part[] {
   if (draft.category === 'AUTHENTICATION') {
@@ -149,7 +174,7 @@ function componentsOf(draft: Draft): Part[] {
     ];
   }
   return [
-    ...(draft.header === '' ? [] : [textPart(draft, 'header')]),
+    ...headerOf(draft),
     textPart(draft, 'body'),
     ...(draft.footer === '' ? [] : [{ type: 'FOOTER', text: draft.footer }]),
     ...(draft.buttons.length === 0 ? [] : [{ type: 'BUTTONS', buttons: draft.buttons.map(buttonOf) }]),
@@ -174,15 +199,15 @@ function problemsOf(draft: Draft): Record<string, string> {
       found.minutes = '1 to 90 minutes, or nothing.';
     return found;
   }
-  const header = textProblem(draft.header, MAX.header);
+  const header = draft.headerKind === 'TEXT' ? textProblem(draft.header, MAX.header) : fileProblem(draft);
   if (header !== null) found.header = header;
-  else if (variablesIn(draft.header).length > 1) found.header = 'At most one variable.';
+  else if (variablesOf(draft, 'header').length > 1) found.header = 'At most one variable.';
   const body =
     draft.body.trim() === '' ? 'It needs a text.' : (textProblem(draft.body, MAX.body) ?? edgeProblem(draft.body));
   if (body !== null) found.body = body;
   if (variablesIn(draft.footer).length > 0) found.footer = 'It takes no variables.';
   for (const place of ['header', 'body'] as const) {
-    for (const name of variablesIn(draft[place])) {
+    for (const name of variablesOf(draft, place)) {
       const key = `${place}.${name}`;
       if ((draft.examples[key] ?? '').trim() === '') found[key] = 'WhatsApp reviews it with an example.';
     }
@@ -207,6 +232,14 @@ function textProblem(text: string, longest: number): string | null {
   if (isNumbers && missing !== undefined) return `Variables count from {{1}} without gaps: {{${missing}}} is missing.`;
   if (/\}\}\{\{/.test(text)) return 'There must be words between two variables.';
   return null;
+}
+
+function fileProblem({ headerKind, headerFile }: Draft): string | null {
+  if (headerFile === null) return 'WhatsApp reviews it with a file: choose one.';
+  const [, wanted] = HEADER_KINDS.find(([kind]) => kind === headerKind) ?? [];
+  return headerFile.type.toUpperCase() === headerKind
+    ? null
+    : `This file is of the type ${headerFile.type}: choose another one for “${wanted}”.`;
 }
 
 function edgeProblem(text: string): string | null {
@@ -323,15 +356,36 @@ export function TemplateForm({ connection, template, onDone, onCancel }: FormPro
         </>
       ) : (
         <>
-          <Line label="Header (optional)" problem={shown('header')}>
-            <input
-              dir="auto"
-              maxLength={MAX.header}
-              value={draft.header}
-              onBlur={() => touch('header')}
-              onChange={(event) => set('header', { header: event.target.value })}
-            />
+          <Line label="Kind of header" problem={null}>
+            <select
+              value={draft.headerKind}
+              onChange={(event) => setDraft({ ...draft, headerKind: event.target.value as HeaderKind })}
+            >
+              {HEADER_KINDS.map(([kind, words]) => (
+                <option key={kind} value={kind}>
+                  {words}
+                </option>
+              ))}
+            </select>
           </Line>
+          {draft.headerKind === 'TEXT' ? (
+            <Line label="Header (optional)" problem={shown('header')}>
+              <input
+                dir="auto"
+                maxLength={MAX.header}
+                value={draft.header}
+                onBlur={() => touch('header')}
+                onChange={(event) => set('header', { header: event.target.value })}
+              />
+            </Line>
+          ) : (
+            <div className={shown('header') === null ? 'field' : 'field is-wrong'}>
+              <span>File for the review; each message has its own</span>
+              {draft.headerFile !== null && <bdi className="file-name">{draft.headerFile.filename}</bdi>}
+              <Upload connectionId={connection} onDone={(headerFile) => set('header', { headerFile })} />
+              {shown('header') !== null && <small role="alert">{shown('header')}</small>}
+            </div>
+          )}
           <Line label={`Body (${[...draft.body].length} of ${MAX.body})`} problem={shown('body')}>
             <textarea
               dir="auto"
@@ -343,7 +397,7 @@ export function TemplateForm({ connection, template, onDone, onCancel }: FormPro
             />
           </Line>
           {(['header', 'body'] as const).flatMap((place) =>
-            variablesIn(draft[place]).map((variable) => {
+            variablesOf(draft, place).map((variable) => {
               const key = `${place}.${variable}`;
               return (
                 <Line key={key} label={`Example of {{${variable}}} in the ${place}`} problem={shown(key)}>

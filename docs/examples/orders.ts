@@ -115,7 +115,7 @@ for (const order of orders) {
   if (order.message !== undefined) continue;
   if (order.key === undefined) {
     const file = new Blob([`%PDF-1.4\n% ${order.id}\n%%EOF\n`]);
-    const receipt = await herald.media.upload({ connectionId: number.id, file, filename: 'receipt.pdf' });
+    const receipt = await herald.media.upload({ connection_id: number.id, file, filename: 'receipt.pdf' });
     // The key is stored before the first try: after a crash the same message is asked for, not a second one.
     Object.assign(order, { key: crypto.randomUUID(), receipt: receipt.id });
     await save();

@@ -24,7 +24,6 @@ export function main(options) {
     await addTable(tree, names);
     await makeKnown(tree, names);
     await addClientMethods(tree, names);
-    await nameInTests(tree, names);
     context.logger.info(
       'Next: npm run generate, which writes the API description, the client and docs/schema.sql anew.',
     );
@@ -76,23 +75,4 @@ async function addClientMethods(tree, { files, Many, One, many }) {
     },
 `;
   await insert(tree, 'clients/typescript/src/client.ts', '    otp: {', methods);
-}
-
-/** Tests that hold all operations against lists of their own. */
-async function nameInTests(tree, { files, many, words, Title }) {
-  const scopes = ['GET', 'POST'].map((method) => [method, '']);
-  scopes.push(...['GET', 'PATCH', 'DELETE'].map((method) => [method, '/{id}']));
-  const lines = scopes.map(
-    ([method, rest]) => `  '${method} /api/v1/${files}${rest}': '${files}:${method === 'GET' ? 'read' : 'write'}',\n`,
-  );
-  await insert(tree, 'test/contract/fuzz/scopes-of-routes.ts', "  'GET /api/v1/media'", lines.join(''));
-  const tag = `  [/^\\/${files}/, '${Title}'],\n`;
-  await insert(tree, 'test/contract/openapi-complete.e2e-spec.ts', '  [/^\\/otp', tag);
-  // The demo has none of them: only a list and a new one answer at the first click.
-  const swagger = 'test/browser/swagger-ui.e2e-spec.ts';
-  await insert(tree, swagger, "  'keys_get',", `  '${many}_list',\n  '${many}_create',\n`);
-  const unmade = ['get', 'update', 'delete'].map((name) => `'${many}_${name}', `);
-  await insert(tree, swagger, "'conversations_control'", unmade.join(''));
-  const titles = ['Read', 'Change', 'Delete'].map((verb) => `'${verb} a ${words}', `);
-  await insert(tree, 'test/client/served.e2e-spec.ts', "'Queue a message: Text to a contact", titles.join(''));
 }

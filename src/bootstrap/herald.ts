@@ -68,7 +68,7 @@ export async function startHerald(options: StartOptions): Promise<Herald> {
     config.database.url = database.url;
   }
   const simulation = roles.includes('simulator') ? await startSimulator(config, options) : null;
-  config.whatsapp.apiUrl ??= `http://127.0.0.1:${config.whatsapp.simulatorPort}`;
+  useSimulator(config, `http://127.0.0.1:${config.whatsapp.simulatorPort}`);
 
   const { createApplication, startApplication } = await loading;
   const app = await timeline.measure('application', () => createApplication(config, logger));
@@ -105,6 +105,9 @@ function requireFolders({ process, media }: Config): void {
   }
 }
 
+/** The simulator takes it for the app of any token, as the platform does. */
+const SIMULATED_APP = 'app';
+
 async function startSimulatorOnly(config: Config, options: StartOptions): Promise<Herald> {
   const { simulator, url } = await startSimulator(config, options);
   const { publicUrl, host, port } = config.process;
@@ -115,8 +118,15 @@ async function startSimulatorOnly(config: Config, options: StartOptions): Promis
 async function startSimulator(config: Config, { timeline, teardown, simulatorOptions }: StartOptions) {
   const role = await timeline.measure('simulator', () => startSimulatorRole(config, simulatorOptions));
   teardown.add('simulator', () => role.simulator.stop());
-  config.whatsapp.apiUrl ??= role.url;
+  useSimulator(config, role.url);
   return role;
+}
+
+/** Unless another platform is set. */
+function useSimulator({ whatsapp }: Config, url: string): void {
+  if (whatsapp.apiUrl !== null) return;
+  whatsapp.apiUrl = url;
+  whatsapp.appId ??= SIMULATED_APP;
 }
 
 async function stopHttp(app: NestExpressApplication, settings: Config['process']): Promise<void> {

@@ -24,7 +24,7 @@ export const commonErrors = defineErrors('common', {
   VALIDATION_FAILED: error<Violations>({
     kind: 'unprocessable',
     ...violating('message'),
-    when: 'The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`.',
+    when: 'The body of POST /messages fits no message variant, or more than one.',
     fix: 'Fix the fields named in `details`; the API description shows an example of each variant.',
     sample: { details: [{ field: 'text.body', rule: 'required', message: 'text.body is missing.' }] },
   }),

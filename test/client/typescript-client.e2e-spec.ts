@@ -8,6 +8,7 @@ import {
   WebhookVerificationError,
   type HeraldClient,
   type SendMessage,
+  type Usage,
   type WebhookEvent,
 } from '../../clients/typescript/src/index.js';
 import { newWebhookSecret, signDelivery } from '../../src/common/standard-webhooks.js';
@@ -249,6 +250,9 @@ describe('the client against Herald', () => {
     expect([code, error.status, error.docUrl]).toEqual([code, 422, `${test.baseUrl}/docs/errors#${code}`]);
     expect(error.details.map(({ field }) => field)).toContain('text.body');
     expect(error.requestId).not.toBe('');
+    for (const part of [error.text, error.details[0]?.message, code, error.requestId])
+      expect(error.message).toContain(part);
+    expect(error.message.startsWith(error.text)).toBe(true);
     expect(isHeraldError(error, 'RATE_LIMITED')).toBe(false);
     await expect(herald.messages.get(crypto.randomUUID())).rejects.toMatchObject({ code: 'MESSAGE_NOT_FOUND' });
     const stranger = createHeraldClient({ baseUrl: test.baseUrl, apiKey: 'hrld_live_wrong' });
@@ -258,7 +262,11 @@ describe('the client against Herald', () => {
   it('keeps files, templates, profile and webhook', async () => {
     const { id } = sender.connection;
     const file = new Blob(['Soup, bread, coffee\n'], { type: 'text/plain' });
-    const media = await herald.media.upload({ connectionId: id, file, filename: 'menu.txt', type: 'document' });
+    const media = await herald.media.upload({ connection_id: id, file, filename: 'menu.txt', type: 'document' });
+    const former = await herald.media.upload({ connectionId: id, file, filename: 'menu.txt', type: 'document' });
+    await herald.media.remove(former.id);
+    // @ts-expect-error the number is missing: the compiler says so before Herald does
+    await expect(herald.media.upload({ file, filename: 'menu.txt' })).rejects.toThrow('connection_id is missing');
     expect(media).toMatchObject({ filename: 'menu.txt', size_bytes: 20, type: 'document' });
     const link = await herald.media.link(media.id);
     expect(await (await fetch(link.url)).text()).toBe('Soup, bread, coffee\n');
@@ -267,6 +275,19 @@ describe('the client against Herald', () => {
 
     const names = (await herald.templates.list(id)).map(({ name }) => name);
     expect(names).toContain('order_update');
+    const each: string[] = [];
+    for await (const { name } of herald.templates.list(id, { limit: 1 })) each.push(name);
+    expect(each.sort()).toEqual(names.sort());
+    expect(await herald.templates.list(id, { limit: 1 })).toHaveLength(1);
+    await expect(herald.templates.list(crypto.randomUUID())).rejects.toMatchObject({ code: 'CONNECTION_NOT_FOUND' });
+    const first = await herald.templates.list(id, { limit: 1 }).page();
+    const second = await herald.templates.list(id, { limit: 1 }).page(first.next);
+    expect([first, second].flatMap(({ items }) => items.map(({ name }) => name)).sort()).toEqual(each.slice(0, 2));
+    const numbers: string[] = [];
+    for await (const connection of herald.connections.list()) numbers.push(connection.id);
+    expect(numbers).toEqual([id]);
+    const usage: Usage = await herald.usage.get({ group_by: 'connection_id' });
+    expect(usage).toEqual(await herald.usage.messages({ group_by: 'connection_id' }));
     const preview = await herald.templates.preview(id, {
       template_name: 'order_update',
       parameters: { body: ['Ana', '4711'] },

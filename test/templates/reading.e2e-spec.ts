@@ -304,6 +304,52 @@ describe('POST /connections/{id}/templates/preview', () => {
     ]);
   });
 
+  it.each([
+    ['an empty value', '', 'empty'],
+    ['a line break', 'Ana\nBea', 'line_break'],
+    ['a tab', 'Ana\tBea', 'tab'],
+    ['five spaces in a row', 'Ana     Bea', 'five_spaces'],
+  ])('refuses %s as a send does, also beside one that is missing', async (_what, value, given) => {
+    const workspace = await templateWorkspace(stage.test);
+    stage.platform.add(workspace.wabaId, { components: [{ type: 'BODY', text: 'Hello {{1}}, {{2}} is ready.' }] });
+    const template = { name: 'order_update', language: 'en_US' };
+    const components = [{ type: 'body', parameters: [{ type: 'text', text: value }] }];
+    for (const sent of [{ parameters: { body: [value] } }, { components }]) {
+      const { status, body } = await workspace.api.post(`${workspace.path}/preview`, {
+        template_name: template.name,
+        ...sent,
+      });
+      expect([status, body.error.code]).toEqual([422, 'TEMPLATE_PARAMETERS_MISMATCH']);
+      expect(body.error).toMatchObject({ given: { component: 'body', parameter: 1, value: given } });
+    }
+    const whole = [
+      {
+        type: 'body',
+        parameters: [
+          { type: 'text', text: value },
+          { type: 'text', text: 'x' },
+        ],
+      },
+    ];
+    const previewed = await workspace.api.post(`${workspace.path}/preview`, {
+      template_name: template.name,
+      components: whole,
+    });
+    const sent = await workspace.api.post(
+      '/messages',
+      {
+        connection_id: workspace.connection.id,
+        to: '+15550001234',
+        type: 'template',
+        template: { ...template, components: whole },
+      },
+      { headers: { 'idempotency-key': newId() } },
+    );
+    const { request_id: _one, ...refusal } = sent.body.error;
+    const { request_id: _other, ...same } = previewed.body.error;
+    expect([sent.status, same]).toEqual([previewed.status, refusal]);
+  });
+
   it('takes an approved version where no language is given', async () => {
     const workspace = await templateWorkspace(stage.test);
     stage.platform.add(workspace.wabaId, { language: 'de', status: 'REJECTED' });

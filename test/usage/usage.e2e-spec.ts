@@ -28,6 +28,8 @@ type Figures = Record<(typeof MEASURES)[number], number>;
 interface Row extends Figures {
   start: string;
   country?: string | null;
+  connection?: string | null;
+  connection_id?: string | null;
   billable: Record<string, number>;
   failures: Record<string, number>;
   cost: Cost | null;
@@ -264,6 +266,18 @@ describe('GET /usage', () => {
     const second = await test.factories.connection({ organizationId: workspace.organizationId });
     expect((await usage(api, `${range}&connection=${connection.id.toUpperCase()}`)).totals.submitted).toBe(2);
     expect((await usage(api, `${range}&connection=${second.id}`)).data).toEqual([]);
+    const name = 'connection_id';
+    for (const value of [connection.id, second.id]) {
+      const former = await usage(api, `${range}&connection=${value}&group_by=connection`);
+      expect(await usage(api, `${range}&${name}=${value}&group_by=${name}`)).toEqual(former);
+      expect(await usage(api, `${range}&${name}=${value}&connection=${value}&group_by=${name},connection`)).toEqual(
+        former,
+      );
+      for (const row of former.data) expect([row.connection, row.connection_id]).toEqual([value, value]);
+    }
+    expect((await usage(api, `${range}&connection_id=${connection.id}`)).totals.submitted).toBe(2);
+    const both = await api.get(`/usage?${range}&connection=${second.id}&connection_id=${connection.id}`);
+    expect([both.status, both.body.error.details?.[0]?.field]).toEqual([400, 'connection']);
     expect((await usage((await sendingWorkspace(test)).api, range)).data).toEqual([]);
   });
 

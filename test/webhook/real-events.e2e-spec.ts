@@ -205,7 +205,10 @@ describe('what happens beside messages', () => {
     const { data } = await arrived('media.ready', () => true);
     const media = data.media as { id: string };
     const received = await arrived('message.received', ({ message }) => (message as { type: string }).type === 'image');
-    expect((received.data.message as { media_object_id: string }).media_object_id).toBe(media.id);
+    const message = received.data.message as { id: string; conversation_id: string; media_object_id: string };
+    expect(message.media_object_id).toBe(media.id);
+    expect(received.data.conversation_id).toBe(message.conversation_id);
+    expect(data).toMatchObject({ message_id: message.id, conversation_id: message.conversation_id });
     const { expires_at: _, ...shown } = (await sender.api.get(`/media/${media.id}`)).body.data as object & {
       expires_at: unknown;
     };

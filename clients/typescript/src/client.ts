@@ -1,6 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
 import { errorOf } from './errors.js';
-import { everyEvent, everyItem, type FollowOptions, type List, type ListPage } from './pages.js';
+import { everyEvent, everyItem, everyPage, type FollowOptions, type List, type ListPage } from './pages.js';
 import type * as R from './resources.js';
 import { retryingFetch, type RetryOptions } from './retrying-fetch.js';
 import type { paths } from './schema.js';
@@ -18,13 +18,15 @@ export interface Keyed {
   idempotencyKey?: string;
 }
 
-export interface UploadOptions {
-  connectionId: string;
+export type UploadOptions = {
   file: Blob;
   filename: string;
   type?: R.Media['type'];
   voice?: boolean;
-}
+} & (
+  | { connection_id: string; connectionId?: undefined }
+  | { /** The former name. */ connectionId: string; connection_id?: undefined }
+);
 
 export type HeraldClient = ReturnType<typeof createHeraldClient>;
 
@@ -88,7 +90,8 @@ export function createHeraldClient(options: HeraldClientOptions) {
       get: async () => dataOf(await api.GET('/api/v1/key')),
     },
     connections: {
-      list: async () => dataOf(await api.GET('/api/v1/connections')),
+      /** All numbers: await it, or go through it. */
+      list: () => everyPage(async () => ({ items: dataOf(await api.GET('/api/v1/connections')), next: null })),
     },
     messages: {
       send: async (body: R.SendMessage, { idempotencyKey }: Keyed = {}) =>
@@ -174,14 +177,23 @@ export function createHeraldClient(options: HeraldClientOptions) {
     },
     usage: {
       /** What was sent and received by time, and what it cost. */
+      get: async (query: R.UsageQuestion = {}): Promise<R.Usage> =>
+        answerOf(await api.GET('/api/v1/usage', { params: { query } })),
+      /** The same as `get`. */
       messages: async (query: R.UsageQuestion = {}) => answerOf(await api.GET('/api/v1/usage', { params: { query } })),
       /** The same of one-time codes, with a key of an OTP project. */
       codes: async (query: R.CodeUsageQuestion = {}) =>
         answerOf(await api.GET('/api/v1/usage/codes', { params: { query } })),
     },
     templates: {
-      list: async (id: string, query: R.TemplateFilter = {}) =>
-        dataOf(await api.GET('/api/v1/connections/{id}/templates', { params: { path: { id }, query } })),
+      /** Awaited, it is the first page; gone through, every template, one request a page. `limit` is the length of a page. */
+      list: (id: string, filter: R.TemplateFilter = {}) =>
+        everyPage(async (cursor) => {
+          const query = { ...filter, after: cursor ?? undefined };
+          const params = { path: { id }, query };
+          const { data, pagination } = answerOf(await api.GET('/api/v1/connections/{id}/templates', { params }));
+          return { items: data, next: pagination.next_after };
+        }),
       get: async (id: string, name: string, language?: string) =>
         dataOf(
           await api.GET('/api/v1/connections/{id}/templates/{name}', {
@@ -207,7 +219,7 @@ export function createHeraldClient(options: HeraldClientOptions) {
       upload: async (upload: UploadOptions) =>
         dataOf(
           await api.POST('/api/v1/media', {
-            body: { connection_id: upload.connectionId, file: upload.filename },
+            body: { connection_id: numberOf(upload), file: upload.filename },
             bodySerializer: () => formOf(upload),
           }),
         ),
@@ -307,9 +319,16 @@ function dataOf<Data>(result: Result<{ data: Data }>): Data {
   return answerOf(result).data;
 }
 
-function formOf({ connectionId, file, filename, type, voice }: UploadOptions): FormData {
+function numberOf({ connection_id: id, connectionId }: UploadOptions): string {
+  const given = id ?? connectionId;
+  if (typeof given !== 'string') throw new TypeError('connection_id is missing. Take it from connections.list().');
+  return given;
+}
+
+function formOf(upload: UploadOptions): FormData {
+  const { file, filename, type, voice } = upload;
   const form = new FormData();
-  form.set('connection_id', connectionId);
+  form.set('connection_id', numberOf(upload));
   // Herald wants the fields first: it decides by them while the file comes in.
   if (type !== undefined) form.set('type', type);
   if (voice !== undefined) form.set('voice', String(voice));

@@ -10,7 +10,8 @@ export class HeraldError<Code extends string = ErrorCode> extends Error {
   constructor(
     readonly status: number,
     readonly code: Code,
-    message: string,
+    /** What Herald says; `message` of this error has code, details and request id too. */
+    readonly text: string,
     /** Give it when you ask for help; it names the request in Herald's log. */
     readonly requestId: string,
     /** A page about the code: when it comes, and what to do. */
@@ -22,8 +23,15 @@ export class HeraldError<Code extends string = ErrorCode> extends Error {
     /** Every field of the error, those of its code too: `window_expired_at`, `required_scope` and so on. */
     readonly fields: Readonly<Record<string, unknown>>,
   ) {
-    super(message);
+    super(wordsOf(text, code, requestId, details));
   }
+}
+
+/** All that a log needs of it. */
+function wordsOf(text: string, code: string, requestId: string, details: readonly ErrorDetail[]): string {
+  const each = details.map(({ message }) => message).filter((message) => !text.includes(message));
+  const request = requestId === '' ? '' : `, request ${requestId}`;
+  return `${[text, ...each].join(' ')} (${code}${request})`;
 }
 
 /** No answer came: the service is out of reach, or took too long. With an Idempotency-Key the request may be repeated. */

@@ -6,7 +6,7 @@ export {
   type UploadOptions,
 } from './client.js';
 export { HeraldConnectionError, HeraldError, isHeraldError, type ErrorDetail } from './errors.js';
-export type { CursorStore, FollowOptions, List, ListPage } from './pages.js';
+export type { AwaitableList, CursorStore, FollowOptions, List, ListPage } from './pages.js';
 export { receivedContent, type ReceivedContent } from './received.js';
 export {
   verifyWebhook,

@@ -29,6 +29,9 @@ export interface List<Item> extends AsyncGenerator<Item, void> {
   page(cursor?: string | null): Promise<ListPage<Item>>;
 }
 
+/** A list that can also be awaited: then it is its first page. */
+export type AwaitableList<Item> = List<Item> & Promise<Item[]>;
+
 /** Where a reader of events keeps its place, so that it goes on there after a restart. */
 export interface CursorStore {
   /** Empty before the first event. */
@@ -134,6 +137,23 @@ export function everyItem<Item>(read: (place: Place) => Promise<Page<Item>>): Li
     return { items: data, next: before === null || id === null ? null : `${before}~${id}` };
   };
   return Object.assign(itemsOf(page), { page });
+}
+
+/**
+ * Every item of a list, page by page; awaited, the items of the first page.
+ *
+ * @param page one page from a cursor on; the first without one
+ */
+export function everyPage<Item>(page: List<Item>['page']): AwaitableList<Item> {
+  let first: Promise<Item[]> | undefined;
+  const awaited = (): Promise<Item[]> => (first ??= page().then(({ items }) => items));
+  const promise: Omit<Promise<Item[]>, typeof Symbol.toStringTag> = {
+    // oxlint-disable-next-line unicorn/no-thenable -- to be awaited is the point
+    then: (...handlers) => awaited().then(...handlers),
+    catch: (handler) => awaited().catch(handler),
+    finally: (handler) => awaited().finally(handler),
+  };
+  return Object.assign(itemsOf(page), { page }, promise) as AwaitableList<Item>;
 }
 
 async function* itemsOf<Item>(page: List<Item>['page']): AsyncGenerator<Item, void> {

@@ -17,6 +17,8 @@ export type OtpChallenge = Schemas['OtpChallengeResponse'];
 export type Profile = Schemas['ProfileResponse'];
 export type Tag = Schemas['TagResponse'];
 export type Template = Schemas['TemplateResponse'];
+export type Usage = Schemas['UsageResponse'];
+export type UsageRow = Schemas['UsageRowResponse'];
 export type Replay = Schemas['ReplayData'];
 export type WebhookSettings = Schemas['WebhookSettingsWithSecret'];
 

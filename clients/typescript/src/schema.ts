@@ -80,7 +80,9 @@ export interface paths {
          *     `body` with one example for each variable, or of `components` in the platform's own format. One request makes one
          *     language; a further one with the same name adds another.
          *
-         *     A media header needs `example.header_handle`, which the platform gives for an upload of its own.
+         *     A header with a picture, a film or a document, the template's own or a card's, shows a sample to the review: give
+         *     `example: {media_object_id}`, a file from `POST /media`, or `example: {header_handle}`, which the platform gives for an
+         *     upload of your own. Herald uploads the file for the app that its operator has named.
          *
          *     Where the platform gives no clear answer (502, 504) the template may exist all the same: read it before you repeat
          *     the request.
@@ -126,7 +128,8 @@ export interface paths {
         /**
          * Change the components of a template
          * @description Replaces all components of one language; the platform reviews them again, and until then the template
-         *     cannot be sent. An approved template can be changed once in 24 hours and ten times in 30 days.
+         *     cannot be sent. An approved template can be changed once in 24 hours and ten times in 30 days. Samples of headers are
+         *     given as for a new template.
          *
          *     Needs a key with the scope `templates:write`.
          */
@@ -145,8 +148,8 @@ export interface paths {
         /**
          * Preview a template with its variables filled
          * @description Renders the template as its reader will see it, and sends nothing. `missing` names the variables that got
-         *     no value, `unused` the values that no variable takes. Give the `components` that you will send, or `parameters` with
-         *     the values of header and body alone.
+         *     no value, `unused` the values that no variable takes. A value that a send refuses, such as an empty one or one with a line
+         *     break, is 422 as there. Give the `components` that you will send, or `parameters` with the values of header and body alone.
          *
          *     Needs a key with the scope `templates:read`.
          */
@@ -2986,6 +2989,11 @@ export interface components {
             /** @description For `after` of GET /events. */
             cursor: string;
             data: {
+                /**
+                 * Format: uuid
+                 * @description Of that message.
+                 */
+                conversation_id: string | null;
                 media: {
                     /** Format: uuid */
                     connection_id: string;
@@ -3008,6 +3016,11 @@ export interface components {
                     type: "image" | "video" | "audio" | "document" | "sticker";
                     voice: boolean;
                 };
+                /**
+                 * Format: uuid
+                 * @description The message that brought it; null where that is not known.
+                 */
+                message_id: string | null;
                 /** @description Why it will not come, in words. */
                 reason: string | null;
                 /**
@@ -3070,6 +3083,11 @@ export interface components {
             /** @description For `after` of GET /events. */
             cursor: string;
             data: {
+                /**
+                 * Format: uuid
+                 * @description Of that message.
+                 */
+                conversation_id: string | null;
                 media: {
                     /** Format: uuid */
                     connection_id: string;
@@ -3092,6 +3110,11 @@ export interface components {
                     type: "image" | "video" | "audio" | "document" | "sticker";
                     voice: boolean;
                 };
+                /**
+                 * Format: uuid
+                 * @description The message that brought it; null where that is not known.
+                 */
+                message_id: string | null;
                 /**
                  * @description Only where POST /webhook/test made it: an example.
                  * @constant
@@ -3426,6 +3449,11 @@ export interface components {
                         [key: string]: unknown;
                     };
                 };
+                /**
+                 * Format: uuid
+                 * @description As in `message`; null of what was said in a group.
+                 */
+                conversation_id: string | null;
                 /** @description Said in a group: it belongs to no conversation and opens no window. */
                 group_id?: string;
                 /** @description State of the customer's keys, where the number checks for changes. */
@@ -3778,6 +3806,11 @@ export interface components {
                     user_id: string | null;
                 };
                 content: components["schemas"]["ReceivedContent"];
+                /**
+                 * Format: uuid
+                 * @description As in `message`; null of what was said in a group.
+                 */
+                conversation_id: string | null;
                 message: {
                     body: string | null;
                     client_message_id: string | null;
@@ -3897,6 +3930,11 @@ export interface components {
                         [key: string]: unknown;
                     };
                 };
+                /**
+                 * Format: uuid
+                 * @description As in `message`; null of what was said in a group.
+                 */
+                conversation_id: string | null;
                 /** @description Said in a group: it belongs to no conversation and opens no window. */
                 group_id?: string;
                 /** @description State of the customer's keys, where the number checks for changes. */
@@ -4227,6 +4265,8 @@ export interface components {
                     phone: string | null;
                     user_id: string | null;
                 };
+                /** Format: uuid */
+                conversation_id: string | null;
                 /**
                  * Format: uuid
                  * @description The message with the order; null: not known.
@@ -6510,10 +6550,16 @@ export interface components {
             category?: string | null;
             /**
              * Format: uuid
-             * @description With `group_by=connection`.
+             * @description As `connection_id`.
              * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
              */
             connection?: string | null;
+            /**
+             * Format: uuid
+             * @description With `group_by=connection_id`.
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            connection_id?: string | null;
             /** @description Estimated; null: the operator has set no price for some of the messages. */
             cost: components["schemas"]["CostResponse"] | null;
             /** @description The same of those with a price; null: there are no prices. */
@@ -7191,6 +7237,22 @@ export interface components {
         };
         /**
          * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
+         *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
+         */
+        Refused404_CONNECTION_NOT_FOUND_MEDIA_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
          *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
          */
         Refused404_CONNECTION_NOT_FOUND_TEMPLATE_NOT_FOUND: {
@@ -7272,6 +7334,23 @@ export interface components {
         };
         /** @description - [`TAG_NOT_FOUND`](/docs/errors#TAG_NOT_FOUND): No message of this key's workspace was accepted with the tag, and no PUT /tags/{tag} made it. */
         Refused404_TAG_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
+         *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
+         *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
+         */
+        Refused404_templates_edit: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7385,6 +7464,22 @@ export interface components {
          *     - [`MESSAGE_NOT_RECEIVED`](/docs/errors#MESSAGE_NOT_RECEIVED): A message that you sent, or whose contact was erased, was to be marked as read.
          */
         Refused409_CONNECTION_NOT_READY_MESSAGE_NOT_RECEIVED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
+         *     - [`META_APP_ID_MISSING`](/docs/errors#META_APP_ID_MISSING): A template names its sample file by `media_object_id`, and the setting META_APP_ID is not there.
+         */
+        Refused409_CONNECTION_NOT_READY_META_APP_ID_MISSING: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7546,9 +7641,22 @@ export interface components {
         };
         /**
          * @description - [`BATCH_REFUSED`](/docs/errors#BATCH_REFUSED): A message of a strict batch cannot be sent. Nothing was stored.
-         *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`.
+         *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one.
          */
         Refused422_BATCH_REFUSED_VALIDATION_FAILED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another. */
+        Refused422_MEDIA_TYPE_MISMATCH: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7573,9 +7681,22 @@ export interface components {
          *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
          *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
          *     - [`TEMPLATE_PARAMETERS_MISMATCH`](/docs/errors#TEMPLATE_PARAMETERS_MISMATCH): The components of the message do not fill the template's variables.
-         *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`.
+         *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one.
          */
         Refused422_messages_send: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`TEMPLATE_PARAMETERS_MISMATCH`](/docs/errors#TEMPLATE_PARAMETERS_MISMATCH): The components of the message do not fill the template's variables. */
+        Refused422_TEMPLATE_PARAMETERS_MISMATCH: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7600,7 +7721,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`. */
+        /** @description - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one. */
         Refused422_VALIDATION_FAILED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -8180,10 +8301,11 @@ export interface operations {
             400: components["responses"]["Refused400_INVALID_REQUEST_PLATFORM_REJECTED"];
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
-            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND"];
-            409: components["responses"]["Refused409_CONNECTION_NOT_READY"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND_MEDIA_NOT_FOUND"];
+            409: components["responses"]["Refused409_CONNECTION_NOT_READY_META_APP_ID_MISSING"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_MEDIA_TYPE_MISMATCH"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -8416,10 +8538,11 @@ export interface operations {
             400: components["responses"]["Refused400_INVALID_REQUEST_PLATFORM_REJECTED"];
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
-            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND_TEMPLATE_NOT_FOUND"];
-            409: components["responses"]["Refused409_CONNECTION_NOT_READY"];
+            404: components["responses"]["Refused404_templates_edit"];
+            409: components["responses"]["Refused409_CONNECTION_NOT_READY_META_APP_ID_MISSING"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_MEDIA_TYPE_MISMATCH"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -8488,7 +8611,7 @@ export interface operations {
             404: components["responses"]["Refused404_CONNECTION_NOT_FOUND_TEMPLATE_NOT_FOUND"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
-            422: components["responses"]["Refused422_VALIDATION_FAILED"];
+            422: components["responses"]["Refused422_TEMPLATE_PARAMETERS_MISMATCH"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -11138,11 +11261,13 @@ export interface operations {
             query?: {
                 /** @description Only what WhatsApp charged, or left free, under this category; `marketing` has `marketing_lite` too. */
                 category?: string;
-                /** @description Only of this number: an id from GET /connections. */
+                /** @description The same as `connection_id`, by its former name. */
                 connection?: string;
+                /** @description Only of this number: an id from GET /connections. */
+                connection_id?: string;
                 /** @description Only to and from numbers of this country: ISO 3166 alpha-2. */
                 country?: string;
-                /** @description Separated by commas: connection, type, template, category, country, source. */
+                /** @description Separated by commas: connection_id, type, template, category, country, source; `connection` is `connection_id`. */
                 group_by?: string;
                 /** @description One row for each of these; `hour` takes 31 days at the most, `day` 400, `month` 800. */
                 interval?: "hour" | "day" | "month";
@@ -11210,6 +11335,7 @@ export interface operations {
                      *           },
                      *           "unpriced": {},
                      *           "start": "2026-11-21T00:00:00.000+01:00",
+                     *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
                      *           "connection": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
                      *           "type": "template",
                      *           "template": "order_shipped",
@@ -12668,6 +12794,7 @@ export type ErrorCode =
   | 'MESSAGE_NOT_FOUND'
   | 'MESSAGE_NOT_RECEIVED'
   | 'MESSAGE_NOT_RETRYABLE'
+  | 'META_APP_ID_MISSING'
   | 'OPT_OUT_NOT_FOUND'
   | 'OPT_OUT_NOT_YOURS'
   | 'OTP_ATTEMPTS_EXHAUSTED'

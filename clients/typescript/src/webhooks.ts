@@ -35,7 +35,7 @@ const SIGNED = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
  *
  * @param rawBody the body as it came: parsed and written again it is another text, and its signature wrong
  * @param secrets of the webhook; while you change over, the new and the old one
- * @throws WebhookVerificationError where it is not from Herald: answer 400 and do nothing
+ * @throws WebhookVerificationError where it is not from Herald: answer 401 and do nothing
  */
 export function verifyWebhook(
   rawBody: string | Uint8Array,

@@ -112,3 +112,9 @@ export function words(value: string): string[] {
   if (found.length === 0) throw new InvalidSetting('must not be empty');
   return found;
 }
+
+/** An id of the platform's. */
+export function decimalId(value: string): string {
+  if (!/^\d{1,20}$/.test(value)) throw new InvalidSetting('must be made of digits, such as 670843887433847');
+  return value;
+}

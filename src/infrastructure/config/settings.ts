@@ -1,6 +1,7 @@
 import { encryptionKeys } from './encryption-keys.js';
 import { GRAPH_VERSION } from './graph-version.js';
 import {
+  decimalId,
   flag,
   integer,
   InvalidSetting,
@@ -128,6 +129,9 @@ export const SETTINGS = {
     ),
     verifyToken: text('WHATSAPP_VERIFY_TOKEN', { secret: true, required: 'api', leastLength: 8 }).means(
       "Token of the webhook handshake, as typed into the Meta app's settings; in production at least 8 characters. Default: generated in DATA_DIR.",
+    ),
+    appId: setting('META_APP_ID', decimalId).means(
+      'Id of the Meta app: digits. With it the sample files of templates are uploaded for your callers. Default: none; the simulator needs none.',
     ),
     timeoutMs: integer('WHATSAPP_TIMEOUT_MS', [500, 19_000], { default: 15_000 }).means(
       'Milliseconds to wait for the answer to a send; then its outcome is unknown. Less than SEND_LEASE_MS.',

@@ -6,15 +6,13 @@ import { FakeMediaPlatform, refusal } from '../../../test/support/whatsapp/fake-
 import { waitFor } from '../../../test/support/wait-for.js';
 import { CloudApiClient } from './cloud-api-client.js';
 import {
-  LengthMismatchError,
   MediaClient,
-  multipartAround,
   type DownloadExchange,
   type MediaClientOptions,
   type UploadMediaInput,
   type UploadOutcome,
-  type Watched,
 } from './media-client.js';
+import { LengthMismatchError, multipartAround, type Watched } from './upload-body.js';
 
 const TOKEN = 'EAAtestTOKEN0123456789abcdef';
 const BYTES = randomBytes(300_000);

@@ -1,7 +1,6 @@
 import { databaseClock } from '../../common/clock.js';
 import { storableText } from '../../common/json.js';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { randomBytes } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns';
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -16,7 +15,8 @@ import { presentable } from './graph-error.js';
 import { loggableCode, type Exchange } from './http-exchanger.js';
 import { ownId, ownInteger, ownText, parseJson } from './json-access.js';
 import { classifyExchange, isSendableToken, UNSENDABLE_TOKEN, type NotAcceptedOutcome } from './outcome.js';
-import { failure, type PlatformResult } from './platform-result.js';
+import { failure, toPlatformResult, type PlatformResult } from './platform-result.js';
+import { multipartAround, type UploadedFile, type Watched, wholeFile } from './upload-body.js';
 
 export interface MediaClientOptions extends Pick<ConnectOptions, 'lookup' | 'ca'> {
   /** As `CloudApiClientOptions`. */
@@ -31,17 +31,16 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** Sockets at the most, for each host. */
 const CONNECTIONS = 64;
 
-export interface UploadMediaInput {
+export interface UploadMediaInput extends UploadedFile {
   readonly phoneNumberId: string;
   readonly token: string;
-  readonly mimeType: string;
-  /** The platform derives types from it too; a path's last part only. */
-  readonly filename: string;
-  /** Exactly what `open` gives. */
-  readonly sizeBytes: number;
-  /** Opens the file's bytes; called at most once, when there is a connection. */
-  open(): Promise<AsyncIterable<Buffer>>;
   readonly signal?: AbortSignal;
+}
+
+/** A sample of what a template shows. */
+export interface UploadSampleInput extends Omit<UploadMediaInput, 'phoneNumberId'> {
+  /** Of the Meta app, or `app` for that of the token. */
+  readonly appId: string;
 }
 
 /** The platform took the file, or it did not: then as a send with the same answer. */
@@ -80,6 +79,9 @@ const MAX_TRANSFER_MS = 15 * 60_000;
 
 /** A media type that can be in a header: `audio/ogg; codecs=opus`. */
 const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w-]{1,40}=[\w.+-]{1,100}){0,3}$/;
+
+/** Its signature looks like a query, and is a part of it. */
+const UPLOAD_SESSION = /^upload:[\w.~:=%+-]{1,2048}(?:\?[\w.~:=%&+-]{1,2048})?$/;
 
 const MAX_REDIRECTS = 3;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -143,11 +145,59 @@ export class MediaClient implements OnApplicationShutdown {
       });
     } catch (error) {
       if (taken.failure !== null) throw taken.failure.error;
-      const code = loggableCode(error);
-      const timedOut = code === 'ANSWER_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT';
-      exchange = { kind: 'broken', written: true, timedOut, code };
+      exchange = brokenBy(error);
     }
     return uploadOutcome(exchange, token);
+  }
+
+  /**
+   * Uploads one file by the resumable upload, in one piece; the result is its handle.
+   * @throws as `uploadMedia`
+   */
+  async uploadSample(input: UploadSampleInput): Promise<PlatformResult<string>> {
+    const { appId, token, mimeType, filename, sizeBytes, signal } = input;
+    const begun = await this.calls.request({
+      method: 'POST',
+      path: `/${encodeURIComponent(appId)}/uploads`,
+      token,
+      query: { file_name: filename, file_length: String(sizeBytes), file_type: mimeType },
+    });
+    if (!begun.ok) return begun;
+    const session = ownText(begun.body, 'id') ?? '';
+    if (!UPLOAD_SESSION.test(session)) return failure('unavailable', { message: 'The platform named no upload.' });
+    const taken: Watched = { failure: null };
+    const chunks = wholeFile(() => input.open(), sizeBytes, taken);
+    let exchange: Exchange;
+    try {
+      exchange = await this.within(sizeBytes, signal, async (end) => {
+        const response = await this.near.request({
+          origin: this.root.origin,
+          method: 'POST',
+          path: `${this.root.path}/${session}`,
+          // These calls alone take no Bearer.
+          headers: {
+            ...headersOf(token),
+            authorization: `OAuth ${token}`,
+            file_offset: '0',
+            'content-type': 'application/octet-stream',
+            'content-length': String(sizeBytes),
+          },
+          body: Readable.from(chunks),
+          signal: end,
+        });
+        const { statusCode: status, headers, body } = response;
+        return { kind: 'answered', status, headers, body: await textOf(body) };
+      });
+    } catch (error) {
+      if (taken.failure !== null) throw taken.failure.error;
+      exchange = brokenBy(error);
+    }
+    const result = toPlatformResult(exchange, token);
+    if (!result.ok) return result;
+    const handle = ownText(result.body, 'h') ?? '';
+    return handle === ''
+      ? failure('unavailable', { status: result.status, message: 'The platform gave no handle for the file.' })
+      : { ...result, body: handle };
   }
 
   /** Asks where a file lies and what it is. */
@@ -258,9 +308,10 @@ class BrokenOff extends Error {
   }
 }
 
-/** What the other end of a stream threw: undici reports it as an error of the request. */
-export interface Watched {
-  failure: { error: unknown } | null;
+function brokenBy(error: unknown): Exchange {
+  const code = loggableCode(error);
+  const timedOut = code === 'ANSWER_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT';
+  return { kind: 'broken', written: true, timedOut, code };
 }
 
 function headersOf(token: string): Record<string, string> {
@@ -300,60 +351,6 @@ export function readMediaDescription(body: unknown): MediaDescription | null {
     sha256: ownText(body, 'sha256'),
     sizeBytes: sizeBytes === null || sizeBytes < 0 ? null : sizeBytes,
   };
-}
-
-type UploadedFile = Pick<UploadMediaInput, 'filename' | 'mimeType' | 'sizeBytes' | 'open'>;
-
-/**
- * A multipart body around one file that is not in memory. The file is opened when what precedes it was taken, so that
- * one that is never sent is never opened; LengthMismatchError ends a body whose file is not as long as was said.
- *
- * @param taken gets what the file's source threw; what ends the request is no failure of the file.
- */
-export function multipartAround({ filename, mimeType, sizeBytes, open }: UploadedFile, taken: Watched) {
-  const boundary = `herald-${randomBytes(18).toString('hex')}`;
-  const part = (name: string, rest: string): string =>
-    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${rest}`;
-  const head = Buffer.from(
-    part('messaging_product', '\r\n\r\nwhatsapp\r\n') +
-      part('type', `\r\n\r\n${mimeType}\r\n`) +
-      part('file', `; filename="${quotable(filename)}"\r\nContent-Type: ${mimeType}\r\n\r\n`),
-  );
-  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
-  async function* chunks(): AsyncGenerator<Buffer> {
-    yield head;
-    let given = 0;
-    let isOut = false;
-    try {
-      for await (const chunk of await open()) {
-        given += chunk.length;
-        if (given > sizeBytes) throw new LengthMismatchError();
-        isOut = true;
-        yield chunk;
-        isOut = false;
-      }
-      if (given !== sizeBytes) throw new LengthMismatchError();
-    } catch (error) {
-      // A stream throws into its generator what ended the request.
-      if (!isOut) taken.failure = { error };
-      throw error;
-    }
-    yield tail;
-  }
-  const contentLength = head.length + sizeBytes + tail.length;
-  return { contentType: `multipart/form-data; boundary=${boundary}`, contentLength, chunks: chunks() };
-}
-
-/** As browsers write names inside quotes (WHATWG, multipart/form-data encoding). */
-function quotable(name: string): string {
-  return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-}
-
-export class LengthMismatchError extends Error {
-  constructor() {
-    super('the file is shorter or longer than it was when it was stored');
-    this.name = 'LengthMismatchError';
-  }
 }
 
 async function readInto(

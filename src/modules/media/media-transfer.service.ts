@@ -14,7 +14,9 @@ import { within } from '../../common/within.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { FileGoneError, FileStorage } from '../../infrastructure/storage/file-storage.js';
-import { LengthMismatchError, MediaClient, type UploadOutcome } from '../../infrastructure/whatsapp/media-client.js';
+import { MediaClient, type UploadOutcome } from '../../infrastructure/whatsapp/media-client.js';
+import { LengthMismatchError } from '../../infrastructure/whatsapp/upload-body.js';
+import type { PlatformResult } from '../../infrastructure/whatsapp/platform-result.js';
 import type { NotAcceptedOutcome } from '../../infrastructure/whatsapp/outcome.js';
 import type { SendingConnection } from '../connections/connections.types.js';
 import { uploadName } from './file-name.js';
@@ -108,6 +110,29 @@ export class MediaTransferService implements BeforeApplicationShutdown {
     }
   }
 
+  /**
+   * Uploads a stored file as the sample of a template; the result is the platform's handle. Null: its bytes are not there.
+   *
+   * @param appId of the Meta app.
+   */
+  async uploadSample(
+    connection: SendingConnection,
+    mediaObjectId: string,
+    appId: string,
+  ): Promise<PlatformResult<string> | null> {
+    const source = await this.media.findUploadSource(wantedOf(connection, mediaObjectId));
+    if (source === null) return null;
+    try {
+      return await this.limiter.within(connection, () =>
+        this.client.uploadSample({ ...this.sentFile(source), token: connection.token, appId }),
+      );
+    } catch (error) {
+      if (!(error instanceof FileGoneError || error instanceof LengthMismatchError)) throw error;
+      this.logger.error(`file ${mediaObjectId}: restore its bytes from a backup: ${error.message}`);
+      return null;
+    }
+  }
+
   /** After the commit: these connections have files to fetch. Never throws. */
   wakeFetch(connectionIds: Iterable<string>): void {
     for (const connectionId of new Set(connectionIds)) this.fetching.wake(fetchLaneOf(connectionId));
@@ -184,15 +209,17 @@ export class MediaTransferService implements BeforeApplicationShutdown {
   }
 
   private upload(source: UploadSource, { phoneNumberId, token }: SendingConnection): Promise<UploadOutcome> {
-    return this.client.uploadMedia({
-      phoneNumberId,
-      token,
-      mimeType: source.mimeType,
-      filename: uploadName(source.mimeType, source.filename),
-      sizeBytes: source.sizeBytes,
-      open: () => this.storage.open(source.storageKey),
+    return this.client.uploadMedia({ ...this.sentFile(source), phoneNumberId, token });
+  }
+
+  private sentFile({ mimeType, filename, sizeBytes, storageKey }: UploadSource) {
+    return {
+      mimeType,
+      filename: uploadName(mimeType, filename),
+      sizeBytes,
+      open: () => this.storage.open(storageKey),
       signal: this.stopping.signal,
-    });
+    };
   }
 
   /** A database that is away for a moment does not cost the id; without it the file would be uploaded again. */

@@ -307,7 +307,7 @@ select ${boundedCount("from media_object where next_attempt_at is not null and s
 
 /**
  * SQL: runs an update of `media_object` that returns `*` of its rows, and writes `media.ready` or `media.failed` for each
- * that is no longer pending, in the same statement. Its rows are those that changed.
+ * that is no longer pending, in the same statement, with the message that brought the file. Its rows are those that changed.
  */
 export function withMediaEvents(update: string): string {
   return `with moved as (${update}), ${insertWebhookEvents(`(
@@ -316,6 +316,11 @@ export function withMediaEvents(update: string): string {
       jsonb_build_object('media', jsonb_build_object('id', m.id, 'connection_id', m.connection_id, 'type', m.type,
         'mime_type', m.mime_type, 'size_bytes', m.size_bytes, 'sha256', m.sha256, 'filename', m.filename,
         'voice', m.voice, 'direction', m.direction, 'status', m.status, 'created_at', ${isoTime('m.created_at')}))
+      || jsonb_build_object('message_id', brought.id, 'conversation_id', brought.conversation_id)
       || case when m.status = 'failed' then jsonb_build_object('reason', m.failure) else '{}' end as event_data
-    from moved m where m.status <> 'pending')`)} select from moved`;
+    from moved m left join lateral (
+      select b.id, coalesce((select v.merged_into from conversation v where v.id = b.conversation_id), b.conversation_id) as conversation_id
+      from message b where b.organization_id = m.organization_id and b.media_object_id = m.id
+      order by b.created_at, b.id limit 1) as brought on true
+    where m.status <> 'pending')`)} select from moved`;
 }

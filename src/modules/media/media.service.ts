@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { AppError } from '../../common/app-error.js';
 import type { Statements } from '../../infrastructure/database/database.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { cleanFileName } from './file-name.js';
@@ -79,9 +80,14 @@ export class MediaService {
    */
   async requireForSending(organizationId: string, mediaId: string, type: MediaType): Promise<FileForSending> {
     const media = await this.media.findForSending(organizationId, mediaId);
-    if (media?.status !== 'stored') throw mediaErrors.MEDIA_NOT_FOUND({}).withKind('unprocessable');
+    if (media?.status !== 'stored') throw this.gone();
     if (media.type !== type) throw mediaErrors.MEDIA_TYPE_MISMATCH({ expected: type, given: media.type });
     return media;
+  }
+
+  /** MEDIA_NOT_FOUND (422), where the bytes of a file that is needed turn out to be lost. */
+  gone(): AppError {
+    return mediaErrors.MEDIA_NOT_FOUND({}).withKind('unprocessable');
   }
 
   /** Adds customers' files that are to be fetched, on the statements of the transaction that stores their messages. */

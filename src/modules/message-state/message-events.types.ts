@@ -51,6 +51,7 @@ export function insertMessageEvents(relation: string, ownerOf: (conversation: st
       m.created_at as occurred_at, m.trace_context,
       array[m.connection_id] as connection_ids,
       jsonb_build_object(
+        'conversation_id', m.conversation_id,
         'message', jsonb_build_object(
           'id', m.id, 'connection_id', m.connection_id, 'conversation_id', m.conversation_id,
           'direction', m.direction, 'source', coalesce(m.source, 'customer'), 'from', m.sender,

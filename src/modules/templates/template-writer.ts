@@ -4,11 +4,20 @@ import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { CloudApiClient, type PlatformRequest } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { own, ownText } from '../../infrastructure/whatsapp/json-access.js';
-import { failure, isTokenRefused, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
+import {
+  failure,
+  isTokenRefused,
+  platformError,
+  type PlatformFailure,
+} from '../../infrastructure/whatsapp/platform-result.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { MediaService } from '../media/media.service.js';
+import { MediaTransferService } from '../media/media-transfer.service.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { SendingConnection } from '../connections/connections.types.js';
 import type { TemplateEntity } from './entities/template.entity.js';
 import { checkTemplate } from './form/check-template.js';
+import { keyOf as keyOfSample, samplesIn, withHandles } from './form/samples.js';
 import { TemplateAccountsRepository, type AccountState } from './template-accounts.repository.js';
 import { readTemplate } from './template-listing.js';
 import { TEMPLATES_CHANGED } from './template-sync.js';
@@ -43,6 +52,9 @@ export class TemplateWriter {
     private readonly client: CloudApiClient,
     private readonly database: Database,
     private readonly invalidation: PgNotifier,
+    private readonly media: MediaService,
+    private readonly files: MediaTransferService,
+    private readonly config: Config,
   ) {}
 
   /**
@@ -55,7 +67,8 @@ export class TemplateWriter {
   async create(organizationId: string, connectionId: string, draft: TemplateDraft): Promise<WrittenTemplate> {
     const number = await this.connections.sendable(organizationId, connectionId);
     const account = await this.accounts.get(keyOf(number));
-    const { name, language, category, parameterFormat, components, messageSendTtlSeconds } = draft;
+    const { name, language, category, parameterFormat, messageSendTtlSeconds } = draft;
+    const components = await this.withSamples(number, draft.components);
     const json = {
       name,
       language,
@@ -103,12 +116,14 @@ export class TemplateWriter {
     if (details.length > 0) throw commonErrors.INVALID_REQUEST({ details });
     const number = await this.connections.sendable(organizationId, connectionId);
     const account = await this.accounts.get(keyOf(number));
+    const components = await this.withSamples(number, edit.components);
     await this.call(number, {
       method: 'POST',
       path: `/${encodeURIComponent(version.platformId)}`,
-      json: { components: edit.components, message_send_ttl_seconds: edit.messageSendTtlSeconds },
+      json: { components, message_send_ttl_seconds: edit.messageSendTtlSeconds },
     });
-    const template = await this.change(account, name, () => this.mirror.edit(account, version.id, edit, account.now));
+    const edited = { ...edit, components };
+    const template = await this.change(account, name, () => this.mirror.edit(account, version.id, edited, account.now));
     // Deleted while the platform took the edit.
     if (template === null) throw templatesErrors.TEMPLATE_NOT_FOUND();
     return { template, syncedAt: account.syncedAt };
@@ -137,6 +152,32 @@ export class TemplateWriter {
     if (!result.ok) throw templatesErrors.TEMPLATE_NOT_FOUND();
     // The platform's own notification of this deletion was faster than its answer.
     return versions.map(({ language }) => language).sort();
+  }
+
+  /**
+   * The components with handles in the place of files, each of which is uploaded for the review.
+   *
+   * @throws META_APP_ID_MISSING (409), MEDIA_NOT_FOUND, MEDIA_TYPE_MISMATCH (422), and of the upload as `create`; then there
+   * is no template.
+   */
+  private async withSamples(number: SendingConnection, components: TemplateEdit['components']) {
+    const samples = samplesIn(components);
+    if (samples.length === 0) return components;
+    const { appId } = this.config.whatsapp;
+    if (appId === null) throw templatesErrors.META_APP_ID_MISSING();
+    for (const { mediaObjectId, type } of samples)
+      await this.media.requireForSending(number.organizationId, mediaObjectId, type);
+    const handles = new Map<string, string>();
+    for (const sample of samples) {
+      const result = await this.files.uploadSample(number, sample.mediaObjectId, appId);
+      if (result === null) throw this.media.gone();
+      if (!result.ok) {
+        if (isTokenRefused(result)) await this.connections.requireOtherToken(number);
+        throw platformError(result);
+      }
+      handles.set(keyOfSample(sample), result.body);
+    }
+    return withHandles(components, (sample) => handles.get(keyOfSample(sample)) ?? null);
   }
 
   private async call(number: SendingConnection, request: Omit<PlatformRequest, 'token'>): Promise<unknown> {

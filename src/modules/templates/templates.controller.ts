@@ -36,6 +36,8 @@ const TEMPLATES_A_TOKEN = 250;
 const tokensOf = (templates: number): number => Math.max(1, Math.ceil(templates / TEMPLATES_A_TOKEN));
 
 /** Reads ask the platform only where there is no mirror yet; writes always do. */
+/** Where a header's sample is one of our files. */
+const SAMPLE_CODES = ['META_APP_ID_MISSING', 'MEDIA_NOT_FOUND', 'MEDIA_TYPE_MISMATCH'];
 const PLATFORM_CODES = ['PLATFORM_REJECTED', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT'];
 
 @ApiTags('Templates')
@@ -90,7 +92,9 @@ export class TemplatesController {
    * `body` with one example for each variable, or of `components` in the platform's own format. One request makes one
    * language; a further one with the same name adds another.
    *
-   * A media header needs `example.header_handle`, which the platform gives for an upload of its own.
+   * A header with a picture, a film or a document, the template's own or a card's, shows a sample to the review: give
+   * `example: {media_object_id}`, a file from `POST /media`, or `example: {header_handle}`, which the platform gives for an
+   * upload of your own. Herald uploads the file for the app that its operator has named.
    *
    * Where the platform gives no clear answer (502, 504) the template may exist all the same: read it before you repeat
    * the request.
@@ -100,7 +104,7 @@ export class TemplatesController {
   @RequireScope('templates:write')
   @CreateTemplateBody()
   @ApiCreatedResponse({ type: SingleTemplateResponse, description: 'Handed to the review.' })
-  @ApiErrors('CONNECTION_NOT_FOUND', 'CONNECTION_NOT_READY', ...PLATFORM_CODES)
+  @ApiErrors('CONNECTION_NOT_FOUND', 'CONNECTION_NOT_READY', ...SAMPLE_CODES, ...PLATFORM_CODES)
   async create(
     @CurrentCaller() { organizationId }: Caller,
     @ConnectionId() id: string,
@@ -114,15 +118,15 @@ export class TemplatesController {
    * Preview a template with its variables filled
    *
    * @remarks Renders the template as its reader will see it, and sends nothing. `missing` names the variables that got
-   * no value, `unused` the values that no variable takes. Give the `components` that you will send, or `parameters` with
-   * the values of header and body alone.
+   * no value, `unused` the values that no variable takes. A value that a send refuses, such as an empty one or one with a line
+   * break, is 422 as there. Give the `components` that you will send, or `parameters` with the values of header and body alone.
    */
   @Post('preview')
   @HttpCode(200)
   @RequireScope('templates:read')
   @PreviewTemplateBody()
   @ApiOkResponse({ type: PreviewResponse, description: 'The rendered template.' })
-  @ApiErrors('CONNECTION_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'VALIDATION_FAILED', ...PLATFORM_CODES)
+  @ApiErrors('CONNECTION_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'TEMPLATE_PARAMETERS_MISMATCH', ...PLATFORM_CODES)
   async preview(
     @CurrentCaller() { organizationId }: Caller,
     @ConnectionId() id: string,
@@ -157,14 +161,15 @@ export class TemplatesController {
    * Change the components of a template
    *
    * @remarks Replaces all components of one language; the platform reviews them again, and until then the template
-   * cannot be sent. An approved template can be changed once in 24 hours and ten times in 30 days.
+   * cannot be sent. An approved template can be changed once in 24 hours and ten times in 30 days. Samples of headers are
+   * given as for a new template.
    */
   @Patch(':name')
   @RequireScope('templates:write')
   @ApiName()
   @EditTemplateBody()
   @ApiOkResponse({ type: SingleTemplateResponse, description: 'Handed to the review.' })
-  @ApiErrors('CONNECTION_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'CONNECTION_NOT_READY', ...PLATFORM_CODES)
+  @ApiErrors('CONNECTION_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'CONNECTION_NOT_READY', ...SAMPLE_CODES, ...PLATFORM_CODES)
   async edit(
     @CurrentCaller() { organizationId }: Caller,
     @ConnectionId() id: string,

@@ -32,6 +32,13 @@ export const templatesErrors = defineErrors('templates', {
       message: 'The body takes 2 parameters, not 1.',
     },
   }),
+  META_APP_ID_MISSING: error({
+    kind: 'conflict',
+    message:
+      'This Herald does not know its Meta app, for which sample files are uploaded: its operator must set META_APP_ID. Or give header_handle.',
+    when: 'A template names its sample file by `media_object_id`, and the setting META_APP_ID is not there.',
+    fix: 'The operator sets META_APP_ID and starts Herald again; until then give `header_handle`, from an upload of your own.',
+  }),
 });
 
 const MAX_LANGUAGES = 20;

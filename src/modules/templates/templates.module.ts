@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ConnectionsModule } from '../connections/connections.module.js';
+import { MediaModule } from '../media/media.module.js';
 import { TemplateEntity } from './entities/template.entity.js';
 import { TemplateAccountsRepository } from './template-accounts.repository.js';
 import { TemplateSync } from './template-sync.js';
@@ -10,7 +11,7 @@ import { TemplatesRepository } from './templates.repository.js';
 import { TemplatesService } from './templates.service.js';
 
 @Module({
-  imports: [ConnectionsModule, TypeOrmModule.forFeature([TemplateEntity])],
+  imports: [ConnectionsModule, MediaModule, TypeOrmModule.forFeature([TemplateEntity])],
   controllers: [TemplatesController],
   providers: [TemplatesService, TemplatesRepository, TemplateAccountsRepository, TemplateSync, TemplateWriter],
   exports: [TemplatesService],

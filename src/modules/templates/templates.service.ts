@@ -10,7 +10,7 @@ import type { Connection } from '../connections/connections.types.js';
 import type { PreviewData } from './dto/templates.response.js';
 import type { TemplateEntity } from './entities/template.entity.js';
 import { componentsOf, previewTemplate, renderBody } from './form/preview.js';
-import { checkSendParameters, headerMediaOf } from './form/send-parameters.js';
+import { checkSendParameters, checkValues, headerMediaOf } from './form/send-parameters.js';
 import type { PreviewInput } from './template-input.js';
 import { TemplateAccountsRepository, type AccountState } from './template-accounts.repository.js';
 import { decide, readTemplateEvent, type TemplateEvent } from './template-events.js';
@@ -124,7 +124,7 @@ export class TemplatesService {
   /**
    * Renders a template with these values; without a language an approved version goes first, then by language.
    *
-   * @throws as `get`.
+   * @throws as `get`, and TEMPLATE_PARAMETERS_MISMATCH (422) for a value that a send refuses.
    */
   async preview(
     organizationId: string,
@@ -134,11 +134,10 @@ export class TemplatesService {
     const { versions } = await this.get(organizationId, connectionId, name, language ?? null);
     const version = versions.find(({ status }) => status === 'approved') ?? versions[0];
     if (version === undefined) throw templatesErrors.TEMPLATE_NOT_FOUND();
-    return {
-      name: version.name,
-      language: version.language,
-      ...previewTemplate(version, components ?? componentsOf(version, parameters)),
-    };
+    const sent = components ?? componentsOf(version, parameters);
+    const mismatch = checkValues(version, sent);
+    if (mismatch !== null) throw templatesErrors.TEMPLATE_PARAMETERS_MISMATCH(mismatch);
+    return { name: version.name, language: version.language, ...previewTemplate(version, sent) };
   }
 
   /**

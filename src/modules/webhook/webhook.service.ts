@@ -204,7 +204,8 @@ export class WebhookService {
     // Who wants to pause a webhook must not be kept from it by the name that has just died.
     const stored = reason === 'unresolvable' ? (await this.endpoints.find(organizationId))?.url : undefined;
     if (stored !== undefined && new URL(raw).href === stored) return stored;
-    throw webhookErrors.WEBHOOK_URL_NOT_ALLOWED({ reason, message });
+    const hint = this.demo.hintFor(organizationId, raw);
+    throw webhookErrors.WEBHOOK_URL_NOT_ALLOWED({ reason, message: hint === null ? message : `${message} ${hint}` });
   }
 
   private async endpointOf(organizationId: string): Promise<WebhookEndpointEntity> {

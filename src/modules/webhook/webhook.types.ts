@@ -86,13 +86,13 @@ export function insertWebhookEvents(source: string): string {
 }
 
 /**
- * SQL: what an event is about, by which those of a person are found: its message, its file, else the contact's number or user
+ * SQL: what an event is about, by which those of a person are found: its file, its message, else the contact's number or user
  * id. The index "webhook_event_subject" has the same expression.
  */
 export const eventSubject = (
   alias: string,
-): string => `coalesce(${alias}.data ->> 'message_id', ${alias}.data -> 'message' ->> 'id',
-  ${alias}.data -> 'media' ->> 'id', ${alias}.data -> 'contact' ->> 'phone', ${alias}.data -> 'contact' ->> 'user_id')`;
+): string => `coalesce(${alias}.data -> 'media' ->> 'id', ${alias}.data ->> 'message_id',
+  ${alias}.data -> 'message' ->> 'id', ${alias}.data -> 'contact' ->> 'phone', ${alias}.data -> 'contact' ->> 'user_id')`;
 
 /** Before the id of an endpoint in the key of its lane. */
 export const WEBHOOK_LANE = 'webhook:';

@@ -86,6 +86,32 @@ describeConsole('numbers, templates, files and codes in the console', (rig) => {
   );
 
   it(
+    'makes a template with a picture, which WhatsApp reviews with an uploaded file',
+    () =>
+      rig.visit({}, async (page) => {
+        await open(page, '/templates?new=1', '.template-form');
+        await page.getByLabel('Name', { exact: true }).fill('menu_of_today');
+        await page.locator('textarea').fill('The menu of today is here.');
+        await page.getByLabel('Kind of header').selectOption('IMAGE');
+        await page.getByRole('button', { name: 'Hand in for review' }).click();
+        await page.getByText('WhatsApp reviews it with a file: choose one.').waitFor();
+        await choose(page, 'bill.pdf', 'application/pdf', PDF);
+        await page.getByText('This file is of the type document').waitFor();
+        await choose(page, 'menu.png', 'image/png', PICTURE);
+        await page.locator('.template-form .file-name', { hasText: 'menu.png' }).waitFor();
+        await rig.expectAccessible(page);
+        await page.getByRole('button', { name: 'Hand in for review' }).click();
+        await page.locator('.pane-row', { hasText: 'menu_of_today' }).waitFor();
+        const [made] = await rig.call<{ header_media: object }[]>(
+          'GET',
+          `/connections/${rig.demo.connection_id}/templates?name=menu_of_today`,
+        );
+        expect(made?.header_media).toEqual({ type: 'image' });
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
     'makes a template with its rules checked as one types, changes it, and deletes it',
     () =>
       rig.visit({}, async (page) => {

@@ -61,7 +61,7 @@ describeConsole('the simulated phone in the console', (rig) => {
         await page.getByLabel('Write as the customer').fill('A table at seven?');
         await page.getByLabel('Send as the customer').click();
         const said = phone(page).locator('.said', { hasText: 'A table at' });
-        await said.getByRole('button', { name: 'Edit' }).click();
+        await said.getByRole('button', { name: 'Reword' }).click();
         await page.getByLabel('New words of the customer').fill('A table at eight?');
         await page.getByLabel('Send as the customer').click();
         await said.locator('.bubble', { hasText: 'eight' }).getByText('edited', { exact: true }).waitFor();
@@ -73,7 +73,7 @@ describeConsole('the simulated phone in the console', (rig) => {
         await inThread.locator('.meta-link').click();
         await page.locator('.panel', { hasText: 'Before the edit' }).getByText('A table at seven?').first().waitFor();
         await page.locator('.panel .step', { hasText: 'edited' }).waitFor();
-        await said.getByRole('button', { name: 'Delete' }).click();
+        await said.getByRole('button', { name: 'Withdraw' }).click();
         await phone(page).locator('.bubble').getByText('withdrawn', { exact: true }).waitFor();
         await page.locator('.panel .bubble').getByText('withdrawn', { exact: true }).waitFor();
         expect(await page.locator('.panel .bubble', { hasText: 'A table' }).count()).toBe(0);

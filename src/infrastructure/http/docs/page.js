@@ -181,25 +181,26 @@
     return Promise.resolve({ errors: [], spec: node === undefined ? null : resolved(node, spec, base, []) });
   }
 
-  /** Operations whose address, title or text contains each word; Swagger UI's own search knows only sections. */
-  function opsFilter(sections, phrase) {
+  /** Whether an operation has each word of a search: in its section, address, title or text. */
+  function searched(phrase, section) {
     var words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
+    return function (method, path, operation) {
+      var text = [section, method, path, operation.get('summary'), operation.get('description')];
+      var known = text.join(' ').toLowerCase();
+      return words.every(function (word) {
+        return known.includes(word);
+      });
+    };
+  }
+
+  /** Swagger UI's own search knows only sections. */
+  function opsFilter(sections, phrase) {
     return sections
       .map(function (section, name) {
+        var matches = searched(phrase, name);
         return section.update('operations', function (operations) {
           return operations.filter(function (one) {
-            var operation = one.get('operation');
-            var text = [
-              name,
-              one.get('method'),
-              one.get('path'),
-              operation.get('summary'),
-              operation.get('description'),
-            ];
-            var known = text.join(' ').toLowerCase();
-            return words.every(function (word) {
-              return known.includes(word);
-            });
+            return matches(one.get('method'), one.get('path'), one.get('operation'));
           });
         });
       })
@@ -319,6 +320,27 @@
         );
       };
     };
+    /** Swagger UI's own search leaves the webhooks as they are. */
+    var searchWebhooks = function (Original, live) {
+      return function (props) {
+        var select = function () {
+          var all = props.specSelectors.selectWebhooksOperations();
+          var phrase = live.getSystem().layoutSelectors.currentFilter();
+          if (typeof phrase !== 'string' || phrase === '') return all;
+          var matches = searched(phrase, 'Webhooks');
+          var kept = {};
+          Object.keys(all).forEach(function (name) {
+            var operations = all[name].filter(function (one) {
+              return matches(one.method, name, one.operation.get('operation'));
+            });
+            if (operations.length > 0) kept[name] = operations;
+          });
+          return kept;
+        };
+        var specSelectors = Object.assign({}, props.specSelectors, { selectWebhooksOperations: select });
+        return React.createElement(Original, Object.assign({}, props, { specSelectors: specSelectors }));
+      };
+    };
     var withPlaceholder = function (Original) {
       return function (props) {
         React.useEffect(function () {
@@ -333,6 +355,7 @@
       wrapComponents: {
         responses: wrapResponses,
         FilterContainer: withPlaceholder,
+        Webhooks: searchWebhooks,
         JSONSchema202012KeywordType: (Original) => (props) =>
           React.createElement(Original, Object.assign({}, props, { schema: shortType(props.schema) })),
       },

@@ -60,13 +60,14 @@ function dataOf(news: EventNews): Record<string, unknown> {
 // $1 rows. A repeat of the platform's, which has the same data, is no second event; of trouble without a subject it may be one.
 const RECORD = `
 with given as materialized (
-  select g.*, found.id as own_id from json_to_recordset($1) as g ("organizationId" uuid, "connectionId" uuid, "metaMessageId" text,
+  select g.*, found.id as own_id, coalesce(v.merged_into, found.conversation_id) as conversation_id from json_to_recordset($1) as g ("organizationId" uuid, "connectionId" uuid, "metaMessageId" text,
     "messageId" uuid, at timestamptz, act text, code integer, type text, data jsonb)
   left join lateral (
-    select m.id from message m where m.id = g."messageId" and m.connection_id = g."connectionId"
+    select m.id, m.conversation_id from message m where m.id = g."messageId" and m.connection_id = g."connectionId"
     union all
-    select m.id from message_attempt a join message m on m.id = a.message_id
+    select m.id, m.conversation_id from message_attempt a join message m on m.id = a.message_id
     where a.meta_message_id = g."metaMessageId" and m.connection_id = g."connectionId" limit 1) as found on true
+  left join conversation v on v.id = found.conversation_id
 ), noted as (
   insert into message_act (message_id, organization_id, at, act, error_code)
   select own_id, "organizationId", at, act, code::text from given where act is not null and own_id is not null
@@ -76,7 +77,7 @@ with given as materialized (
     select "organizationId" as organization_id, type as event_type, at as occurred_at, array["connectionId"] as connection_ids,
       null::bytea as trace_context, jsonb_build_object('connection_id', "connectionId",
         'occurred_at', to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) || data
-        || case when type = 'payment.updated' then jsonb_build_object('message_id', own_id) else '{}' end as event_data
+        || case when type = 'payment.updated' then jsonb_build_object('message_id', own_id, 'conversation_id', conversation_id) else '{}' end as event_data
     from given where type is not null) as news
 ), fresh as (
   select t.* from (select told.*, event_data as data from told) as t where not exists (

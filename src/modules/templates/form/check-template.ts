@@ -1,3 +1,4 @@
+import { isUuid } from '../../../common/ids.js';
 import { MAX_DETAILS, type ErrorDetail } from '../../../common/app-error.js';
 import { isObject, type JsonObject } from '../../../common/json.js';
 import { own, ownText } from '../../../infrastructure/whatsapp/json-access.js';
@@ -185,8 +186,16 @@ function* checkMediaHeader(header: JsonObject, field: string): Violations {
   if (!MEDIA_FORMATS.includes(format)) return;
   const example = own(header, 'example');
   const handle = asText(ownArray(example, 'header_handle')[0]) ?? ownText(example, 'header_handle') ?? '';
-  if (handle.trim() === '') {
-    yield violation(`${field}.example.header_handle`, 'required', 'must hold the handle of an uploaded sample file.');
+  const file = own(example, 'media_object_id');
+  if (file !== undefined) {
+    const place = `${field}.example.media_object_id`;
+    if (!isUuid(file)) yield violation(place, 'format', 'must be the id of a file: take it from POST /media.');
+    if (handle !== '')
+      yield violation(place, 'exclusive', 'stands in the place of header_handle: give one of the two.');
+  } else if (handle.trim() === '') {
+    const must =
+      'must hold the handle of an uploaded sample file, or example the media_object_id of a file from POST /media.';
+    yield violation(`${field}.example.header_handle`, 'required', must);
   }
 }
 

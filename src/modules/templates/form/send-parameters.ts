@@ -100,6 +100,12 @@ export function checkSendParameters(template: TemplateForm, sent: readonly unkno
   return first;
 }
 
+/** As `checkSendParameters`, of values alone: what is missing or too much is no fault. */
+export function checkValues(template: TemplateForm, sent: readonly unknown[]): ParameterMismatch | null {
+  for (const mismatch of mismatchesOf(template, sent)) if (mismatch.expected.parameter !== undefined) return mismatch;
+  return null;
+}
+
 /** Kind of media that the header takes, null where it takes none. What the platform calls GIF is sent as a video. */
 export function headerMediaOf(components: readonly unknown[]): 'image' | 'video' | 'document' | null {
   const [type] = HEADER_TYPES[ownWord(componentOf(components, 'HEADER'), 'format')] ?? [];

@@ -25,7 +25,8 @@ const DEFAULT_DAYS = 30;
 /** Of one answer. */
 const MAX_DAYS: Readonly<Record<Interval, number>> = { hour: 31, day: 400, month: 800 };
 const TIME = '2026-11-21T00:00:00.000Z';
-const GROUP_LIST = new RegExp(`^(?:${GROUPS.join('|')})(?:,(?:${GROUPS.join('|')}))*$`);
+const GROUP_NAMES = ['connection_id', ...GROUPS];
+const GROUP_LIST = new RegExp(`^(?:${GROUP_NAMES.join('|')})(?:,(?:${GROUP_NAMES.join('|')}))*$`);
 
 /** The query of GET /usage/codes, and a part of that of GET /usage. */
 export class PeriodQuery {
@@ -52,13 +53,17 @@ export class PeriodQuery {
 
 /** The query of GET /usage. */
 export class UsageQuery extends PeriodQuery {
-  /** Separated by commas: connection, type, template, category, country, source. */
+  /** Separated by commas: connection_id, type, template, category, country, source; `connection` is `connection_id`. */
   @ApiPropertyOptional({ pattern: GROUP_LIST.source })
   @IsOptional()
-  @Matches(GROUP_LIST, { message: `group_by must be a list of ${GROUPS.join(', ')}, separated by commas.` })
+  @Matches(GROUP_LIST, { message: `group_by must be a list of ${GROUP_NAMES.join(', ')}, separated by commas.` })
   group_by?: string;
 
   /** Only of this number: an id from GET /connections. */
+  @OptionalUuid('connection_id')
+  connection_id?: string;
+
+  /** The same as `connection_id`, by its former name. */
   @OptionalUuid('connection')
   connection?: string;
 
@@ -119,10 +124,16 @@ export function periodOf(organizationId: string, query: PeriodQuery): Period {
 
 /** @throws INVALID_REQUEST (400). */
 export function questionOf(organizationId: string, query: UsageQuery): UsageQuestion {
-  const groupBy = [...new Set((query.group_by ?? '').split(',').filter((name) => name !== ''))] as Group[];
+  const names = (query.group_by ?? '').split(',').filter((name) => name !== '');
+  const groupBy = [...new Set(names.map((name) => (name === 'connection_id' ? 'connection' : name)))] as Group[];
+  const connections = new Set([query.connection_id, query.connection].flatMap((id) => id?.toLowerCase() ?? []));
+  if (connections.size > 1) {
+    throw invalidField('connection', 'equal', 'connection and connection_id are the same filter: give connection_id.');
+  }
+  const [connection] = connections;
   const filter = Object.fromEntries(
     GROUPS.flatMap((group) => {
-      const value = group === 'connection' ? query.connection?.toLowerCase() : query[group];
+      const value = group === 'connection' ? connection : query[group];
       return value === undefined ? [] : [[group, value]];
     }),
   );
@@ -218,7 +229,11 @@ export class UsageRowResponse extends UsageFiguresResponse {
   @ApiProperty({ format: 'date-time', example: '2026-11-21T00:00:00.000+01:00' })
   start!: string;
 
-  /** With `group_by=connection`. */
+  /** With `group_by=connection_id`. */
+  @ApiPropertyOptional({ format: 'uuid', example: EXAMPLE_CONNECTION_ID })
+  connection_id?: string | null;
+
+  /** As `connection_id`. */
   @ApiPropertyOptional({ format: 'uuid', example: EXAMPLE_CONNECTION_ID })
   connection?: string | null;
 
@@ -243,7 +258,8 @@ export class UsageRowResponse extends UsageFiguresResponse {
   source?: string | null;
 
   static of({ start, groups, ...figures }: UsageRow): UsageRowResponse {
-    return { start, ...groups, ...figures };
+    const { connection } = groups;
+    return { start, ...(connection !== undefined && { connection_id: connection }), ...groups, ...figures };
   }
 }
 

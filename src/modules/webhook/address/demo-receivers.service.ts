@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseUrl } from '../../../common/parse-url.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { DeliveryClient } from '../delivery-client.js';
 import { DEMO_RECEIVERS_FILE } from '../webhook.types.js';
@@ -8,6 +9,7 @@ import { DEMO_RECEIVERS_FILE } from '../webhook.types.js';
 /** This machine itself, by its number and so without any look-up, and no port of the system. */
 const LOOPBACK = /^http:\/\/127\.0\.0\.1:([1-9]\d{3,4})\/$/;
 const MIN_PORT = 1_024;
+const LOCAL_NAMES = new Set(['127.0.0.1', 'localhost', '[::1]', '0.0.0.0']);
 
 /**
  * Receivers on this machine to which the demo workspace may point its webhook, so that it can be tried without a setting.
@@ -31,6 +33,13 @@ export class DemoReceivers {
     if (this.organizationId === null || this.organizationId !== organizationId) return false;
     const port = Number(LOOPBACK.exec(url)?.[1] ?? 0);
     return port >= MIN_PORT && port <= 65_535 && this.listening().includes(url);
+  }
+
+  /** What leads the demo workspace to a receiver on this machine; null: the address is not on it, or the workspace is another. */
+  hintFor(organizationId: string, url: string): string | null {
+    const { hostname, port } = parseUrl(url) ?? {};
+    if (this.organizationId !== organizationId || hostname === undefined || !LOCAL_NAMES.has(hostname)) return null;
+    return `In the demo, \`npx herald webhook set http://127.0.0.1:${port || '4000'}/\` allows a receiver on this machine.`;
   }
 
   /** What delivers to it; null: as to every other address. */

@@ -72,6 +72,20 @@ describe('receivers of the demo', () => {
     expect(receivers().isAllowed(DEMO, url)).toBe(false);
   });
 
+  it.each([
+    ['http://127.0.0.1:5000/hooks', 'http://127.0.0.1:5000/'],
+    ['http://localhost:5000', 'http://127.0.0.1:5000/'],
+    ['https://[::1]/', 'http://127.0.0.1:4000/'],
+  ])('%s leads to the command that allows one', (url, address) => {
+    expect(receivers().hintFor(DEMO, url)).toContain(`npx herald webhook set ${address}`);
+    expect(receivers().hintFor(newId(), url)).toBeNull();
+    expect(receivers('production').hintFor(DEMO, url)).toBeNull();
+  });
+
+  it.each(['https://example.com/', 'http://10.0.0.1:5000/', 'no url'])('%s leads to none', (url) => {
+    expect(receivers().hintFor(DEMO, url)).toBeNull();
+  });
+
   it('are none where the file cannot be read, or there is no demo', () => {
     writeFileSync(join(dataDir, DEMO_RECEIVERS_FILE), '{');
     expect(receivers().isAllowed(DEMO, URL_OF_RECEIVER)).toBe(false);

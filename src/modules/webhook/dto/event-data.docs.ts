@@ -143,6 +143,12 @@ const messageWith = (own: Record<string, Described>): Described =>
     CHANGES,
   );
 
+const IN_CONVERSATION = is(
+  nullable(uuid),
+  EXAMPLE_CONVERSATION_ID,
+  'As in `message`; null of what was said in a group.',
+);
+
 const OWNER = {
   owner: is(oneOf(OWNERS), 'you', 'Who may send ordinary messages in the conversation.'),
   owner_role: is(nullable(text), null, OWNER_ROLE),
@@ -150,6 +156,7 @@ const OWNER = {
 
 export const RECEIVED = object(
   {
+    conversation_id: IN_CONVERSATION,
     message: messageWith({
       direction: always('inbound'),
       source: always('customer'),
@@ -170,6 +177,7 @@ export const RECEIVED = object(
 );
 
 export const SENT_ELSEWHERE = object({
+  conversation_id: IN_CONVERSATION,
   message: messageWith({
     direction: always('outbound'),
     source: always('app'),
@@ -258,6 +266,12 @@ export const TEMPLATE_CATEGORY = object({
   announced_for: is(nullable(time), '2026-11-22T08:00:00.000Z', 'When it changes, where the platform said so.'),
   occurred_at: is(time, SECOND, 'By the platform, in whole seconds, or when Herald learnt of it.'),
 });
+
+/** Of a file that came with a message. */
+export const BROUGHT = {
+  message_id: is(nullable(uuid), EXAMPLE_MESSAGE_ID, 'The message that brought it; null where that is not known.'),
+  conversation_id: is(nullable(uuid), EXAMPLE_CONVERSATION_ID, 'Of that message.'),
+};
 
 export const media = (status: string, sizeBytes: number | null): Described =>
   object({

@@ -7,6 +7,7 @@ import {
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
 import { always, type Described, is, nullable, object, type Schema, text, time, uuid } from './described.js';
 import {
+  BROUGHT,
   CONNECTION,
   CONTROL,
   media,
@@ -133,7 +134,7 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
   'media.ready': {
     summary: "A customer's file can be downloaded",
     description: 'Sent for each file that came with a message, once Herald has fetched it from WhatsApp.',
-    data: object({ media: media('stored', 48_213) }),
+    data: object({ media: media('stored', 48_213), ...BROUGHT }),
     as: 'ready',
   },
   'media.failed': {
@@ -141,6 +142,7 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
     description: 'Sent once Herald has given up fetching it; until then it tries for seven days.',
     data: object({
       media: media('failed', null),
+      ...BROUGHT,
       reason: is(
         nullable(text),
         'The file was not fetched before the platform deleted it.',

@@ -1,5 +1,5 @@
 import { meaningOf } from '../../../infrastructure/whatsapp/graph-error.js';
-import { EXAMPLE_CONNECTION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
+import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
 import { type Described, free, is, nullable, object, oneOf, text, time, uuid } from './described.js';
 
 const SECOND = '2026-11-21T08:00:00.000Z';
@@ -9,6 +9,7 @@ const CONTACT = object({ phone: is(nullable(text), '15550100009'), user_id: is(n
 
 export const PAYMENT = object({
   message_id: is(nullable(uuid), EXAMPLE_MESSAGE_ID, 'The message with the order; null: not known.'),
+  conversation_id: is(nullable(uuid), EXAMPLE_CONVERSATION_ID),
   ...OF,
   contact: CONTACT,
   status: is(text, 'captured', '`new`, `pending`, `captured`, `canceled`, `failed`, or a later word.'),
