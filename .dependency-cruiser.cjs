@@ -32,6 +32,7 @@ const MODULES = {
   tags: ['messages', 'message-state', 'sending', 'webhook'],
   otp: ['connections', 'billing', 'templates', 'usage'],
   usage: ['connections'],
+  mcp: [],
   inbound: ['messages', 'opt-outs', 'templates', 'media', 'connections', 'otp'],
 };
 
@@ -52,6 +53,7 @@ const PACKAGES = {
   undici: '^src/(infrastructure/whatsapp|modules/webhook)/',
   pg: '^src/(infrastructure/(database|queue)/|cli/doctor|bootstrap/database)',
   multer: '^src/modules/media/',
+  '@modelcontextprotocol/server': '^src/modules/mcp/',
   'file-type': '^src/modules/media/',
   'ipaddr.js': '^src/common/public-address',
   'libphonenumber-js': '^src/(modules/otp|infrastructure/whatsapp/account-number|cli)',

@@ -18,7 +18,6 @@ import {
   type ToolOfRoute,
 } from './mcp-tools.js';
 import { mcpErrors } from './mcp.errors.js';
-import { OwnApi } from './own-api.js';
 
 type Sdk = typeof import('@modelcontextprotocol/server');
 
@@ -28,6 +27,9 @@ Ask the person that you work for before you send a message, and call check_messa
 
 /** Tools depend on the scopes of the key and on settings only. */
 const TOOLS_MAY_BE_KEPT_MS = 60_000;
+
+/** Of a call of the API. */
+const CALL_MS = 30_000;
 
 /** Streams of announcements that clients may hold open. The protocol has them; nothing is announced. */
 const MAX_SUBSCRIPTIONS = 100;
@@ -56,7 +58,6 @@ export class McpService {
     private readonly config: Config,
     private readonly publicUrl: PublicUrl,
     private readonly drain: Drain,
-    private readonly api: OwnApi,
   ) {}
 
   /**
@@ -173,17 +174,17 @@ export class McpService {
     );
   }
 
+  /** As any client does: the same key, scopes, checks, limits and answers. */
   private async callApi(caller: ToolCaller, call: RouteCall): Promise<CallToolResult> {
     const { method, path, body, headers } = call;
     try {
-      const answer = await this.api.call({
+      const answer = await fetch(this.publicUrl.local + API_PREFIX + path, {
         method,
-        path: API_PREFIX + path,
-        body,
-        headers: { ...caller.headers, ...headers },
-        signal: caller.signal,
+        headers: { ...caller.headers, ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: AbortSignal.any([caller.signal, AbortSignal.timeout(CALL_MS)]),
       });
-      return result(separateCustomerText(answer.body) as Record<string, unknown>, answer.status >= 400);
+      return result(separateCustomerText(await answer.json()) as Record<string, unknown>, !answer.ok);
     } catch {
       const repeat = headers === undefined ? 'Try again.' : 'Call again with the same idempotency_key.';
       return refused('SERVICE_UNAVAILABLE', `Herald did not answer in time. ${repeat}`);
