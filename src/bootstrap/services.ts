@@ -15,6 +15,7 @@ import { OptOutsService } from '../modules/opt-outs/opt-outs.service.js';
 import { OtpProjectsService } from '../modules/otp/otp-projects.service.js';
 import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
 import { Audit } from '../modules/audit/audit.service.js';
+import { OperatorKeysService } from '../modules/keys/operator/operator-keys.service.js';
 import { ApiKeysService } from '../modules/keys/keys.service.js';
 import { UsageService } from '../modules/usage/usage.service.js';
 import { WorkspacesService } from '../modules/workspaces/workspaces.service.js';
@@ -58,6 +59,7 @@ export function servicesOf(app: INestApplicationContext) {
   return {
     workspaces: app.get(WorkspacesService),
     apiKeys: app.get(ApiKeysService),
+    operatorKeys: app.get(OperatorKeysService),
     connections: app.get(ConnectionsService),
     connectionCheck: app.get(ConnectionCheckService),
     otpProjects: app.get(OtpProjectsService),

@@ -1,11 +1,13 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { WorkspacesAdminController } from './admin/workspaces-admin.controller.js';
 import { OrganizationEntity } from './entities/workspace.entity.js';
 import { ErasedNames } from './erasure/erased-names.service.js';
 import { Erasure } from './erasure/erasure.service.js';
 import { ErasuresRepository } from './erasure/erasures.repository.js';
 import { WorkspaceErasureRepository } from './erasure/workspace-erasure.repository.js';
 import { WorkspaceErasure } from './erasure/workspace-erasure.service.js';
+import { WorkspaceReads } from './workspace-reads.interceptor.js';
 import { WorkspacesRepository } from './workspaces.repository.js';
 import { WorkspacesService } from './workspaces.service.js';
 
@@ -13,15 +15,17 @@ import { WorkspacesService } from './workspaces.service.js';
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([OrganizationEntity])],
+  controllers: [WorkspacesAdminController],
   providers: [
     WorkspacesRepository,
     WorkspacesService,
+    WorkspaceReads,
     Erasure,
     ErasuresRepository,
     ErasedNames,
     WorkspaceErasure,
     WorkspaceErasureRepository,
   ],
-  exports: [WorkspacesService, Erasure, ErasedNames, WorkspaceErasure],
+  exports: [WorkspacesService, WorkspaceReads, Erasure, ErasedNames, WorkspaceErasure],
 })
 export class WorkspacesModule {}

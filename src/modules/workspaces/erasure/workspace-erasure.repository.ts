@@ -85,8 +85,9 @@ export class WorkspaceErasureRepository {
     return found;
   }
 
-  async remove(organizationId: string): Promise<void> {
-    await this.database.execute('delete from organization where id = $1', [organizationId]);
+  /** Returns false where another process has removed it. */
+  async remove(organizationId: string): Promise<boolean> {
+    return (await this.database.execute('delete from organization where id = $1', [organizationId])) > 0;
   }
 }
 
