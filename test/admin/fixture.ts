@@ -17,6 +17,20 @@ export class AdminClient {
     return this.api.get<B>(`${PREFIX}${path}`);
   }
 
+  /** All rows of a list, two a page. @param path with its question mark */
+  async pages<Row>(path: string): Promise<Row[]> {
+    const rows: Row[] = [];
+    for (let place = ''; ;) {
+      const { body } = await this.get<{ data: Row[]; pagination: ApiBody['pagination'] }>(
+        `${path}${path.endsWith('?') ? '' : '&'}limit=2${place}`,
+      );
+      rows.push(...body.data);
+      const { next_before: before, next_before_id: id } = body.pagination;
+      if (before === null) return rows;
+      place = `&before=${encodeURIComponent(before)}&before_id=${id}`;
+    }
+  }
+
   post<B = ApiBody>(path: string, body?: unknown, idempotencyKey?: string): Promise<ApiResponse<B>> {
     const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
     return this.api.post<B>(`${PREFIX}${path}`, body, { headers });
