@@ -17,6 +17,7 @@ import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
 import { Audit } from '../modules/audit/audit.service.js';
 import { OperatorKeysService } from '../modules/keys/operator/operator-keys.service.js';
 import { ApiKeysService } from '../modules/keys/keys.service.js';
+import { UsageByWorkspaceService } from '../modules/usage/usage-by-workspace.service.js';
 import { UsageService } from '../modules/usage/usage.service.js';
 import { WorkspacesService } from '../modules/workspaces/workspaces.service.js';
 import { changedConfig, type Config } from '../infrastructure/config/config.js';
@@ -73,6 +74,7 @@ export function servicesOf(app: INestApplicationContext) {
     audit: app.get(Audit),
     optOuts: app.get(OptOutsService, { strict: false }),
     usage: app.get(UsageService, { strict: false }),
+    usageByWorkspace: app.get(UsageByWorkspaceService, { strict: false }),
     secretRotation: app.get(SecretRotation),
     historyImport: app.get(HistoryImportService, { strict: false }),
     mediaMove: app.get(MediaMoveService, { strict: false }),

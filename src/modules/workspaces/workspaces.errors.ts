@@ -22,7 +22,7 @@ export const workspacesErrors = defineErrors('workspaces', {
   SPEND_LIMIT_NEEDS_PRICES: error({
     kind: 'conflict',
     message:
-      'There are no prices to estimate a cost with; set them first: herald rates set --file <path>, or PUT /api/admin/v1/rates.',
+      'there are no prices to estimate a cost with; set them first: herald rates set --file <path>, or PUT /api/admin/v1/rates.',
     when: 'A limit of spending was set where no prices are.',
     fix: 'Set prices first (docs/usage.md), then the limit.',
   }),

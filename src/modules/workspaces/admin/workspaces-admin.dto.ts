@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString, Length, Matches, Max, Min, ValidateBy } from 'class-validator';
 import { isDateTime } from '../../../common/date-time.js';
 import { EXAMPLE_WORKSPACE_ID } from '../../../common/example-ids.js';
+import { decimalText, millionthsOf } from '../../../common/millionths.js';
 import { isTimeZone } from '../../../common/time-zone.js';
 import { PageQuery } from '../../../infrastructure/http/page.query.js';
 import { PaginationResponse } from '../../../infrastructure/http/pagination.response.js';
@@ -200,7 +201,7 @@ export class WorkspaceResponse {
   created_at!: string;
 
   static of(workspace: Workspace & WorkspaceUse): WorkspaceResponse {
-    const { effective, deletionRequestedAt, apiPaidUntil, createdAt } = workspace;
+    const { effective, spendPerMonth, deletionRequestedAt, apiPaidUntil, createdAt } = workspace;
     return {
       id: workspace.id,
       name: workspace.name,
@@ -212,7 +213,7 @@ export class WorkspaceResponse {
       rate_burst: workspace.rateBurst,
       storage_limit_bytes: workspace.storageLimitBytes,
       messages_per_day: workspace.messagesPerDay,
-      spend_per_month: workspace.spendPerMonth,
+      spend_per_month: spendPerMonth === null ? null : decimalText(millionthsOf(spendPerMonth)),
       marketing_per_recipient_per_week: workspace.marketingPerRecipientPerWeek,
       time_zone: workspace.timeZone,
       storage_used_bytes: workspace.storageUsedBytes,
