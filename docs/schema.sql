@@ -36,6 +36,8 @@ create table audit_event (
   constraint audit_event_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key', 'operator', 'operator_key', 'service']))),
   constraint audit_event_details_check CHECK ((pg_column_size(details) <= 8192))
 );
+CREATE INDEX audit_event_action ON audit_event (action, occurred_at, id);
+CREATE INDEX audit_event_actor ON audit_event (actor, occurred_at, id) WHERE (actor IS NOT NULL);
 CREATE INDEX audit_event_time ON audit_event (occurred_at, id);
 CREATE INDEX audit_event_workspace ON audit_event (organization_id, occurred_at, id) WHERE (organization_id IS NOT NULL);
 CREATE TRIGGER audit_event_rows BEFORE DELETE OR UPDATE ON audit_event FOR EACH ROW EXECUTE FUNCTION audit_event_guard();

@@ -1,11 +1,7 @@
-export {
-  createHeraldClient,
-  type HeraldClient,
-  type HeraldClientOptions,
-  type Keyed,
-  type UploadOptions,
-} from './client.js';
-export { HeraldConnectionError, HeraldError, isHeraldError, type ErrorDetail } from './errors.js';
+export { createHeraldAdmin, type HeraldAdmin, type HeraldAdminOptions } from './admin.js';
+export type { Keyed } from './calls.js';
+export { createHeraldClient, type HeraldClient, type HeraldClientOptions, type UploadOptions } from './client.js';
+export { HeraldConnectionError, HeraldError, isHeraldError, type ErrorCode, type ErrorDetail } from './errors.js';
 export type { CursorStore, FollowOptions, List, ListPage } from './pages.js';
 export { receivedContent, type ReceivedContent } from './received.js';
 export {
@@ -16,5 +12,5 @@ export {
   type WebhookHeaders,
   type WebhookListenerOptions,
 } from './webhooks.js';
-export type { ErrorCode, components, operations, paths } from './schema.js';
+export type { components, operations, paths } from './schema.js';
 export type * from './resources.js';

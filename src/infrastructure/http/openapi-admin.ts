@@ -35,6 +35,7 @@ const ADMIN_API: DescribedApi = {
     },
   },
   webhooks: {},
+  client: { make: 'createHeraldAdmin', variable: 'admin', option: 'operatorKey' },
 };
 
 /** The description of the admin API, a document of its own. As `buildOpenApiDocument`. */

@@ -10,7 +10,7 @@ import {
   OTP_SECURITY_SCHEME,
   SECURITY_SCHEME,
 } from './api-description.js';
-import { addCodeSamples } from './docs/code-samples.js';
+import { addCodeSamples, type SampleClient } from './docs/code-samples.js';
 import { completeOperations, ERROR_SCHEMAS, RESPONSE_HEADERS, shareRefusals } from './openapi-operations.js';
 
 /** One of the two descriptions: what is said of it, and which routes it has. */
@@ -24,6 +24,7 @@ export interface DescribedApi {
   /** What is said of each kind of key. */
   keys: Readonly<Record<string, { description: string; format: string }>>;
   webhooks: OpenAPIObject['webhooks'];
+  client: SampleClient;
 }
 
 const DESCRIPTION = `Send and receive WhatsApp Business messages over HTTP and JSON.
@@ -86,6 +87,7 @@ const MESSAGING_API: DescribedApi = {
     },
   },
   webhooks: documentedWebhooks,
+  client: { make: 'createHeraldClient', variable: 'herald', option: 'apiKey' },
 };
 
 /**
@@ -131,7 +133,7 @@ export function buildOpenApiDocument(
   } as OpenAPIObject['components'];
   completeOperations(document);
   tidyProperties(document);
-  addCodeSamples(document, publicUrl);
+  addCodeSamples(document, publicUrl, api.client);
   shareRefusals(document);
   return sorted(withoutUnused(document));
 }
