@@ -78,7 +78,7 @@ describe('the routes of the admin API', () => {
     const seen = async (workspaceId: string) => {
       const { status, headers, body } = await call(route, { key, workspaceId });
       const names = [...headers.keys()].filter((name) => !/^(date|x-request-id|ratelimit)$/.test(name));
-      const text = JSON.stringify(body).replaceAll(String(body.error?.request_id), 'id');
+      const text = JSON.stringify(body).replaceAll(body.error?.request_id, 'id');
       return { status, text, headers: names.map((name) => [name, headers.get(name)]) };
     };
     const unknown = await seen(UNKNOWN);

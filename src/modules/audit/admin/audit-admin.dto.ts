@@ -52,7 +52,8 @@ export class ListAuditQuery {
   @ValidateBy({
     name: 'most',
     validator: {
-      validate: (limit, given) => (given?.object as ListAuditQuery).format === 'ndjson' || Number(limit) <= 100,
+      validate: (limit, given) =>
+        (given?.object as ListAuditQuery | undefined)?.format === 'ndjson' || Number(limit) <= 100,
       defaultMessage: () => 'limit must be at most 100; with format=ndjson at most 10000.',
     },
   })
