@@ -14,7 +14,7 @@ const MODULES = {
   media: ['connections', 'webhook'],
   profile: ['connections'],
   templates: ['connections', 'webhook'],
-  'message-state': ['billing', 'media', 'webhook'],
+  'message-state': ['billing', 'media', 'usage', 'webhook'],
   conversations: ['connections', 'billing', 'message-state', 'webhook'],
   'opt-outs': ['connections', 'conversations', 'webhook'],
   sending: ['connections', 'conversations', 'media', 'message-state', 'opt-outs', 'templates', 'webhook'],
@@ -30,7 +30,7 @@ const MODULES = {
     'webhook',
   ],
   tags: ['messages', 'message-state', 'sending', 'webhook'],
-  otp: ['connections', 'billing', 'templates'],
+  otp: ['connections', 'billing', 'templates', 'usage'],
   usage: ['connections'],
   inbound: ['messages', 'opt-outs', 'templates', 'media', 'connections', 'otp'],
 };

@@ -107,6 +107,8 @@ create table conversation (
   handover_at timestamptz,
   handover_to text,
   handover_role text,
+  closed boolean not null default false,
+  assignee text,
   merged_into uuid,
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   constraint conversation_pkey PRIMARY KEY (id),
@@ -115,7 +117,12 @@ create table conversation (
   constraint conversation_merged_into_fkey FOREIGN KEY (merged_into) REFERENCES conversation(id),
   constraint conversation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
+CREATE INDEX conversation_assignee ON conversation (organization_id, assignee) WHERE (assignee IS NOT NULL);
+CREATE INDEX conversation_closed ON conversation (organization_id) WHERE closed;
+CREATE INDEX conversation_last_name ON conversation (organization_id, "substring"(search_name(profile_name), '[^ ]+$') COLLATE "C") WHERE ((profile_name IS NOT NULL) AND (merged_into IS NULL) AND (search_name(profile_name) ~~ '% %'));
 CREATE INDEX conversation_merged ON conversation (merged_into) WHERE (merged_into IS NOT NULL);
+CREATE INDEX conversation_name ON conversation (organization_id, search_name(profile_name) COLLATE "C") WHERE ((profile_name IS NOT NULL) AND (merged_into IS NULL));
+CREATE INDEX conversation_number_end ON conversation (organization_id, reverse(COALESCE(phone, wa_id)) COLLATE "C") WHERE (COALESCE(phone, wa_id) IS NOT NULL);
 CREATE UNIQUE INDEX conversation_phone ON conversation (connection_id, phone) WHERE (phone IS NOT NULL);
 CREATE UNIQUE INDEX conversation_user_id ON conversation (connection_id, user_id) WHERE (user_id IS NOT NULL);
 CREATE UNIQUE INDEX conversation_wa_id ON conversation (connection_id, wa_id) WHERE (wa_id IS NOT NULL);
@@ -312,6 +319,7 @@ create table message (
   reply_to_message_id uuid,
   media_object_id uuid,
   meta_message_id text,
+  original_meta_id text,
   send_at timestamptz(3),
   ttl_seconds integer,
   trace_context bytea,
@@ -323,6 +331,7 @@ create table message (
   constraint message_direction_check CHECK ((direction = ANY (ARRAY['outbound', 'inbound']))),
   constraint message_source_check CHECK ((source = ANY (ARRAY['app', 'history'])))
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
+CREATE INDEX message_changes ON message (connection_id, original_meta_id) WHERE (original_meta_id IS NOT NULL);
 CREATE INDEX message_conversation_in ON message (conversation_id, created_at DESC, id DESC) WHERE ((direction = 'inbound') AND (conversation_id IS NOT NULL));
 CREATE INDEX message_conversation_out ON message (conversation_id, created_at DESC, id DESC) WHERE ((direction = 'outbound') AND (conversation_id IS NOT NULL));
 CREATE UNIQUE INDEX message_elsewhere ON message (connection_id, meta_message_id) WHERE ((source IS NOT NULL) AND (direction = 'outbound'));
@@ -337,6 +346,7 @@ CREATE INDEX message_journal_recipient ON message (organization_id, recipient, c
 CREATE INDEX message_journal_sender ON message (organization_id, sender, connection_id, created_at DESC, id DESC) WHERE (direction = 'inbound');
 CREATE INDEX message_journal_source ON message (organization_id, source, created_at DESC, id DESC) WHERE (source IS NOT NULL);
 CREATE INDEX message_journal_tag ON message (organization_id, tag, created_at DESC, id DESC) WHERE (tag IS NOT NULL);
+CREATE INDEX message_written ON message (organization_id, created_at DESC, id DESC) WHERE ((direction = 'inbound') AND (source IS NULL) AND (NOT standby) AND (type <> ALL (ARRAY['reaction', 'system', 'edit', 'revoke'])));
 
 create table message_act (
   message_id uuid not null,
@@ -423,8 +433,9 @@ CREATE INDEX message_queue_held ON message_queue (connection_id, held_until) WHE
 CREATE INDEX message_queue_held_recipient ON message_queue (connection_id, recipient) WHERE ((held_until IS NOT NULL) AND (recipient <> ''));
 CREATE INDEX message_queue_lane ON message_queue (connection_id, recipient, ((attempt_id IS NULL)), seq) WHERE (held_until IS NULL);
 CREATE INDEX message_queue_lease ON message_queue (lease_until) WHERE (lease_until IS NOT NULL);
-CREATE INDEX message_queue_paused ON message_queue (organization_id, tag, seq) WHERE (held_until = 'infinity'::timestamp with time zone);
-CREATE INDEX message_queue_tag ON message_queue (organization_id, tag, seq) WHERE ((tag IS NOT NULL) AND (held_until IS DISTINCT FROM 'infinity'::timestamp with time zone));
+CREATE INDEX message_queue_paused ON message_queue (organization_id, tag, scheduled_for NULLS FIRST, seq) WHERE (held_until = 'infinity'::timestamp with time zone);
+CREATE INDEX message_queue_tag ON message_queue (organization_id, tag, scheduled_for NULLS FIRST, seq) WHERE ((tag IS NOT NULL) AND (held_until IS DISTINCT FROM 'infinity'::timestamp with time zone));
+CREATE INDEX message_queue_tag_sending ON message_queue (organization_id, tag) WHERE ((tag <> '') AND (attempt_id IS NOT NULL));
 CREATE TRIGGER message_queue_delete AFTER DELETE ON message_queue REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION message_queue_delete();
 CREATE TRIGGER message_queue_enter BEFORE INSERT ON message_queue FOR EACH ROW EXECUTE FUNCTION message_queue_enter();
 CREATE TRIGGER message_queue_enter_again BEFORE UPDATE OF held_until, recipient ON message_queue FOR EACH ROW WHEN (((new.due_at IS NOT NULL) AND ((old.held_until IS NOT NULL) OR (new.recipient <> old.recipient)))) EXECUTE FUNCTION message_queue_enter();
@@ -488,25 +499,54 @@ CREATE INDEX message_state_attention ON message_state (connection_id, attention,
 CREATE INDEX message_state_conversation ON message_state (conversation_id, attention, created_at DESC, message_id DESC) WHERE ((attention IS NOT NULL) AND (conversation_id IS NOT NULL));
 CREATE TRIGGER limit_release_insert AFTER INSERT ON message_state REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION limit_release();
 CREATE TRIGGER limit_release_update AFTER UPDATE ON message_state REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION limit_release();
-CREATE TRIGGER usage_late_insert AFTER INSERT ON message_state FOR EACH ROW WHEN ((new.created_at < ((now() - '7 days'::interval) + '01:00:00'::interval))) EXECUTE FUNCTION usage_late();
-CREATE TRIGGER usage_late_update AFTER UPDATE OF status, accepted_at, sent_at, delivered_at, read_at, failure_category, billable, pricing_category, pricing_type ON message_state FOR EACH ROW WHEN ((new.created_at < ((now() - '7 days'::interval) + '01:00:00'::interval))) EXECUTE FUNCTION usage_late();
 
 create table message_tag (
   organization_id uuid not null,
   tag text not null,
+  id uuid not null default gen_random_uuid(),
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  start_at timestamptz(3),
+  started_at timestamptz default clock_timestamp(),
+  messages_per_minute integer,
+  paced_at timestamptz,
   paused boolean not null default false,
   resuming boolean not null default false,
   cancel_before timestamptz,
+  canceled_before timestamptz,
   retry_before timestamptz,
   retry_category text,
   retry_at timestamptz,
   retry_id uuid,
-  acted_at timestamptz(3) not null,
+  action text,
+  acted_at timestamptz(3),
+  ended_at timestamptz(3),
+  done integer not null default 0,
+  skipped jsonb not null default '{}'::jsonb,
   constraint message_tag_pkey PRIMARY KEY (organization_id, tag),
   constraint message_tag_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
-CREATE INDEX message_tag_held ON message_tag (organization_id, tag) WHERE (paused OR (cancel_before IS NOT NULL));
+CREATE INDEX message_tag_held ON message_tag (organization_id, tag) WHERE (paused OR (cancel_before IS NOT NULL) OR (started_at IS NULL));
+CREATE INDEX message_tag_list ON message_tag (organization_id, created_at DESC, id DESC);
+CREATE INDEX message_tag_paced ON message_tag (organization_id, tag) WHERE (messages_per_minute IS NOT NULL);
+CREATE INDEX message_tag_start ON message_tag (start_at) WHERE ((started_at IS NULL) AND (NOT paused));
 CREATE INDEX message_tag_work ON message_tag (organization_id, tag) WHERE (resuming OR (cancel_before IS NOT NULL) OR (retry_before IS NOT NULL));
+
+create table message_tag_count (
+  organization_id uuid not null,
+  tag text not null,
+  connection_id uuid not null,
+  status text not null,
+  failure_category text,
+  messages integer not null,
+  scheduled integer not null default 0,
+  last_scheduled_for timestamptz,
+  first_at timestamptz,
+  last_at timestamptz not null,
+  is_sum boolean not null default false
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=500);
+CREATE INDEX message_tag_count_new ON message_tag_count (organization_id, tag) WHERE (NOT is_sum);
+CREATE INDEX message_tag_count_queued ON message_tag_count (connection_id) WHERE (is_sum AND (status = 'queued') AND (messages > 0));
+CREATE INDEX message_tag_count_tag ON message_tag_count (organization_id, tag);
 
 create table notification_queue (
   notification_id uuid not null,
@@ -566,7 +606,7 @@ create table opt_out (
   constraint opt_out_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
   constraint opt_out_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
-CREATE INDEX opt_out_shown ON opt_out (organization_id, source, since, id) WHERE (active AND ((phone IS NOT NULL) OR (user_id IS NOT NULL)));
+CREATE INDEX opt_out_shown ON opt_out (organization_id, source, category, since, id) WHERE (active AND ((phone IS NOT NULL) OR (user_id IS NOT NULL)));
 
 create table opt_out_keywords (
   organization_id uuid not null,
@@ -682,10 +722,8 @@ CREATE INDEX otp_challenge_key_number ON otp_challenge (key_number) WHERE (key_n
 CREATE INDEX otp_challenge_leased ON otp_challenge (lease_until) WHERE (lease_until IS NOT NULL);
 CREATE INDEX otp_challenge_meta ON otp_challenge (meta_message_id) WHERE (meta_message_id IS NOT NULL);
 CREATE INDEX otp_challenge_of_recipient ON otp_challenge (project_id, recipient) WHERE ((status || '') = ANY (ARRAY['queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read']));
-CREATE INDEX otp_challenge_time ON otp_challenge USING brin (created_at);
 CREATE INDEX otp_challenge_turn ON otp_challenge (project_id, created_at, seq) WHERE ((status || '') = 'queued');
 CREATE INDEX otp_challenge_waits ON otp_challenge (created_at) WHERE ((status || '') = 'queued');
-CREATE TRIGGER usage_late_code AFTER UPDATE OF sent_at, delivered_at, read_at ON otp_challenge FOR EACH ROW WHEN ((new.created_at < ((now() - '7 days'::interval) + '01:00:00'::interval))) EXECUTE FUNCTION usage_late();
 
 create table otp_package (
   id uuid not null,
@@ -825,84 +863,58 @@ create table template_account (
 ) with (fillfactor=70);
 CREATE INDEX template_account_waba ON template_account (waba_id);
 
-create table usage_codes (
+create table usage (
   organization_id uuid not null,
-  project_id uuid not null,
   start timestamptz not null,
-  country text,
-  requested integer not null,
-  sent integer not null,
-  delivered integer not null,
-  verified integer not null,
-  expired integer not null,
-  failed integer not null,
-  constraint usage_codes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
-);
-CREATE INDEX usage_codes_project ON usage_codes (project_id, start);
-CREATE INDEX usage_codes_start ON usage_codes (start);
-
-create table usage_count (
-  organization_id uuid not null,
-  span text not null,
-  start timestamptz not null,
-  connection_id uuid not null,
-  submitted integer not null,
-  accepted integer not null,
-  sent integer not null,
-  delivered integer not null,
-  read integer not null,
-  failed integer not null,
-  outcome_unknown integer not null,
-  received integer not null,
-  d0 integer not null,
-  d1 integer not null,
-  d2 integer not null,
-  d3 integer not null,
-  d4 integer not null,
-  d5 integer not null,
-  d6 integer not null,
-  d7 integer not null,
-  d8 integer not null,
-  d9 integer not null,
-  d10 integer not null,
-  d11 integer not null,
-  d12 integer not null,
-  d13 integer not null,
-  d14 integer not null,
-  d15 integer not null,
+  connection_id uuid,
+  project_id uuid,
+  submitted integer,
+  accepted integer,
+  sent integer,
+  delivered integer,
+  read integer,
+  failed integer,
+  outcome_unknown integer,
+  received integer,
+  verified integer,
+  expired integer,
+  d0 integer,
+  d1 integer,
+  d2 integer,
+  d3 integer,
+  d4 integer,
+  d5 integer,
+  d6 integer,
+  d7 integer,
+  d8 integer,
+  d9 integer,
+  d10 integer,
+  d11 integer,
+  d12 integer,
+  d13 integer,
+  d14 integer,
+  d15 integer,
   billable boolean,
-  type text not null,
-  source text not null,
+  type text,
+  source text,
   country text,
   category text,
   template text,
   pricing_type text,
   failure_category text,
-  constraint usage_count_span_check CHECK ((span = ANY (ARRAY['slot', 'day']))),
-  constraint usage_count_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+  constraint usage_check CHECK ((num_nonnulls(connection_id, project_id) = 1)),
+  constraint usage_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
-CREATE INDEX usage_count_start ON usage_count (span, start);
-CREATE INDEX usage_count_workspace ON usage_count (organization_id, span, start);
+CREATE INDEX usage_start ON usage (start);
+CREATE INDEX usage_workspace ON usage (organization_id, start);
 
-create table usage_hour (
-  hour timestamptz not null,
-  counted_at timestamptz,
-  next_at timestamptz,
-  constraint usage_hour_pkey PRIMARY KEY (hour)
-) with (fillfactor=70);
-CREATE INDEX usage_hour_next ON usage_hour (next_at) WHERE (next_at IS NOT NULL);
-
-create table usage_late (
-  hour timestamptz not null,
-  transaction_id xid8 not null default pg_current_xact_id(),
-  constraint usage_late_pkey PRIMARY KEY (hour, transaction_id)
+create table usage_due (
+  start timestamptz not null,
+  at timestamptz,
+  counted_at timestamptz
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
-
-create table usage_lock (
-  single boolean not null default true,
-  constraint usage_lock_pkey PRIMARY KEY (single),
-  constraint usage_lock_single_check CHECK (single)
-);
+CREATE INDEX usage_due_at ON usage_due (at);
+CREATE INDEX usage_due_start ON usage_due (start);
 
 create table usage_rate (
   countries text[] not null,
@@ -916,49 +928,6 @@ create table usage_rate (
   constraint usage_rate_price_check CHECK ((price >= (0)::numeric)),
   constraint usage_rate_tier_from_check CHECK ((tier_from >= 1))
 );
-
-create table usage_total (
-  organization_id uuid not null,
-  level text not null,
-  span text not null,
-  start timestamptz not null,
-  account text,
-  connection_id uuid,
-  submitted integer not null,
-  accepted integer not null,
-  sent integer not null,
-  delivered integer not null,
-  read integer not null,
-  failed integer not null,
-  outcome_unknown integer not null,
-  received integer not null,
-  d0 integer not null,
-  d1 integer not null,
-  d2 integer not null,
-  d3 integer not null,
-  d4 integer not null,
-  d5 integer not null,
-  d6 integer not null,
-  d7 integer not null,
-  d8 integer not null,
-  d9 integer not null,
-  d10 integer not null,
-  d11 integer not null,
-  d12 integer not null,
-  d13 integer not null,
-  d14 integer not null,
-  d15 integer not null,
-  billable boolean,
-  country text,
-  category text,
-  pricing_type text,
-  failure_category text,
-  constraint usage_total_level_check CHECK ((level = ANY (ARRAY['workspace', 'account', 'number']))),
-  constraint usage_total_span_check CHECK ((span = ANY (ARRAY['hour', 'day']))),
-  constraint usage_total_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
-);
-CREATE INDEX usage_total_start ON usage_total (span, start);
-CREATE INDEX usage_total_workspace ON usage_total (organization_id, level, span, start);
 
 create table webhook_delivery (
   id uuid not null,
@@ -1462,14 +1431,15 @@ begin
   on conflict (organization_id) do update set read_at = clock_timestamp();
   return null;
 end $function$;
-CREATE OR REPLACE FUNCTION usage_late()
- RETURNS trigger
- LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION search_name(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
 AS $function$
-begin
-  insert into usage_late (hour) values (date_trunc('hour', new.created_at, 'UTC')) on conflict do nothing;
-  return null;
-end $function$;
+  select left(btrim(regexp_replace(translate(replace(replace(replace(
+    regexp_replace(lower(normalize(name, NFKD) collate "und-x-icu"), '[\u0300-\u036f]', '', 'g'),
+    'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'øłđðı', 'olddi') collate "und-x-icu", '[^[:alnum:]]+', ' ', 'g')), 60)
+$function$;
 CREATE OR REPLACE FUNCTION uuid_v7()
  RETURNS uuid
  LANGUAGE sql

@@ -13,6 +13,7 @@ const UP = `
 -- gives up its identities.
 -- standby_at: when the contact last wrote to another app that owns the conversation. handover_*: the last change of
 -- control that was told. With last_inbound_at they say who the owner is (control/owner.ts).
+-- closed, assignee: kept for the callers. A message of the contact sets closed to false.
 create table conversation (
   id uuid primary key,
   organization_id uuid not null references organization (id),
@@ -26,6 +27,8 @@ create table conversation (
   handover_at timestamptz,
   handover_to text check (handover_to in ('you', 'other', 'unknown')),
   handover_role text,
+  closed boolean not null default false,
+  assignee text,
   merged_into uuid references conversation (id),
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp())
 );
@@ -33,6 +36,24 @@ create unique index conversation_phone on conversation (connection_id, phone) wh
 create unique index conversation_wa_id on conversation (connection_id, wa_id) where wa_id is not null;
 create unique index conversation_user_id on conversation (connection_id, user_id) where user_id is not null;
 create index conversation_merged on conversation (merged_into) where merged_into is not null;
+create index conversation_assignee on conversation (organization_id, assignee) where assignee is not null;
+create index conversation_closed on conversation (organization_id) where closed;
+
+-- Names as they are searched: small letters without accents, words separated by one space. No extension is needed; the
+-- collation is ICU's, since letters of a database with the locale C are those of ASCII only.
+create function search_name(name text) returns text language sql immutable strict parallel safe as $$
+  select left(btrim(regexp_replace(translate(replace(replace(replace(
+    regexp_replace(lower(normalize(name, NFKD) collate "und-x-icu"), '[\\u0300-\\u036f]', '', 'g'),
+    'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'øłđðı', 'olddi') collate "und-x-icu", '[^[:alnum:]]+', ' ', 'g')), 60)
+$$;
+-- The beginning of a name, and of its last word; the end of a number. Its beginning is in the unique indexes.
+create index conversation_name on conversation (organization_id, (search_name(profile_name) collate "C"))
+  where profile_name is not null and merged_into is null;
+create index conversation_last_name on conversation
+  (organization_id, (substring(search_name(profile_name) from '[^ ]+$') collate "C"))
+  where profile_name is not null and merged_into is null and search_name(profile_name) like '% %';
+create index conversation_number_end on conversation
+  (organization_id, (reverse(coalesce(phone, wa_id)) collate "C")) where coalesce(phone, wa_id) is not null;
 
 -- Numbers and user ids that a contact had before the platform reported new ones. A number may be another contact's by now.
 create table conversation_alias (
@@ -62,4 +83,5 @@ const DOWN = `
 drop table contact_book_removal;
 drop table conversation_alias;
 drop table conversation;
+drop function search_name(text);
 `;

@@ -28,7 +28,7 @@ const UP = `
 -- recipient: the key of the order to one contact, which is the contact's number where it is known, else the user id.
 -- tag: the group that its caller put it in; metadata: its caller's own strings.
 -- sent_at and meta_message_id: of received messages and of those with a source. standby: received as an observer, for
--- another app. source: app, sent in the WhatsApp Business app; history, imported from that app; null: sent by the API, or
+-- another app. original_meta_id: of an edit or a revoke WhatsApp's id of the message that it is about. source: app, sent in the WhatsApp Business app; history, imported from that app; null: sent by the API, or
 -- received.
 create table message (
   id uuid primary key,
@@ -48,6 +48,7 @@ create table message (
   reply_to_message_id uuid,
   media_object_id uuid,
   meta_message_id text,
+  original_meta_id text,
   send_at timestamptz(3),
   ttl_seconds integer,
   trace_context bytea,
@@ -60,6 +61,7 @@ create unique index message_idempotency on message (organization_id, idempotency
 create unique index message_inbound on message (connection_id, meta_message_id) where direction = 'inbound';
 create unique index message_elsewhere on message (connection_id, meta_message_id)
   where source is not null and direction = 'outbound';
+create index message_changes on message (connection_id, original_meta_id) where original_meta_id is not null;
 create index message_journal on message (organization_id, created_at desc, id desc);
 create index message_journal_client on message (organization_id, client_message_id, created_at desc, id desc)
   where client_message_id is not null;
@@ -73,6 +75,9 @@ create index message_journal_recipient on message (organization_id, recipient, c
   where direction = 'outbound';
 create index message_journal_sender on message (organization_id, sender, connection_id, created_at desc, id desc)
   where direction = 'inbound';
+-- What a customer wrote to this workspace: it waits for an answer.
+create index message_written on message (organization_id, created_at desc, id desc)
+  where direction = 'inbound' and source is null and not standby and type not in ('reaction', 'system', 'edit', 'revoke');
 create index message_conversation_in on message (conversation_id, created_at desc, id desc)
   where direction = 'inbound' and conversation_id is not null;
 create index message_conversation_out on message (conversation_id, created_at desc, id desc)
@@ -141,9 +146,10 @@ create index message_queue_held_recipient on message_queue (connection_id, recip
   where held_until is not null and recipient <> '';
 -- Of messages with a tag only. What a pause holds is in the second index alone, so a look for what is to be held reads none
 -- of it.
-create index message_queue_tag on message_queue (organization_id, tag, seq)
+create index message_queue_tag on message_queue (organization_id, tag, scheduled_for nulls first, seq)
   where tag is not null and held_until is distinct from 'infinity';
-create index message_queue_paused on message_queue (organization_id, tag, seq) where held_until = 'infinity';
+create index message_queue_paused on message_queue (organization_id, tag, scheduled_for nulls first, seq) where held_until = 'infinity';
+create index message_queue_tag_sending on message_queue (organization_id, tag) where tag <> '' and attempt_id is not null;
 
 -- These triggers keep due_at, which says when a row's turn comes: set for each recipient's first row, null for those behind
 -- it. They find the rows that they write by ctid, and say once more what must be true of them: PostgreSQL 15 takes a row that was

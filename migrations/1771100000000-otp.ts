@@ -117,8 +117,6 @@ create index otp_challenge_attempt on otp_challenge (attempt_id);
 create index otp_challenge_meta on otp_challenge (meta_message_id) where meta_message_id is not null;
 -- What retention has left stays at the beginning of the table: retention must not read it in every round.
 create index otp_challenge_kept on otp_challenge (created_at) where recipient is not null;
--- For the figures of usage, whether a code's number is known or not.
-create index otp_challenge_time on otp_challenge using brin (created_at);
 
 -- What a number may still do within a project, whatever the number of codes. tokens: a bucket of sends.
 create table otp_recipient (

@@ -32,7 +32,7 @@ create table opt_out (
   reason text,
   constraint opt_out_platform check ((source = 'platform') = (connection_id is not null))
 );
-create index opt_out_shown on opt_out (organization_id, source, since, id)
+create index opt_out_shown on opt_out (organization_id, source, category, since, id)
   where active and (phone is not null or user_id is not null);
 
 -- Every name of the person as SHA-256 of the workspace's salt and the name: numbers, user ids, ids of conversations.

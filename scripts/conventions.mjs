@@ -17,9 +17,7 @@ const TABLES_OF_ALL = {
   message_content: 'goes with its message',
   operator_key: 'of operators: for all workspaces, or for some',
   otp_sender: "the service's own number",
-  usage_hour: 'of the sweep, which counts all workspaces',
-  usage_late: 'of the sweep',
-  usage_lock: 'of the sweep',
+  usage_due: 'of the sweep, which counts all workspaces',
   usage_rate: "the operator's prices, for all",
 };
 

@@ -8,6 +8,7 @@ import { buildIfStale } from './build-if-stale.mjs';
 import { renderCliPage } from './lib/cli-page.mjs';
 import { renderClientTypes } from './lib/client-types.mjs';
 import { renderChartSchema } from './lib/chart-schema.mjs';
+import { renderMcpTools } from './lib/mcp-tools.mjs';
 import { renderEnvExample } from './lib/env-example.mjs';
 import { renderErrorsPage } from './lib/errors-page.mjs';
 import { renderSchema } from './lib/schema-page.mjs';
@@ -67,6 +68,7 @@ async function generate() {
   const { buildProgram } = await built('cli/program.js');
   const { commandsOf, GUIDES } = await built('cli/guides.js');
   const messages = await built('modules/message-state/message-state.types.js');
+  const { TOOLS_OF_ROUTES } = await built('modules/mcp/mcp-tools.js');
   return {
     '.env.example': renderEnvExample(listSettings()),
     [CHART_SCHEMA]: await renderChartSchema(join(ROOT, CHART_SCHEMA), listSettings()),
@@ -74,6 +76,7 @@ async function generate() {
     'docs/command-line.md': await formatted(renderCliPage(commandsOf(buildProgram()), GUIDES)),
     'docs/schema.sql': await describeSchema(),
     'openapi.json': `${JSON.stringify(description, null, 2)}\n`,
+    'src/modules/mcp/mcp-tools.json': renderMcpTools(description, TOOLS_OF_ROUTES),
     'openapi-admin.json': `${JSON.stringify(administration, null, 2)}\n`,
     'clients/typescript/src/schema.ts': await renderClientTypes('openapi.json', description),
     'clients/typescript/src/admin-schema.ts': await renderClientTypes('openapi-admin.json', administration),

@@ -1,8 +1,8 @@
-// Runs the tests: `node scripts/test.mjs [unit|e2e|slow] [paths] [jest arguments]`. One PostgreSQL serves the whole run; each test
+// Runs the tests: `node scripts/test.mjs [unit|e2e|slow|properties] [paths] [jest arguments]`. One PostgreSQL serves the whole run; each test
 // file clones its own database from a migrated template. TEST_SECOND_LOOK=true, which CI sets: a file that failed runs once more,
 // alone; where it passes then, the run is good and names it as flaky.
 import { spawn } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { buildIfStale } from './build-if-stale.mjs';
@@ -42,7 +42,7 @@ async function timed(name, work) {
 }
 
 /** Runs Jest and resolves with its exit code and its JSON (null where it wrote none). */
-async function runJest(args, { folder, url, template }) {
+async function runJest(args, { folder, url, template, scale }) {
   const resultFile = join(folder.path, 'result.json');
   rmSync(resultFile, { force: true });
   const options = `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`;
@@ -53,6 +53,7 @@ async function runJest(args, { folder, url, template }) {
       stdio: ['inherit', 'ignore', 'inherit'],
       env: {
         ...process.env,
+        FUZZ_SCALE: scale,
         NODE_OPTIONS: options.trim(),
         NODE_ENV: 'test',
         TMPDIR: folder.temporary,
@@ -97,11 +98,27 @@ async function lookAgain(first, args, run) {
 }
 
 const PROJECTS = ['unit', 'e2e', 'slow'];
+const PROPERTIES = 'properties';
+/** What is drawn at random is tried so often in `npm test`, as a part of its full count, which `test:properties` and `test:slow` try. */
+const QUICK_SCALE = '0.3';
+
+const scaleOf = ([name]) => (name === 'slow' || name === PROPERTIES ? '1' : QUICK_SCALE);
+
+/** The files with counts that FUZZ_SCALE multiplies. */
+function propertyFiles() {
+  return ['src', 'simulator', 'test'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true })
+      .filter((path) => path.endsWith('spec.ts'))
+      .map((path) => join(folder, path))
+      .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes('support/runs.js')),
+  );
+}
 
 function jestArguments(args) {
+  if (args[0] === PROPERTIES) return jestArguments([...propertyFiles(), ...args.slice(1)]);
   const named = PROJECTS.filter((name) => name === args[0]);
   const rest = args.slice(named.length);
-  const paths = rest.filter((arg) => /^(src|test|bench)\b/.test(arg));
+  const paths = rest.filter((arg) => /^(src|simulator|test|bench)\b/.test(arg));
   const options = rest.filter((arg) => !paths.includes(arg));
   const workers = named.includes('slow') ? SLOW_WORKERS : WORKERS;
   const atOnce = options.some((arg) => /^(-w|--maxWorkers|-i|--runInBand)/.test(arg))
@@ -132,7 +149,8 @@ async function main() {
     template = await timed('template', () => prepareTemplate(server.url, given !== undefined));
     if (interrupted === null) {
       const args = jestArguments(process.argv.slice(2));
-      const run = { folder, url: server.url, template: template.name };
+      const scale = process.env.FUZZ_SCALE ?? scaleOf(process.argv.slice(2));
+      const run = { folder, url: server.url, template: template.name, scale };
       outcome = await timed('tests', () => runJest(args.all, run));
       if (process.env.TEST_SECOND_LOOK === 'true' && outcome.result !== null && outcome.code !== 0) {
         outcome = await timed('second look', () => lookAgain(outcome, args, run));

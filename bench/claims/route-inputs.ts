@@ -42,7 +42,6 @@ export async function seedWorld(pool: Pool, workspace: SeededWorkspace, projectI
   for (const sql of FILL) await pool.query(sql, [organizationId, connectionId]);
   await pool.query(TEMPLATES_SQL, [organizationId, wabaId]);
   await pool.query(USAGE, [organizationId, connections.slice(0, 10).map(({ id }) => id)]);
-  for (const level of ['workspace', 'account', 'number']) await pool.query(usageTotals(level), [organizationId]);
   await pool.query(CODES, [organizationId, projectId]);
   await pool.query('vacuum analyze');
   const one = async (sql: string): Promise<string> => {
@@ -331,27 +330,17 @@ const MEASURES = ['submitted', 'accepted', 'sent', 'delivered', 'read', 'failed'
 const CLASSES = Array.from({ length: 16 }, (_, n) => `d${n}`);
 const FIGURES = [...MEASURES, ...CLASSES].join(', ');
 
-/** $2 its numbers. A month by the quarter of an hour, 400 days by the day, ten kinds of messages each. */
+/** $2 its numbers. 400 days by the quarter of an hour, ten kinds of messages each. */
 const USAGE = `
-insert into usage_count (organization_id, span, start, connection_id, ${FIGURES}, billable, type, source, country, category, template, pricing_type, failure_category)
-select $1, span, start, ($2::uuid[])[1 + n % cardinality($2::uuid[])], ${MEASURES.map(() => '10').join(', ')}, ${CLASSES.map(() => '1').join(', ')},
+insert into usage (organization_id, start, connection_id, ${FIGURES}, billable, type, source, country, category, template, pricing_type, failure_category)
+select $1, start, ($2::uuid[])[1 + n % cardinality($2::uuid[])], ${MEASURES.map(() => '10').join(', ')}, ${CLASSES.map(() => '1').join(', ')},
   true, 'template', 'api', (array['DE', 'FR', 'ES'])[1 + n % 3], 'marketing', 'template_' || n, 'regular', 'unknown'
-from (
-  select 'slot' as span, generate_series(date_trunc('day', now(), 'UTC') - interval '31 days', now(), interval '15 minutes') as start
-  union all select 'day', generate_series(date_trunc('day', now(), 'UTC') - interval '400 days', now(), interval '1 day')
-) as t cross join generate_series(1, case span when 'slot' then 10 else 24 end) as n`;
-
-const usageTotals = (level: string): string => `
-insert into usage_total (organization_id, level, span, start, account, connection_id, ${FIGURES}, billable, country, category, pricing_type, failure_category)
-select organization_id, '${level}', case span when 'slot' then 'hour' else 'day' end, date_trunc(case span when 'slot' then 'hour' else 'day' end, start, 'UTC'),
-  ${level === 'workspace' ? 'null::text' : "'account'"}, ${level === 'number' ? 'connection_id' : 'null::uuid'},
-  ${[...MEASURES, ...CLASSES].map((name) => `sum(${name})`).join(', ')}, billable, ${level === 'workspace' ? 'null::text' : 'country'}, category, pricing_type, failure_category
-from usage_count where organization_id = $1
-group by 1, 3, 4, 5, 6, billable, ${level === 'workspace' ? '' : 'country, '}category, pricing_type, failure_category`;
+from generate_series(date_trunc('day', now(), 'UTC') - interval '400 days', now(), interval '15 minutes') as start
+cross join generate_series(1, 10) as n`;
 
 /** $2 the project. */
 const CODES = `
-insert into usage_codes (organization_id, project_id, start, country, requested, sent, delivered, verified, expired, failed)
+insert into usage (organization_id, project_id, start, country, submitted, sent, delivered, verified, expired, failed)
 select $1, $2, start, country, 1, 1, 1, 1, 0, 0
 from generate_series(date_trunc('day', now(), 'UTC') - interval '400 days', now(), interval '1 hour') as start,
   unnest(array['DE', 'FR', 'ES', 'IT']) as country`;

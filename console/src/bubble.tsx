@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import type { MessageRow } from './api.ts';
 
 interface Words {
   text?: unknown;
@@ -22,6 +23,8 @@ export interface BubbleContent {
   body: string | null;
   footer: string | null;
   buttons: BubbleButton[];
+  /** What its author did with it later. */
+  mark?: string;
 }
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
@@ -52,6 +55,15 @@ export function bubbleOf(type: string, body: string | null, content: unknown): B
   return made;
 }
 
+/** A message as it stands by now: edited, withdrawn, or one that changes another. */
+export function bubbleOfRow({ type, body, content, current, revoked_at: revokedAt }: MessageRow): BubbleContent {
+  if (type === 'edit') return { ...bubbleOf('text', body, {}), mark: 'edits an earlier message' };
+  if (type === 'revoke') return { ...bubbleOf('text', null, {}), mark: 'withdraws an earlier message' };
+  if (typeof revokedAt === 'string') return { ...bubbleOf('text', null, {}), mark: 'withdrawn' };
+  if (!current) return bubbleOf(type, body, content);
+  return { ...bubbleOf(type, current.body, { ...content, ...current.content }), mark: 'edited' };
+}
+
 function interactiveButtons(action: Record<string, unknown>): BubbleButton[] {
   const replies = listOf(action.buttons).map((button) => objectOf(objectOf(button).reply));
   const rows = listOf(action.sections).flatMap((section) => listOf(objectOf(section).rows).map(objectOf));
@@ -70,21 +82,27 @@ interface BubbleProps {
   note?: ReactNode;
   /** The file itself. */
   picture?: ReactNode;
+  /** In place of the file's name: the file with its name. */
+  media?: ReactNode;
+  /** What it answers. */
+  quoted?: ReactNode;
   /** Emojis that stand at the message. */
   reactions?: readonly string[];
   onButton?: (button: BubbleButton) => void;
 }
 
-export function Bubble({ content, side, meta, note, picture, reactions = [], onButton }: BubbleProps) {
-  const { header, file, body, footer, buttons } = content;
+export function Bubble({ content, side, meta, note, picture, media, quoted, reactions = [], onButton }: BubbleProps) {
+  const { header, file, body, footer, buttons, mark } = content;
   return (
     <div className={`bubble is-${side}`}>
+      {quoted}
       {header !== null && (
         <strong dir="auto" className="words">
           {header}
         </strong>
       )}
-      {file !== null && (
+      {media}
+      {!media && file !== null && (
         <span className="file">
           {picture}
           <bdi>{file}</bdi>
@@ -95,6 +113,7 @@ export function Bubble({ content, side, meta, note, picture, reactions = [], onB
           {body}
         </span>
       )}
+      {mark !== undefined && <small>{mark}</small>}
       {footer !== null && <small dir="auto">{footer}</small>}
       {reactions.length > 0 && (
         <span className="reactions">

@@ -1,50 +1,63 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { type FormEvent, Fragment, type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useCallback, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { api, curlOf, dataOf, type MessageRow, type Schemas, sendFailure } from './api.ts';
-import { Bubble, bubbleOf } from './bubble.tsx';
+import { api, curlOf, dataOf } from './api.ts';
+import { type Conversation, excerptOf, nameOf, numberOf, windowLeft } from './conversation.ts';
 import { useEvents } from './live.ts';
-import { withReactions } from './reactions.ts';
-import { type Cursor, journalPage, nextCursor } from './search.ts';
-import { plusNumber, wholeNumber, withParameter, WRITE_WHOLE_NUMBER } from './parts.tsx';
-import { useCan } from './session.ts';
-import {
-  ago,
-  Choice,
-  clockTime,
-  CopyButton,
-  duration,
-  Empty,
-  Icon,
-  ListSearch,
-  Problem,
-  Skeleton,
-  STATUS_WORDS,
-  Ticks,
-  useNow,
-  withTimes,
-} from './ui.tsx';
-
-type Conversation = Schemas['ConversationResponse'];
+import { type Cursor, nextCursor } from './search.ts';
+import { Thread } from './thread.tsx';
+import { ago, Choice, CopyButton, duration, Empty, ListSearch, Problem, Skeleton, Ticks, useNow } from './ui.tsx';
 
 const PAGE = 50;
 const CLOCK_MS = 15_000;
-const NEAR_END_PX = 160;
+
+const TABS = {
+  open: { label: 'Open', filters: { waiting: 'true', closed: 'false' } },
+  all: { label: 'All', filters: {} },
+  unread: { label: 'Unread', filters: { unread: 'true' } },
+} as const;
+type Tab = keyof typeof TABS;
+const isTab = (text: string | null): text is Tab => text !== null && Object.hasOwn(TABS, text);
+
+const EMPTY: Readonly<Record<Tab, readonly [title: string, text: string]>> = {
+  open: ['No customer waits for an answer', 'Who wrote last and is not closed appears here.'],
+  all: ['No conversations yet', 'One begins when a customer writes, or when you send a message.'],
+  unread: ['Nothing is unread', 'What a customer wrote is unread until it is marked as read.'],
+};
+
+/** What the address says of the list. A search looks at all conversations, unless a tab is chosen beside it. */
+function listOf(search: string) {
+  const given = new URLSearchParams(search);
+  const [text, shown, assignee] = [given.get('search') ?? '', given.get('show'), given.get('assignee')];
+  const tab: Tab = isTab(shown) ? shown : text === '' ? 'open' : 'all';
+  const isSearchable = text === '' || /[\p{L}\p{N}]/u.test(text);
+  const filters = {
+    ...TABS[tab].filters,
+    ...(text !== '' && { search: text }),
+    ...(assignee !== null && { assignee }),
+  };
+  return { tab, text, assignee, isSearchable, filters };
+}
+
+function withParameters(search: string, changes: Readonly<Record<string, string>>): string {
+  const parameters = new URLSearchParams(search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === '') parameters.delete(name);
+    else parameters.set(name, value);
+  }
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}
 
 export function ConversationsPage({ selected }: { selected: string | null }) {
   const [, navigate] = useLocation();
   const search = useSearch();
-  const given = new URLSearchParams(search);
-  const number = given.get('number') ?? '';
-  const to = wholeNumber(number);
-  const filters = { ...(to !== null && { to }), ...(given.has('unread') && { unread: 'true' as const }) };
-  const choose = (name: string) => (value: string) =>
-    navigate(
-      (selected === null ? '/conversations' : `/conversations/${selected}`) + withParameter(search, name, value),
-      {
-        replace: true,
-      },
-    );
+  const { tab, text, assignee, isSearchable, filters } = listOf(search);
+  const path = selected === null ? '/conversations' : `/conversations/${selected}`;
+  const choose = (changes: Record<string, string>): void =>
+    navigate(path + withParameters(search, changes), { replace: true });
+  // A tab takes the search away; the field begins anew.
+  const [cleared, setCleared] = useState(0);
   const suffix = search === '' ? '' : `?${search}`;
   const list = useInfiniteQuery({
     queryKey: ['conversations', filters],
@@ -54,12 +67,20 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
       ),
     initialPageParam: null as Cursor | null,
     getNextPageParam: ({ pagination }) => nextCursor(pagination),
+    enabled: isSearchable,
   });
   const { refetch } = list;
-  useEvents(useCallback(() => void refetch(), [refetch]));
+  useEvents(
+    useCallback(() => {
+      // `refetch` asks even where the query is not enabled.
+      if (isSearchable) void refetch();
+    }, [refetch, isSearchable]),
+  );
   const now = useNow(CLOCK_MS);
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const rows = isSearchable ? (list.data?.pages.flatMap(({ data }) => data) ?? []) : [];
+  const assignees = useAssignees(rows, assignee);
   const query = Object.entries({ ...filters, limit: PAGE }).map(([name, value]) => [name, String(value)]);
+  const [title, says] = text === '' && assignee === null ? EMPTY[tab] : ['No conversation matches', ''];
   return (
     <div className={selected === null ? 'conversations' : 'conversations has-thread'}>
       <section className="conversation-list" aria-label="Conversations">
@@ -68,25 +89,45 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
           <span className="grow" />
           <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/conversations?${new URLSearchParams(query)}`)} />
         </header>
+        <nav className="tabs conversation-tabs" aria-label="Which conversations">
+          {Object.entries(TABS).map(([name, { label }]) => (
+            <Link
+              key={name}
+              href={path + withParameters(search, { show: name, search: '' })}
+              replace
+              onClick={() => setCleared((count) => count + 1)}
+              aria-current={name === tab ? 'page' : undefined}
+            >
+              {label}
+            </Link>
+          ))}
+        </nav>
         <div className="filters pane-filters">
-          <ListSearch label="Number" value={number} onText={choose('number')} />
-          <Choice label="All" value={given.get('unread') ?? ''} onChange={choose('unread')}>
-            {[['1', 'Unread']]}
-          </Choice>
+          <ListSearch
+            key={cleared}
+            label="Name or number"
+            value={text}
+            onText={(typed) => choose({ search: typed, show: '' })}
+          />
+          {assignees.length > 0 && (
+            <Choice label="Anyone" value={assignee ?? ''} onChange={(name) => choose({ assignee: name })}>
+              {assignees.map((name) => [name, name])}
+            </Choice>
+          )}
         </div>
-        {number !== '' && to === null && <p className="hint warn">{WRITE_WHOLE_NUMBER}</p>}
+        {!isSearchable && <p className="hint warn">Write the beginning of a name, or digits of a number.</p>}
         <div className="conversation-rows" tabIndex={-1}>
-          {list.isPending && <Skeleton lines={10} />}
-          {list.error !== null && <Problem error={list.error} onRetry={() => void refetch()} />}
-          {list.isSuccess && rows.length === 0 && (
-            <Empty title={search === '' ? 'No conversations yet' : 'No conversation matches'}>
-              <p>One begins when a customer writes, or when you send a message.</p>
+          {list.isLoading && <Skeleton lines={10} />}
+          {isSearchable && list.error !== null && <Problem error={list.error} onRetry={() => void refetch()} />}
+          {isSearchable && list.isSuccess && rows.length === 0 && !list.hasNextPage && (
+            <Empty title={title}>
+              <p>{says}</p>
             </Empty>
           )}
           {rows.map((row) => (
             <ConversationRow key={row.id} row={row} suffix={suffix} isSelected={row.id === selected} now={now} />
           ))}
-          {list.hasNextPage && (
+          {isSearchable && list.hasNextPage && (
             <button type="button" className="button more" onClick={() => void list.fetchNextPage()}>
               Show earlier ones
             </button>
@@ -100,19 +141,17 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
           </Empty>
         </section>
       ) : (
-        <Thread key={selected} id={selected} suffix={suffix} />
+        <Thread key={selected} id={selected} suffix={suffix} assignees={assignees} />
       )}
     </div>
   );
 }
 
-const nameOf = ({ contact }: Conversation): string => contact.name ?? numberOf(contact);
-const numberOf = ({ phone, user_id: id }: Conversation['contact']): string =>
-  phone === null ? (id ?? 'unknown') : plusNumber(phone);
-
-/** Milliseconds until only templates may be sent; 0 where that is so already. */
-function windowLeft({ service_window_closes_at: at }: Conversation, now: number): number {
-  return at === null ? 0 : Math.max(Date.parse(at) - now, 0);
+/** Everyone who was seen as an assignee since the page opened: the API has no list of them. */
+function useAssignees(rows: readonly Conversation[], chosen: string | null): string[] {
+  const seen = useRef(new Set<string>());
+  for (const name of [chosen, ...rows.map(({ assignee }) => assignee)]) if (name !== null) seen.current.add(name);
+  return [...seen.current].sort((a, b) => a.localeCompare(b));
 }
 
 interface ConversationRowProps {
@@ -139,9 +178,10 @@ function ConversationRow({ row, suffix, isSelected, now }: ConversationRowProps)
       <time dateTime={row.updated_at}>{ago(last?.created_at ?? row.updated_at, now)}</time>
       <span className="last">
         {last?.direction === 'outbound' && <Ticks status={last.status} />}
-        <bdi>{last === null ? '' : (last.body ?? last.type)}</bdi>
+        <bdi>{last === null ? '' : excerptOf(last)}</bdi>
       </span>
       <span className="marks">
+        {row.closed && <small>closed</small>}
         {left > 0 && <small title="What is left of the customer-service window">{duration(left)}</small>}
         {row.unread_count > 0 && (
           <b>
@@ -150,206 +190,12 @@ function ConversationRow({ row, suffix, isSelected, now }: ConversationRowProps)
           </b>
         )}
       </span>
+      {row.assignee !== null && (
+        <small className="assignee">
+          <span className="hidden">Assigned to </span>
+          <bdi>{row.assignee}</bdi>
+        </small>
+      )}
     </Link>
-  );
-}
-
-function Thread({ id, suffix }: { id: string; suffix: string }) {
-  const conversation = useQuery({
-    queryKey: ['conversation', id],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/api/v1/conversations/{id}', { params: { path: { id } }, signal }))).data,
-  });
-  const messages = useInfiniteQuery({
-    queryKey: ['thread', id],
-    queryFn: ({ pageParam, signal }) => journalPage({ conversation_id: id }, pageParam, PAGE, signal),
-    initialPageParam: null as Cursor | null,
-    getNextPageParam: ({ next }) => next,
-  });
-  const [refetchOne, refetchAll] = [conversation.refetch, messages.refetch];
-  const refresh = useCallback(() => {
-    void refetchOne();
-    void refetchAll();
-  }, [refetchOne, refetchAll]);
-  useEvents(refresh);
-  const rows = (messages.data?.pages.flatMap((page) => page.rows) ?? []).toReversed();
-  const shown = withReactions(rows);
-  const box = useRef<HTMLDivElement>(null);
-  const newest = rows.at(-1)?.id;
-  useEffect(() => {
-    if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
-  }, [newest]);
-  // What comes later, below a message that was at the end already, is seen too.
-  const stayAtEnd = useCallback(() => {
-    const chat = box.current;
-    if (chat === null || chat.scrollHeight - chat.clientHeight - chat.scrollTop > NEAR_END_PX) return;
-    chat.scrollTop = chat.scrollHeight;
-  }, []);
-  const error = conversation.error ?? messages.error;
-  return (
-    <section className="thread" aria-label="Thread">
-      <header className="panel-bar">
-        <Link href={`/conversations${suffix}`} className="button quiet back" aria-label="Back to the list">
-          <Icon name="close" />
-        </Link>
-        {conversation.data !== undefined && (
-          <span className="thread-name">
-            <bdi>{nameOf(conversation.data)}</bdi>
-            {conversation.data.contact.name !== null && <small>{numberOf(conversation.data.contact)}</small>}
-          </span>
-        )}
-        <span className="grow" />
-        {conversation.data !== undefined && conversation.data.unread_count > 0 && (
-          <MarkRead rows={rows} onDone={refresh} />
-        )}
-        <Link className="button quiet wide" href={`/messages?q=conversation:${id}`}>
-          As a list
-        </Link>
-      </header>
-      {error !== null && <Problem error={error} onRetry={refresh} />}
-      <div className="chat thread-chat" ref={box} tabIndex={0} role="log" aria-label="Messages of this conversation">
-        {messages.isPending && <Skeleton lines={6} />}
-        {messages.hasNextPage && (
-          <button type="button" className="button more" onClick={() => void messages.fetchNextPage()}>
-            Show earlier ones
-          </button>
-        )}
-        {shown.map(({ row, reactions }, index) => (
-          <Fragment key={row.id}>
-            {dayOf(shown[index - 1]?.row) !== dayOf(row) && <p className="day">{dayOf(row)}</p>}
-            <Bubble
-              side={row.direction === 'outbound' ? 'mine' : 'theirs'}
-              content={bubbleOf(row.type, row.body, row.content)}
-              reactions={reactions}
-              meta={
-                <Link href={`/messages/${row.id}`} className="meta-link">
-                  {hasProblem(row) && `${STATUS_WORDS[row.status]} `}
-                  {clockTime(row.created_at)} {row.direction === 'outbound' && <Ticks status={row.status} />}
-                </Link>
-              }
-              note={hasProblem(row) && <Reason id={row.id} onShown={stayAtEnd} />}
-            />
-          </Fragment>
-        ))}
-      </div>
-      {conversation.data !== undefined && <Answer conversation={conversation.data} onSent={refresh} />}
-    </section>
-  );
-}
-
-const hasProblem = ({ status }: MessageRow): boolean => status === 'failed' || status === 'outcome_unknown';
-
-/** Why a message did not arrive, or may not have: the sentence that its own page begins with. */
-function Reason({ id, onShown }: { id: string; onShown: () => void }) {
-  const { data } = useQuery({
-    queryKey: ['explanation', id],
-    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/messages/{id}/timeline', { params: { path: { id } }, signal })),
-  });
-  const summary = data?.explanation.summary;
-  useEffect(() => {
-    if (summary !== undefined) onShown();
-  }, [summary, onShown]);
-  return summary === undefined ? null : <p className="reason">{withTimes(summary)}</p>;
-}
-
-const dayOf = (row: MessageRow | undefined): string =>
-  row === undefined ? '' : new Date(row.created_at).toLocaleDateString(undefined, { dateStyle: 'full' });
-
-function MarkRead({ rows, onDone }: { rows: readonly MessageRow[]; onDone: () => void }) {
-  const can = useCan();
-  const [busy, setBusy] = useState(false);
-  const last = rows.findLast(({ direction }) => direction === 'inbound');
-  if (last === undefined || !can('messages:write')) return null;
-  const mark = async (): Promise<void> => {
-    setBusy(true);
-    await api
-      .POST('/api/v1/messages/{id}/read', { params: { path: { id: last.id } }, body: {} })
-      .catch(() => undefined);
-    setBusy(false);
-    onDone();
-  };
-  return (
-    <button type="button" className="button" disabled={busy} onClick={() => void mark()}>
-      Mark as read
-    </button>
-  );
-}
-
-function Answer({ conversation, onSent }: { conversation: Conversation; onSent: () => void }) {
-  const can = useCan();
-  const now = useNow(CLOCK_MS);
-  const [text, setText] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  // Kept while the same text is tried again: it is not sent twice where an answer was lost.
-  const key = useRef(crypto.randomUUID());
-  const left = windowLeft(conversation, now);
-  const { contact, connection_id: connection } = conversation;
-  if (!can('messages:write')) return null;
-  if (left === 0) {
-    const to = contact.phone === null ? '' : numberOf(contact);
-    return (
-      <div className="writer closed">
-        <p>The customer has not written in the last 24 hours. Only a template can be sent.</p>
-        <Link className="button" href={`/send?kind=template&to=${encodeURIComponent(to)}&connection=${connection}`}>
-          Send a template
-        </Link>
-      </div>
-    );
-  }
-  const send = async (): Promise<void> => {
-    if (text.trim() === '' || busy) return;
-    setBusy(true);
-    setError(null);
-    const address = contact.phone === null ? { recipient: contact.user_id ?? '' } : { to: numberOf(contact) };
-    const body = { connection_id: connection, ...address, type: 'text' as const, text: { body: text } };
-    try {
-      const header = { 'Idempotency-Key': key.current };
-      await api.POST('/api/v1/messages', { params: { header }, body });
-      setText('');
-      key.current = crypto.randomUUID();
-      onSent();
-    } catch (failure) {
-      setError(sendFailure(failure));
-    }
-    setBusy(false);
-  };
-  const onKey = (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
-    event.preventDefault();
-    void send();
-  };
-  const change = (next: string): void => {
-    setText(next);
-    key.current = crypto.randomUUID();
-  };
-  return (
-    <>
-      {error !== null && <Problem error={error} />}
-      <form
-        className="writer"
-        onSubmit={(event: FormEvent) => {
-          event.preventDefault();
-          void send();
-        }}
-      >
-        <textarea
-          aria-label="Answer"
-          placeholder="Answer"
-          dir="auto"
-          rows={2}
-          maxLength={4096}
-          value={text}
-          onChange={(event) => change(event.target.value)}
-          onKeyDown={onKey}
-        />
-        <span className="send-side">
-          <small title="After that only a template can be sent">{duration(left)} left</small>
-          <button type="submit" className="button primary" disabled={busy || text.trim() === ''}>
-            Answer
-          </button>
-        </span>
-      </form>
-    </>
   );
 }

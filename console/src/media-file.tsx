@@ -47,11 +47,17 @@ interface UploadProps {
   onDone: (file: MediaFile) => void;
 }
 
-/** Takes a file that is chosen or dropped, and uploads it. */
-export function Upload({ connectionId, onDone }: UploadProps) {
+interface Uploading {
+  running: { name: string; part: number } | null;
+  error: unknown;
+  start: (file: File | undefined) => Promise<void>;
+  cancel: () => void;
+}
+
+/** Uploads one file at a time. */
+export function useUpload({ connectionId, onDone }: UploadProps): Uploading {
   const [running, setRunning] = useState<{ name: string; part: number } | null>(null);
   const [error, setError] = useState<unknown>(null);
-  const [isOver, setOver] = useState(false);
   const life = useRef<AbortController>(undefined);
   useEffect(() => () => life.current?.abort(), []);
   const start = async (file: File | undefined): Promise<void> => {
@@ -67,22 +73,37 @@ export function Upload({ connectionId, onDone }: UploadProps) {
     }
     setRunning(null);
   };
+  return { running, error, start, cancel: () => life.current?.abort() };
+}
+
+export function UploadProgress({
+  running,
+  onCancel,
+}: {
+  running: { name: string; part: number };
+  onCancel: () => void;
+}) {
+  return (
+    <div className="upload">
+      <bdi className="file-name">{running.name}</bdi>
+      <progress aria-label={`Upload of ${running.name}`} value={running.part} max={1} />
+      <button type="button" className="button" onClick={onCancel}>
+        Cancel
+      </button>
+    </div>
+  );
+}
+
+/** Takes a file that is chosen or dropped, and uploads it. */
+export function Upload(props: UploadProps) {
+  const { running, error, start, cancel } = useUpload(props);
+  const [isOver, setOver] = useState(false);
   const drop = (event: DragEvent): void => {
     event.preventDefault();
     setOver(false);
     void start(event.dataTransfer.files[0]);
   };
-  if (running !== null) {
-    return (
-      <div className="upload">
-        <bdi className="file-name">{running.name}</bdi>
-        <progress aria-label={`Upload of ${running.name}`} value={running.part} max={1} />
-        <button type="button" className="button" onClick={() => life.current?.abort()}>
-          Cancel
-        </button>
-      </div>
-    );
-  }
+  if (running !== null) return <UploadProgress running={running} onCancel={cancel} />;
   return (
     <>
       <label

@@ -2,8 +2,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api, curlOf, dataOf, type Message, type Schemas } from './api.ts';
-import { Bubble, bubbleOf } from './bubble.tsx';
+import { Bubble, bubbleOfRow } from './bubble.tsx';
 import { Confirm } from './dialog.tsx';
+import { mediaOf } from './message-file.tsx';
 import { type HeraldEvent, useEvents } from './live.ts';
 import { peerOf } from './parts.tsx';
 import { useCan } from './session.ts';
@@ -44,6 +45,14 @@ const RESPONSIBLE: Readonly<Record<string, string>> = {
 const OPEN_STATES = new Set(['queued', 'processing', 'accepted', 'sent']);
 const LOOK_MS = 1_500;
 
+/** Also what changes the message is a message. */
+function isAbout({ data }: HeraldEvent, id: string): boolean {
+  if ('message_id' in data) return data.message_id === id;
+  if (!('message' in data)) return false;
+  const { edits_message_id: edited, revokes_message_id: revoked } = data.message;
+  return edited === id || revoked === id;
+}
+
 export function MessagePanel({ id, onClose }: { id: string; onClose: () => void }) {
   const queries = useQueryClient();
   const refresh = useCallback(() => void queries.invalidateQueries({ queryKey: ['message', id] }), [queries, id]);
@@ -62,7 +71,7 @@ export function MessagePanel({ id, onClose }: { id: string; onClose: () => void 
   });
   const onEvents = useCallback(
     (events: readonly HeraldEvent[] | null) => {
-      if (events === null || events.some(({ data }) => 'message_id' in data && data.message_id === id)) refresh();
+      if (events === null || events.some((event) => isAbout(event, id))) refresh();
     },
     [id, refresh],
   );
@@ -118,8 +127,9 @@ function Details({ message, timeline, onChanged }: { message: Message; timeline:
       <Actions message={message} timeline={timeline} onChanged={onChanged} />
       <section className="chat" aria-label="As the recipient sees it">
         <Bubble
-          content={bubbleOf(message.type, message.body, message.content)}
+          content={bubbleOfRow(message)}
           side={isOut ? 'mine' : 'theirs'}
+          media={mediaOf(message)}
           meta={
             <>
               {clockTime(message.created_at)} {isOut && <Ticks status={message.status} />}
@@ -165,6 +175,7 @@ function Actions({ message, timeline, onChanged }: { message: Message; timeline:
   const { responsible, retry } = timeline.explanation;
   const wouldFailAgain = status === 'failed' && !retry.advised;
   const mayCancel = can('messages:write') && status === 'queued';
+  const changed = message.edits_message_id ?? message.revokes_message_id;
   return (
     <div className="row actions">
       {mayRetry && wouldFailAgain && responsible === 'you' && (
@@ -200,6 +211,11 @@ function Actions({ message, timeline, onChanged }: { message: Message; timeline:
       {message.conversation_id !== null && (
         <Link className="button quiet" href={`/conversations/${message.conversation_id}`}>
           Conversation
+        </Link>
+      )}
+      {typeof changed === 'string' && (
+        <Link className="button quiet" href={`/messages/${changed}`}>
+          The message it changes
         </Link>
       )}
       <CopyButton quiet text={support} label="Copy for support" />
@@ -409,6 +425,9 @@ function Facts({ message }: { message: Message }) {
     ['Scheduled for', message.scheduled_for === undefined ? null : fullTime(message.scheduled_for)],
     ['Expires', message.expires_at === undefined ? null : fullTime(message.expires_at)],
     ['Billed as', message.pricing?.category],
+    ['Edited', message.edited_at && fullTime(message.edited_at)],
+    ['Withdrawn', message.revoked_at && fullTime(message.revoked_at)],
+    ['Before the edit', message.current && message.body],
   ];
   return (
     <section aria-label="Facts">

@@ -40,6 +40,10 @@ export const PAGES: readonly PageEntry[] = [
     async () => (await import('./conversations.tsx')).ConversationsPage,
   ),
   page(
+    { path: '/campaigns', label: 'Campaigns', icon: 'campaign', scopes: ['messages:read'] },
+    async () => (await import('./campaigns.tsx')).CampaignsPage,
+  ),
+  page(
     { path: '/send', label: 'Send', icon: 'send', scopes: ['messages:write'] },
     async () => (await import('./send.tsx')).SendPage,
   ),

@@ -1,16 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { api, dataOf, type MessageRow, type Schemas } from './api.ts';
-import { Bubble, type BubbleButton, type BubbleContent, bubbleOf } from './bubble.tsx';
+import { Bubble, type BubbleButton, type BubbleContent, bubbleOfRow } from './bubble.tsx';
 import { useEvents } from './live.ts';
 import { useConnections } from './messages.tsx';
-import { withReactions } from './reactions.ts';
+import { EMOJIS, withReactions } from './reactions.ts';
 import { type Control, Reviewer } from './reviewer.tsx';
 import { useCan } from './session.ts';
 import { chooseCustomer, CUSTOMERS, useCustomer } from './simulated.ts';
 import { clockTime, Icon, Problem, Ticks } from './ui.tsx';
-
-const EMOJIS = ['👍', '❤️', '😂', '😮', '😢', '🙏'];
 
 const SHOWN = 40;
 const LOOK_MS = 1_000;
@@ -65,6 +63,7 @@ export function PhoneDock({ onClose }: { onClose: () => void }) {
   });
   const [problem, setProblem] = useState<unknown>(null);
   const [isReviewing, setReviewing] = useState(false);
+  const [editing, setEditing] = useState<MessageRow | null>(null);
   const write = async (message: object): Promise<void> => {
     setProblem(null);
     try {
@@ -131,9 +130,22 @@ export function PhoneDock({ onClose }: { onClose: () => void }) {
         <Reviewer control={control} account={number?.waba_id ?? null} />
       ) : (
         <>
-          <Chat rows={chat} connectionId={connection?.id ?? null} read={read} isTyping={isTyping} write={write} />
+          <Chat
+            rows={chat}
+            connectionId={connection?.id ?? null}
+            read={read}
+            isTyping={isTyping}
+            write={write}
+            onEdit={setEditing}
+          />
           {problem !== null && <Problem error={problem} />}
-          <Writer disabled={number === undefined} write={write} />
+          <Writer
+            key={editing?.id}
+            disabled={number === undefined}
+            editing={editing}
+            write={write}
+            onEdited={() => setEditing(null)}
+          />
         </>
       )}
     </aside>
@@ -169,6 +181,7 @@ interface ChatProps {
   read: ReadonlySet<string>;
   isTyping: boolean;
   write: (message: object) => Promise<void>;
+  onEdit: (row: MessageRow) => void;
 }
 
 /** The templates of those that were sent, for their buttons. */
@@ -199,7 +212,7 @@ interface TemplateButton {
 
 /** What the phone shows: of a template also its footer and its buttons, which the message itself does not have. */
 function shownOf(row: MessageRow, templates: readonly Schemas['TemplateResponse'][]): BubbleContent {
-  const shown = bubbleOf(row.type, row.body, row.content);
+  const shown = bubbleOfRow(row);
   if (row.type !== 'template') return shown;
   const sent = (row.content ?? {}) as TemplateContent;
   const template = templates.find(({ name, language }) => name === sent.name && language === sent.language?.code);
@@ -222,7 +235,7 @@ function pressed({ type, content }: MessageRow, { id, title }: BubbleButton): ob
   return { type: 'interactive', interactive: { type: kind, [kind]: { id, title } } };
 }
 
-function Chat({ rows: found, connectionId, read, isTyping, write }: ChatProps) {
+function Chat({ rows: found, connectionId, read, isTyping, write, onEdit }: ChatProps) {
   const rows = found ?? [];
   const box = useRef<HTMLDivElement>(null);
   const [reactingTo, setReactingTo] = useState<string | null>(null);
@@ -254,6 +267,22 @@ function Chat({ rows: found, connectionId, read, isTyping, write }: ChatProps) {
               }
               onButton={(button) => void write({ ...pressed(row, button), context: { id: row.meta_message_id } })}
             />
+            {isOwn && isChangeable(row) && (
+              <span className="row changes">
+                {row.type === 'text' && (
+                  <button type="button" className="button quiet" onClick={() => onEdit(row)}>
+                    Edit
+                  </button>
+                )}
+                <button
+                  type="button"
+                  className="button quiet"
+                  onClick={() => void write({ type: 'revoke', revoke: { original_message_id: row.meta_message_id } })}
+                >
+                  Delete
+                </button>
+              </span>
+            )}
             {!isOwn && row.meta_message_id !== null && (
               <button
                 type="button"
@@ -292,6 +321,10 @@ function Chat({ rows: found, connectionId, read, isTyping, write }: ChatProps) {
     </div>
   );
 }
+
+/** What the customer may still edit or delete. */
+const isChangeable = ({ type, meta_message_id: id, revoked_at: revokedAt }: MessageRow): boolean =>
+  id !== null && typeof revokedAt !== 'string' && !['reaction', 'system', 'edit', 'revoke'].includes(type);
 
 /** Codes of WhatsApp that the next message to the customer may fail with. */
 const FAILURES: readonly (readonly [code: number, what: string])[] = [
@@ -338,19 +371,31 @@ function NextMessage({ customer, control }: { customer: string; control: Control
   );
 }
 
-function Writer({ disabled, write }: { disabled: boolean; write: (message: object) => Promise<void> }) {
-  const [text, setText] = useState('');
+interface WriterProps {
+  disabled: boolean;
+  /** The message of the customer that gets other words. */
+  editing: MessageRow | null;
+  write: (message: object) => Promise<void>;
+  onEdited: () => void;
+}
+
+function Writer({ disabled, editing, write, onEdited }: WriterProps) {
+  const [text, setText] = useState(editing?.current?.body ?? editing?.body ?? '');
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (text.trim() === '') return;
-    void write({ type: 'text', text: { body: text } });
+    const message = { type: 'text', text: { body: text } };
+    if (editing === null) void write(message);
+    else void write({ type: 'edit', edit: { original_message_id: editing.meta_message_id, message } });
     setText('');
+    onEdited();
   };
   return (
     <form className="writer" onSubmit={submit}>
       <input
-        aria-label="Write as the customer"
+        aria-label={editing === null ? 'Write as the customer' : 'New words of the customer'}
         placeholder="Write as the customer"
+        autoFocus={editing !== null}
         dir="auto"
         value={text}
         onChange={(event) => setText(event.target.value)}

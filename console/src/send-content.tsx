@@ -56,7 +56,7 @@ export const BLANK = {
 
 const MOST_BUTTONS = 3;
 const MOST_ROWS = 10;
-const WITH_CAPTION = ['image', 'video', 'document'];
+export const WITH_CAPTION = ['image', 'video', 'document'];
 
 const given = (text: string): boolean => text.trim() !== '';
 /** The file in the head of a template; null: it has none. */
@@ -443,7 +443,7 @@ function RowFields({ draft: { rows, opener }, set, notes }: ContentProps) {
 const SHOWN_FILES = 12;
 
 /** The file to send: one that is there, or a new one. @param type: only files of this type fit */
-function FileChooser({ draft, set, type }: Pick<ContentProps, 'draft' | 'set'> & { type?: string }) {
+export function FileChooser({ draft, set, type }: Pick<ContentProps, 'draft' | 'set'> & { type?: string }) {
   const can = useCan();
   const [wrong, setWrong] = useState<string | null>(null);
   const { connection, file } = draft;

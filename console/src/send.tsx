@@ -66,7 +66,7 @@ function draftLike(sent: Sent, blank: Draft): Draft {
   return { ...like, text: '', kind: sent.type === 'template' || sent.type === 'location' ? sent.type : 'text' };
 }
 
-function useTemplates({ connection, kind }: Draft) {
+export function useTemplates({ connection, kind }: Draft) {
   const can = useCan();
   return useQuery({
     queryKey: ['templates', connection, 'approved'],
@@ -275,7 +275,7 @@ const MISSING: Readonly<Record<Kind, string>> = {
 const missingIn = ({ to, kind }: Draft): string =>
   wholeNumber(to) === null ? 'Give the whole number, with its country code.' : MISSING[kind];
 
-function useCheck(body: Message | null) {
+export function useCheck(body: Message | null) {
   const text = JSON.stringify(body);
   const [settled, setSettled] = useState(text);
   useEffect(() => {
@@ -293,7 +293,7 @@ function useCheck(body: Message | null) {
   });
 }
 
-function notesOf(check: Check | undefined, error: unknown): Note[] {
+export function notesOf(check: Check | undefined, error: unknown): Note[] {
   if (error instanceof ApiError) {
     return error.details.map(({ field, message }) => ({
       isBad: true,
@@ -327,7 +327,7 @@ interface CheckResultProps {
 }
 
 /** What belongs to no field, and when the message would go. */
-function CheckResult({ check, error, notes, kind, onTemplate }: CheckResultProps) {
+export function CheckResult({ check, error, notes, kind, onTemplate }: CheckResultProps) {
   // A refusal with details is shown at its fields.
   if (error !== null && !(error instanceof ApiError && error.details.length > 0)) return <Problem error={error} />;
   return (
@@ -371,7 +371,7 @@ const nameOf = ({ type, filename }: MediaFile): string =>
   type === 'image' || type === 'sticker' ? '' : (filename ?? type);
 
 /** As the phone shows it: what the check rendered, else what is typed. */
-function previewOf(draft: Draft, check: Check | undefined): BubbleContent {
+export function previewOf(draft: Draft, check: Check | undefined): BubbleContent {
   const { kind, text, file, place } = draft;
   const rendered = check?.rendered;
   const typed = kind === 'file' ? draft.caption || null : kind === 'template' ? '…' : text || '…';

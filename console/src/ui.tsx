@@ -22,8 +22,11 @@ const PATHS = {
   template: 'M4 4h16v6H4zM4 14h9v6H4zM17 14h3v6h-3z',
   file: 'M6 3h8l4 4v14H6zM14 3v5h4',
   code: 'M5 11h14v10H5zM8 11V8a4 4 0 0 1 8 0v3',
+  campaign: 'M4 10v4h3l9 5V5l-9 5zM19 9.500a4 4 0 0 1 0 5',
   plus: 'M12 5v14M5 12h14',
   check: 'M5 13l4 4L19 7',
+  reply: 'M9 7 4 12l5 5M4 12h9a7 7 0 0 1 7 7',
+  clip: 'M8 12l6-6a3 3 0 0 1 4 4l-8 8a5 5 0 0 1-7-7l8-8',
   smile: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16M9 10h.010M15 10h.010M8.500 14a4 4 0 0 0 7 0',
 } as const;
 export type IconName = keyof typeof PATHS;

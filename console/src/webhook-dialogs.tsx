@@ -18,6 +18,7 @@ const EVENTS: Readonly<Record<WebhookEvent, true>> = {
   'message.standby.received': true,
   'message.sent_elsewhere': true,
   'conversation.control.updated': true,
+  'conversation.updated': true,
   'template.status.updated': true,
   'template.category.updated': true,
   'media.ready': true,

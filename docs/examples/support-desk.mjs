@@ -42,10 +42,13 @@ async function thread(id) {
     // The blue ticks are a courtesy: where WhatsApp can't be asked now, the thread is shown all the same.
     await herald('POST', `/messages/${newest.id}/read`).catch((error) => console.error(`not marked: ${error.message}`));
   }
-  const lines = messages.toReversed().map((message) => {
+  // An edit or a withdrawal is shown at the message that it changes.
+  const shown = messages.filter((message) => !message.edits_message_id && !message.revokes_message_id);
+  const lines = shown.toReversed().map((message) => {
+    const said = message.revoked_at ? '(withdrawn)' : (message.current?.body ?? message.body ?? message.type);
     const file = FILES.includes(message.type) ? ` <a href="/file/${message.id}">${message.type}</a>` : '';
     const who = message.direction === 'inbound' ? nameOf(conversation.contact) : `You (${message.status})`;
-    return `<p><b>${who}:</b> ${escape(message.body ?? message.type)}${file}</p>`;
+    return `<p><b>${who}:</b> ${escape(said)}${file}</p>`;
   });
   // The key is made with the form: sent twice, by a double click or a reload, it makes one message.
   const form = `<form method="post"><input type="hidden" name="key" value="${randomUUID()}">

@@ -2,7 +2,7 @@
 export const MAX_TRIES = 10;
 
 const FIRST_DELAY_MS = 1_000;
-const MAX_DELAY_MS = 15 * 60 * 1_000;
+export const MAX_DELAY_MS = 15 * 60 * 1_000;
 
 /**
  * Milliseconds before try number `tries + 1` after `tries` that came to nothing: 1 s, 4 s, 16 s and so on, at most

@@ -193,6 +193,27 @@ describe('herald, as a new user calls it beside the running demo', () => {
     expect((await runHerald(['simulate', 'inbound', '--button', 'a', '--list', 'b'], env)).code).toBe(2);
   }, 180_000);
 
+  it('simulate inbound edits and deletes a message of the customer, and refuses one that you sent', async () => {
+    const demo = JSON.parse(readFileSync(join(dataDir.path, 'demo.json'), 'utf8')) as DemoFile;
+    const of = async (filter: string) => {
+      const headers = { authorization: `Bearer ${demo.api_key}` };
+      const answer = await fetch(`${demo.base_url}/api/v1/messages?limit=1&${filter}`, { headers });
+      return ((await answer.json()) as { data: Record<string, string | object | null>[] }).data[0];
+    };
+    const written = await runHerald(['simulate', 'inbound', '--text', 'A table at seven?', '--json'], env);
+    const wamid = `meta_message_id=${encodeURIComponent((JSON.parse(written.stdout) as { id: string }).id)}`;
+    const { id } = await waitFor(() => of(wamid));
+    const edited = await runHerald(['simulate', 'inbound', '--edit', String(id), '--text', 'At eight!'], env);
+    expect(edited).toMatchObject({ code: 0, stderr: '' });
+    await waitFor(async () => JSON.stringify((await of(wamid))?.current).includes('At eight!'), { what: 'the edit' });
+    expect((await runHerald(['simulate', 'inbound', '--revoke', String(id)], env)).code).toBe(0);
+    await waitFor(async () => (await of(wamid))?.revoked_at != null, { what: 'the withdrawal' });
+    expect((await runHerald(['simulate', 'inbound', '--edit', String(id)], env)).code).toBe(2);
+    const sent = String((await of('source=api'))?.id);
+    const refused = await runHerald(['simulate', 'inbound', '--revoke', sent], env);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('was sent by you')]);
+  }, 180_000);
+
   it('simulate echo, contact and history do what a business does in the app; import-history imports it', async () => {
     const demo = JSON.parse(readFileSync(join(dataDir.path, 'demo.json'), 'utf8')) as DemoFile;
     const listed = async (source: string) => {

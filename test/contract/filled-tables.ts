@@ -134,27 +134,17 @@ export async function fillTables(pool: Pool, filled: Filled, count: number): Pro
   );
   // Of one day a fixed number; the rest is of other workspaces, and of earlier days.
   await fill(
-    `insert into usage_total (organization_id, level, span, start, account, connection_id, ${FIGURES.join(', ')})
-     select case when n % 2 = 0 then $2::uuid else $3 end, level, 'hour', date_trunc('hour', now()) - n * interval '1 hour' / 10,
-       case when level <> 'workspace' then $4 end, case level when 'number' then $5::uuid end, ${figures}
-     from generate_series(1, $1 / 3) as n cross join (values ('workspace'), ('account'), ('number')) as l (level)`,
-    organizationId,
-    foreign.organizationId,
-    own.wabaId,
-    own.id,
-  );
-  await fill(
-    `insert into usage_count (organization_id, span, start, connection_id, ${FIGURES.join(', ')}, type, source, country)
-     select case when n % 2 = 0 then $2::uuid else $3 end, 'slot', date_trunc('hour', now()) - n * interval '15 minutes' / 5,
+    `insert into usage (organization_id, start, connection_id, ${FIGURES.join(', ')}, type, source, country)
+     select case when n % 2 = 0 then $2::uuid else $3 end, date_trunc('hour', now()) - n * interval '15 minutes' / 5,
        $4, ${figures}, 'text', 'api', 'DE' from generate_series(1, $1::integer) as n`,
     organizationId,
     foreign.organizationId,
     own.id,
   );
   await fill(
-    `insert into usage_codes (organization_id, project_id, start, country, requested, sent, delivered, verified, expired, failed)
-     select $2, case when n % 2 = 0 then $3::uuid else gen_random_uuid() end,
-       date_trunc('hour', now()) - n * interval '15 minutes' / 5, 'DE', 1, 1, 1, 1, 0, 0
+    `insert into usage (organization_id, start, project_id, country, submitted, sent, delivered, verified, expired, failed)
+     select $2, date_trunc('hour', now()) - n * interval '15 minutes' / 5,
+       case when n % 2 = 0 then $3::uuid else gen_random_uuid() end, 'DE', 1, 1, 1, 1, 0, 0
      from generate_series(1, $1::integer) as n`,
     organizationId,
     otpProject,

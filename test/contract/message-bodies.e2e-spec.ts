@@ -30,6 +30,7 @@ let test: TestApp;
 let workspace: SendingWorkspace;
 let to: string;
 let earlier: string;
+let conversation: string;
 
 beforeAll(async () => {
   test = await startTestApp({ roles: ['api', 'simulator'] });
@@ -37,6 +38,7 @@ beforeAll(async () => {
   to = await workspace.contact();
   await test.database.execute('update conversation set user_id = $2 where phone = $1', [to, USER_ID]);
   earlier = await workspace.sendText(to);
+  conversation = (await workspace.message(earlier)).conversation_id as string;
   const body = { type: 'BODY', text: 'Here it is.' };
   for (const [name, format] of [
     ['new_menu', 'IMAGE'],
@@ -57,15 +59,25 @@ function schemaOf(ref: string): Schema {
 
 /** The values that only the workspace knows, in the place of made ones. */
 function placed(body: Body): Body {
-  const { media_object_id: _file, to: _to, recipient, ...rest } = withCardsAlike(body);
-  const address = recipient === undefined ? { to } : { recipient: USER_ID };
+  const {
+    media_object_id: _file,
+    to: _to,
+    recipient,
+    connection_id: _connection,
+    conversation_id,
+    ...rest
+  } = withCardsAlike(body);
+  const connection = { connection_id: workspace.connection.id };
+  let address: Body = { ...connection, to };
+  if (conversation_id !== undefined) address = { conversation_id: conversation };
+  else if (recipient !== undefined) address = { ...connection, recipient: USER_ID };
   const reply = rest.reply_to_message_id === undefined ? {} : { reply_to_message_id: earlier };
   const media = rest.media as Body | undefined;
   // A UUID would be one of our own files, and there are none.
   const ownFile =
     media !== undefined && typeof media.id === 'string' ? { media: { ...media, id: '1037543291543636' } } : {};
   const time = rest.send_at === undefined ? {} : { send_at: new Date(Date.now() + 3_600_000).toISOString() };
-  return { ...rest, ...reply, ...ownFile, ...time, connection_id: workspace.connection.id, ...address };
+  return { ...rest, ...reply, ...ownFile, ...time, ...address };
 }
 
 const post = (body: unknown) => workspace.api.post('/messages', body, { headers: { 'idempotency-key': newId() } });

@@ -24,7 +24,7 @@ function rows(): Row[] {
 }
 
 /** What the platform says of a file. */
-const OF_FILES = ['id', 'sha256', 'mime_type', 'filename'];
+const OF_FILES = ['id', 'sha256', 'sha256_hex', 'mime_type', 'filename'];
 /** Their content stands under another name than the type's, as a list. */
 const LISTS = ['contacts', 'unsupported'];
 

@@ -35,7 +35,6 @@ const OTHERS = new Set([
   'PHONE_NUMBER_ID',
   'WEBHOOK_SECRET',
   'BENCH_PROFILE',
-  'LONG_TESTS',
   'FUZZ_SCALE',
   'FUZZ_SEED',
   'FORCE_COLOR',

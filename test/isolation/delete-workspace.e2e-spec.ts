@@ -113,7 +113,7 @@ describe('deletion of a workspace', () => {
       'otp_package',
       'otp_recipient',
       'platform_notification',
-      'usage_count',
+      'usage',
       'webhook_event',
     ]) {
       expect([table, tables.has(`public.${table}`)]).toEqual([table, true]);

@@ -5,11 +5,12 @@ import { bytesOf, envelope, post, secondsNow } from '../inbound/fixture.js';
 import { dumpDatabase, noteLogs, placesOf, readFiles, type Written } from '../otp/canary-search.js';
 import { otpApp } from '../otp/fixture.js';
 import type { ApiRequest } from '../support/api-client.js';
+import { runs } from '../support/runs.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 
-/** Of each wrong request so many; LONG_TESTS makes it a run of some twenty thousand. */
-const ROUNDS = process.env.LONG_TESTS === 'true' ? 160 : 6;
+/** Of each wrong request so many. */
+const ROUNDS = runs(6);
 
 const canary = (name: string): string => `${name}${randomBytes(18).toString('hex')}`;
 const digits = (length: number): string =>

@@ -22,9 +22,7 @@ const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   message_content: 'parts of messages, by their ids; they go with the message',
   schema_migration: 'which migrations have run',
   schema_migration_checksum: 'what they did',
-  usage_hour: 'when each hour was counted',
-  usage_late: 'which hours are counted again',
-  usage_lock: 'one row: the process that counts',
+  usage_due: 'when each quarter of an hour is counted',
   usage_rate: "the operator's prices, for all",
 };
 
@@ -47,6 +45,10 @@ const NOW_AND_THEN: Readonly<Record<string, string>> = {
     'finds keys that are not cached, several in one statement: the key itself says whose it is',
   's.message_id between $2::uuid and $3::uuid\norder by s.message_id for update of s':
     'records what was answered to attempts that a worker has in flight: many in one statement, by their own ids',
+  'where lease_until is not null and connection_id = any($1) and attempt_id = any($2)':
+    'finds the attempts of a claim whose answer was lost, by the ids that this process made for them',
+  'from unnest($1::uuid[]) as asked (id) join webhook_endpoint e on e.id = asked.id': 'likewise, of deliveries',
+  'select attempt_id from otp_challenge where attempt_id = any($1)': 'likewise, of codes',
 };
 
 let stage: Stage;

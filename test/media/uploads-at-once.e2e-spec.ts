@@ -8,12 +8,13 @@ import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { waitFor } from '../support/wait-for.js';
 import { noTemporaryFiles, temporaryFilesOf } from './fixture.js';
+import { FUZZ_SCALE } from '../support/runs.js';
 
 const MIB = 1_048_576;
 /** As large as a file may be. */
 const MAX_BYTES = 32 * MIB;
-/** Of the fifty at once; `LONG_TESTS=true`: as large as they may be, 1.7 GB in all. */
-const FILE_BYTES = process.env.LONG_TESTS === 'true' ? MAX_BYTES : 8 * MIB;
+/** Of the fifty at once; `FUZZ_SCALE=10`: as large as they may be, 1.7 GB in all. */
+const FILE_BYTES = FUZZ_SCALE >= 10 ? MAX_BYTES : 8 * MIB;
 /** What fifty at once may add, in MiB, into a folder and into S3. */
 const FIFTY_MIB = 64;
 /** What one adds, the median of nine. With Node's defaults the heap grows by a young generation now and then. */

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { seedConversations, seedFailed } from '../support/rig/seed-messages.js';
+import { countTags } from '../support/count-tags.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
@@ -90,7 +91,7 @@ describe('pause and resume', () => {
     const rested = await numberRests();
     const paused = [await send(to), await send(to), await send(await workspace.contact())];
     const { status, body } = await act('pause');
-    expect([status, body.data]).toEqual([202, { tag: 'sale', action: 'pause', status: 'paused' }]);
+    expect([status, body.data]).toEqual([202, { tag: 'sale', action: 'pause', status: 'paused', messages: 3 }]);
     expect((await act('pause')).body).toEqual(body);
     const plain = await workspace.sendText(to);
     const other = idOf((await workspace.send(to, { body: { tag: 'other' } })).body);
@@ -217,7 +218,12 @@ describe('cancel', () => {
     await round();
     waiting.push(await send(await workspace.contact()));
     waiting.push(await send(await workspace.contact(), { send_at: new Date(Date.now() + HOUR_MS).toISOString() }));
-    expect((await act('cancel')).body.data).toEqual({ tag: 'sale', action: 'cancel', status: 'canceling' });
+    expect((await act('cancel')).body.data).toEqual({
+      tag: 'sale',
+      action: 'cancel',
+      status: 'canceling',
+      messages: 3,
+    });
     const fresh = await send(await workspace.contact());
     const plain = await workspace.sendText(await workspace.contact());
     await rested();
@@ -255,6 +261,7 @@ describe('retry', () => {
       await failed('opted_out'),
       await failed('unknown', 'outcome_unknown'),
     ];
+    await countTags(test.database, organizationId);
     for (const category of ['NONE', 'zzz']) {
       const { status, body } = await act('retry', { category });
       expect([status, body.error.details?.map(({ field, rule }) => [field, rule])]).toEqual([
@@ -266,6 +273,7 @@ describe('retry', () => {
       tag: 'sale',
       action: 'retry',
       status: 'retrying',
+      messages: 1,
     });
     await workspace.reaches(limit, 'read');
     await waitFor(async () => (await summary()).status === 'active', { what: 'the retry to end' });

@@ -80,6 +80,8 @@ describe('GET /conversations', () => {
       unread_count: 2,
       owner: 'you',
       owner_role: null,
+      closed: false,
+      assignee: null,
       created_at: expect.any(String) as string,
       updated_at: detail.created_at,
     });

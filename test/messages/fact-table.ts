@@ -234,6 +234,7 @@ export function messageIn(place: Place, ids: Ids, names = ''): LockedMessage {
     id: messageId,
     organizationId: connection.organizationId,
     connectionId: connection.id,
+    tag: null,
     conversationId: null,
     createdAt: ACCEPTED_AT,
     recipient: testPhone(),

@@ -288,8 +288,8 @@ describe('the journal', () => {
         field: 'colour',
         rule: 'unknown_field',
         message:
-          'colour is not known here; allowed: connection_id, conversation_id, direction, source, status, failure_category, since, until, client_message_id, tag, media_object_id, ' +
-          'to, from, recipient, limit, before, before_id.',
+          'colour is not known here; allowed: connection_id, conversation_id, direction, source, status, statuses, failure_category, since, until, client_message_id, tag, media_object_id, ' +
+          'meta_message_id, to, from, recipient, limit, before, before_id.',
       },
     ]);
   });

@@ -37,7 +37,12 @@ it(
            insert into message_content (message_id, body, content) select id, 'Hi', '{"body":"Hi"}' from made),
          stated as (
            insert into message_state (message_id, organization_id, connection_id, created_at, queued_at)
-           select id, organization_id, connection_id, created_at, created_at from made)
+           select id, organization_id, connection_id, created_at, created_at from made),
+         tagged as (
+           insert into message_tag (organization_id, tag) select $1, $3 on conflict do nothing),
+         counted as (
+           insert into message_tag_count (organization_id, tag, connection_id, status, messages, first_at, last_at)
+           select $1, $3, $2, 'queued', count(*), min(created_at), max(created_at) from made)
          insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, tag,
            expires_at)
          select connection_id, created_at, id, organization_id, recipient, clock_timestamp(), tag,

@@ -49,7 +49,7 @@ export async function storeMessages(database: Database, messages: readonly Locke
     'message_queue',
     messages.flatMap((each) => {
       if (each.work === null) return [];
-      const { isHeld, isPaused, ...work } = each.work;
+      const { isHeld, isPaused, newDueAt: _, ...work } = each.work;
       const heldUntil = isPaused ? Infinity : (work.scheduledFor ?? each.createdAt);
       const held = { dueAt: dueAtOf(each), heldUntil: isHeld ? heldUntil : null };
       return [
@@ -94,21 +94,23 @@ export class ExpectedMessage {
       entered ||= wasOut && made.work !== null;
     }
     const { work, state } = made;
-    const isMoved = work !== null && (work.dueAt !== null || work.attemptId !== this.message.work?.attemptId);
-    if (entered || isMoved || work === null) this.turn = { dueAt: work?.dueAt ?? null, notBefore: work?.dueAt ?? null };
+    const isMoved = work !== null && (work.newDueAt !== null || work.attemptId !== this.message.work?.attemptId);
+    if (entered || isMoved || work === null)
+      this.turn = { dueAt: work?.newDueAt ?? null, notBefore: work?.newDueAt ?? null };
     this.isNewInQueue ||= entered;
     this.events.push(...made.events.map((event) => eventRow(event, state)));
     this.body = made.body ?? this.body;
     this.message = {
       ...this.message,
       state,
-      work: work && { ...work, dueAt: null },
+      work: work && { ...work, newDueAt: null },
       attempts: [...made.attempts.values()],
     };
   }
 
   get stored(): StoredMessage {
     const { state, work, attempts, id, organizationId, recipient } = this.message;
+    const { newDueAt: _, ...row } = work ?? { newDueAt: null };
     const attention = ['failed', 'outcome_unknown'].includes(state.status) ? state.status : null;
     return {
       state: { ...ownerOf(this.message), messageId: id, attention, ...state },
@@ -118,7 +120,7 @@ export class ExpectedMessage {
         recipient,
         tag: null,
         retriedAt: state.retriedAt,
-        ...work,
+        ...row,
         ...this.turn,
         isNew: this.isNewInQueue,
       },

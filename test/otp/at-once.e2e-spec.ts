@@ -1,12 +1,13 @@
 import { Counters } from '../../src/infrastructure/operations/counters.js';
 import { OtpPackagesService } from '../../src/modules/billing/otp-packages.service.js';
 import { OtpService } from '../../src/modules/otp/otp.service.js';
+import { FUZZ_SCALE } from '../support/runs.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { otpApp, setSender, type OtpApp } from './fixture.js';
 
-// LONG_TESTS=true: the full sizes, some minutes.
-const LONG = process.env.LONG_TESTS === 'true';
+// FUZZ_SCALE=10: the full sizes, some minutes.
+const LONG = FUZZ_SCALE >= 10;
 const SIZES = LONG
   ? { challenges: 1_000, guesses: 200, sends: 10_000, limit: 1_000, failures: 300 }
   : { challenges: 8, guesses: 40, sends: 300, limit: 100, failures: 30 };

@@ -10,11 +10,10 @@ import { newId } from '../../src/common/ids.js';
 import { LaneRepository } from '../../src/infrastructure/queue/lane.repository.js';
 import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { SecretBox } from '../../src/infrastructure/secrets/secret-box.js';
+import { runs } from '../support/runs.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { otpApp } from './fixture.js';
 
-// LONG_TESTS=true: some minutes.
-const RUNS = process.env.LONG_TESTS === 'true' ? 400 : 30;
 const LANE = 'otp';
 const OWNER = newId();
 const LIMIT = 6;
@@ -93,7 +92,7 @@ describe('whatever happens to codes, and in what order', () => {
           await world.check();
         }
       }),
-      { numRuns: RUNS, endOnFailure: true },
+      { numRuns: runs(30), endOnFailure: true },
     );
   }, 900_000);
 });

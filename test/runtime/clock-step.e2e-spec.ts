@@ -69,12 +69,19 @@ describe("when the database's clock has stepped back by an hour", () => {
     );
     const to = mobile();
     expect((await shop.send(to)).status).toBe(202);
-    await test.database.execute(
-      `update otp_recipient set last_sent_at = last_sent_at - interval '61 seconds' where project_id = $1`,
-      [shop.project.id],
-    );
     const before = receiver.of('/hook').length;
     await stepBack(connection.id);
+
+    // The longest pause, and the time between two codes, begin again.
+    const { database } = test;
+    const lane = `key = '${connection.id}'`;
+    await waitFor(() => open('lane', `${lane} and paused_until < clock_timestamp() + interval '61 seconds'`));
+    await database.execute(`update lane set paused_until = clock_timestamp() where ${lane}`);
+    const ofShop = `project_id = '${shop.project.id}'`;
+    await waitFor(() => open('otp_recipient', `${ofShop} and last_sent_at <= clock_timestamp()`));
+    await database.execute(
+      `update otp_recipient set last_sent_at = last_sent_at - interval '61 seconds' where ${ofShop}`,
+    );
 
     await waitFor(async () => (await sender.api.get(`/messages/${body.data.id}`)).body.data?.status === 'read');
     await waitFor(() => receiver.of('/hook').length > before, { what: 'a delivery' });
@@ -89,7 +96,7 @@ describe("when the database's clock has stepped back by an hour", () => {
     ).toBe(0);
   });
 
-  it('a lease of a worker that has died is over as soon as it would have been', async () => {
+  it('a lease of a worker that has died lasts no longer than a lease', async () => {
     const sender = await test.sender();
     const { phone } = await test.openWindow(sender);
     const message = await test.factories.message({
@@ -97,17 +104,23 @@ describe("when the database's clock has stepped back by an hour", () => {
       recipient: phone,
       status: 'processing',
     });
-    await test.database.execute(
-      `update message_queue set lease_until = clock_timestamp() + interval '1 hour' - interval '1 second' where message_id = $1`,
-      [message.id],
-    );
+    const ofMessage = `message_id = '${message.id}'`;
+    const setLease = (until: string) =>
+      test.database.execute(
+        `update message_queue set lease_until = clock_timestamp() + interval '${until}' where ${ofMessage}`,
+      );
+    await setLease('1 hour');
     await test.database.execute(`update heartbeat set beat_at = clock_timestamp() + interval '1 hour'`);
+    await waitFor(() =>
+      open('message_queue', `${ofMessage} and lease_until < clock_timestamp() + interval '21 seconds'`),
+    );
+    await setLease('-1 second');
     await waitFor(
       async () => (await open('message_view', `id = '${message.id}' and status = 'outcome_unknown'`)) === 1,
     );
   });
 
-  it('what was put off before its tag was paused has so much less to wait after the pause', async () => {
+  it('what was put off before its tag was paused waits no longer than by the clock that counts', async () => {
     const { connection } = await test.sender();
     const nextAttemptAt = new Date(Date.now() + 3_600_000);
     const { id } = await test.factories.message({ connection, tag: 'paused', nextAttemptAt });
@@ -128,26 +141,68 @@ describe("when the database's clock has stepped back by an hour", () => {
     );
   });
 
-  it('and steps back again while that is corrected, both steps are taken off', async () => {
+  const isCorrected = () =>
+    waitFor(
+      async () =>
+        (await open('heartbeat', `name = 'clock' and beat_at > clock_timestamp() + interval '2 seconds'`)) === 0,
+    );
+
+  /** The clock steps back; `work` is done in the transaction for which the correction waits after it has seen the step. */
+  async function whileCorrecting(connectionId: string, work: () => Promise<unknown>): Promise<void> {
     const { database } = test;
-    const sender = await test.sender();
-    await waitFor(async () => (await open('heartbeat', `name = 'clock' and beat_at > clock_timestamp()`)) === 0);
-    const message = await test.factories.message({
-      connection: sender.connection,
-      nextAttemptAt: new Date(Date.now() + 3_600_000),
-    });
     const setMark = `insert into lane (key, low_at) values ($1, now()) on conflict (key) do update set low_at = excluded.low_at`;
-    await database.execute(setMark, [sender.connection.id]);
+    await database.execute(setMark, [connectionId]);
     const isCorrecting = `datname = current_database() and wait_event_type = 'Lock' and query like 'update lane set low_at%'`;
     await database.transaction(async () => {
-      // The correction waits for this row, after it has measured the step.
-      await database.execute('select from lane where key = $1 for update', [sender.connection.id]);
+      await database.execute('select from lane where key = $1 for update', [connectionId]);
       await database.detached(async () => {
         await database.execute(
           `update heartbeat set beat_at = clock_timestamp() + interval '1 hour' where name = 'clock'`,
         );
         await waitFor(async () => (await open('pg_stat_activity', isCorrecting)) > 0);
       });
+      await work();
+    });
+  }
+
+  it('a lease that is given before that is corrected keeps its length', async () => {
+    const { connection } = await test.sender();
+    await isCorrected();
+    const { id } = await test.factories.message({ connection, status: 'processing' });
+    await whileCorrecting(connection.id, () =>
+      test.database.execute(
+        `update message_queue set lease_until = clock_timestamp() + interval '20 seconds' where message_id = $1`,
+        [id],
+      ),
+    );
+    await isCorrected();
+    expect(await open('message_queue', `message_id = '${id}' and lease_until > clock_timestamp()`)).toBe(1);
+  });
+
+  it('a retry that is still ahead is not made earlier by a correction that is made again after it was broken off', async () => {
+    await test.database.execute(
+      `insert into webhook_queue (event_id, organization_id, endpoint_id, due_at, attempt_count, tries)
+       values (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), clock_timestamp() + interval '9 hours', 8, 8)`,
+    );
+    for (let times = 0; times < 3; times++) {
+      await isCorrected();
+      await test.database.execute(
+        `update heartbeat set beat_at = clock_timestamp() + interval '1 hour' where name = 'clock'`,
+      );
+    }
+    await isCorrected();
+    expect(await open('webhook_queue', `tries = 8 and due_at > clock_timestamp() + interval '8 hours'`)).toBe(1);
+  });
+
+  it('and steps back again while that is corrected, both steps are followed', async () => {
+    const { database } = test;
+    const sender = await test.sender();
+    await isCorrected();
+    const message = await test.factories.message({
+      connection: sender.connection,
+      nextAttemptAt: new Date(Date.now() + 3_600_000),
+    });
+    await whileCorrecting(sender.connection.id, async () => {
       await database.execute(`update heartbeat set beat_at = beat_at + interval '1 hour' where name = 'clock'`);
       await database.execute(`update message_queue set due_at = due_at + interval '1 hour' where message_id = $1`, [
         message.id,

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { newId } from '../../src/common/ids.js';
+import { lowestIdSince, newId } from '../../src/common/ids.js';
 import type { MessageStatus } from '../../src/modules/message-state/message-state.types.js';
 
 interface Rows {
@@ -7,6 +7,8 @@ interface Rows {
 }
 
 export interface MessageSpec {
+  /** Default: a new one, of now whatever `createdAt` is. */
+  id?: string;
   connection: { id: string; organizationId: string; phoneNumber?: string };
   /** Default `queued`. */
   status?: MessageStatus;
@@ -48,6 +50,11 @@ const ATTEMPT: Partial<Record<MessageStatus, 'accepted' | 'rejected' | 'unknown'
   outcome_unknown: 'unknown',
 };
 
+/** An id as `newId` made it at this time. */
+export function idAt(time: Date): string {
+  return lowestIdSince(time).slice(0, 14) + newId().slice(14);
+}
+
 /** Writes a message in a state, with the attempt that the state needs. */
 export async function insertMessage(
   rows: Rows,
@@ -55,7 +62,7 @@ export async function insertMessage(
 ): Promise<{ id: string; attemptId: string | null; metaMessageId: string | null }> {
   const status = spec.status ?? 'queued';
   const made: Made = {
-    id: newId(),
+    id: spec.id ?? newId(),
     createdAt: spec.createdAt ?? new Date(),
     attemptId: status === 'queued' || status === 'received' ? null : newId(),
     metaMessageId: null,

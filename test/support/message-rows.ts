@@ -41,7 +41,7 @@ export function waitingWork(change: Pick<Work, 'queuedAt' | 'expiresAt'> & Parti
     isHeld: false,
     isPaused: false,
     scheduledFor: null,
-    dueAt: null,
+    newDueAt: null,
     ...change,
   };
 }

@@ -16,6 +16,9 @@ export function arbitraryOf(schema: Schema, resolve: (ref: string) => Schema): f
     return fc.tuple(...parts).map((values) => Object.assign({}, ...values) as object);
   }
   if (Array.isArray(schema.anyOf)) return fc.oneof(...schema.anyOf.map(of));
+  if (Array.isArray(schema.type)) {
+    return fc.oneof(...schema.type.map((type) => (type === 'null' ? fc.constant(null) : of({ ...schema, type }))));
+  }
   switch (schema.type) {
     case 'string':
       return sharedStringOf(schema).filter((text) => text !== (schema.not as Schema | undefined)?.const);

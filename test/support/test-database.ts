@@ -3,6 +3,7 @@ import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../../src/infrastructure/database/data-source.js';
 import { Database } from '../../src/infrastructure/database/database.js';
+import { allEntities } from './entities.js';
 
 export interface TestDatabase {
   url: string;
@@ -72,7 +73,8 @@ export interface OpenTestDatabase extends TestDatabase {
 /** A test database with a pool of three connections, for tests of repositories. */
 export async function openTestDatabase(poolSize = 3, queryTimeoutMs = 20_000): Promise<OpenTestDatabase> {
   const { url, drop } = await createTestDatabase();
-  const dataSource = new DataSource(dataSourceOptions({ url, poolSize, queryTimeoutMs }));
+  const options = dataSourceOptions({ url, poolSize, queryTimeoutMs });
+  const dataSource = new DataSource({ ...options, entities: await allEntities() });
   await dataSource.initialize();
   return {
     url,

@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { newId } from '../../src/common/ids.js';
 import { Database } from '../../src/infrastructure/database/database.js';
 import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
+import { OtpService } from '../../src/modules/otp/otp.service.js';
 import { UsageService } from '../../src/modules/usage/usage.service.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { envelope, notify, secondsNow, statusOf } from '../inbound/fixture.js';
 import { sendingWorkspace, type SendingWorkspace } from '../messages/fixture.js';
 import { otpApp } from '../otp/fixture.js';
 import type { ApiClient } from '../support/api-client.js';
-import { insertMessage } from '../support/message-factory.js';
+import { idAt, insertMessage, type MessageSpec } from '../support/message-factory.js';
 import { countUsage } from '../support/count-usage.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -46,6 +47,9 @@ beforeAll(async () => {
 afterAll(async () => test?.stop());
 
 const countAll = (): Promise<void> => countUsage(test);
+
+const insert = (spec: MessageSpec): Promise<{ id: string; attemptId: string | null; metaMessageId: string | null }> =>
+  insertMessage(test.app.get(Database), { ...(spec.createdAt && { id: idAt(spec.createdAt) }), ...spec });
 
 async function usage(api: ApiClient, query = ''): Promise<{ data: Row[]; totals: Row; as_of: string | null }> {
   const { status, body } = await api.get(`/usage?${query}`);
@@ -129,7 +133,7 @@ class Traffic {
     // Hours are counted from the oldest message on.
     const createdAt = new Date(Date.now() - 90_000_000);
     const { connection } = this.workspace;
-    await insertMessage(test.app.get(Database), { connection, createdAt, status: 'accepted' });
+    await insert({ connection, createdAt, status: 'accepted' });
   }
 
   async take({ act, pick, status }: Step): Promise<void> {
@@ -146,7 +150,7 @@ class Traffic {
       const at = new Date(Date.now() - (pick % 40) * 2_000_000);
       const state = (['accepted', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown'] as const)[pick % 6];
       const spec = { connection, recipient: phone, createdAt: at, status: state, failureCategory: 'unknown' };
-      const { id } = await insertMessage(test.app.get(Database), spec);
+      const { id } = await insert(spec);
       this.messages.push({ id, phone, at: at.getTime() });
     } else if (act === 'status' && message !== undefined) {
       const [row] = await test.database.query<{ attempt: string | null; meta: string | null }>(
@@ -163,7 +167,7 @@ class Traffic {
     } else if (act === 'repeat' && this.reports.length > 0) {
       await notify(test, this.reports[pick % this.reports.length]);
     } else if (act === 'receive') {
-      await insertMessage(test.app.get(Database), { connection, recipient: phone, status: 'received' });
+      await insert({ connection, recipient: phone, status: 'received' });
     } else if (act === 'retry' && message !== undefined) {
       await api.post(`/messages/${message.id}/retry`, { confirm_outcome_unknown: true });
     } else if (act === 'cancel' && message !== undefined) {
@@ -177,14 +181,14 @@ class Traffic {
 
   /** As where a worker is killed while it counts: its transaction is gone. */
   private async breakOff(): Promise<void> {
-    await test.database.query('update usage_hour set next_at = clock_timestamp()');
+    await test.database.query('update usage_due set at = clock_timestamp() where at is not null');
     const run = test.app
       .get(Sweeps)
       .runNow('usage')
       .catch(() => undefined);
     await test.database.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and pid <> pg_backend_pid() and query ilike '%usage_count%'`,
+       where datname = current_database() and pid <> pg_backend_pid() and query ilike '%insert into usage %'`,
     );
     await run;
   }
@@ -194,8 +198,8 @@ describe('GET /usage', () => {
   it('sums equal a count of the journal, whatever happened to the messages', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (steps) => {
-        await test.database.query('delete from usage_hour');
-        await test.database.query('delete from usage_count');
+        await test.database.query('delete from usage_due');
+        await test.database.query('delete from usage');
         const workspace = await sendingWorkspace(test);
         const traffic = new Traffic(workspace);
         await traffic.start();
@@ -239,17 +243,15 @@ describe('GET /usage', () => {
   it('rows have the start of their interval in the zone, and groups and filters', async () => {
     const workspace = await sendingWorkspace(test);
     const { connection, api } = workspace;
-    const database = test.app.get(Database);
     const at = new Date('2026-10-24T22:30:00Z');
-    await insertMessage(database, { connection, recipient: '491701234567', createdAt: at, status: 'delivered' });
-    await insertMessage(database, {
+    await insert({ connection, recipient: '491701234567', createdAt: at, status: 'delivered' });
+    await insert({
       connection,
       recipient: '919812345678',
       createdAt: at,
       status: 'failed',
       failureCategory: 'expired',
     });
-    await test.database.query('delete from usage_hour');
     await countAll();
     const range = 'since=2026-10-20T00:00:00Z&until=2026-10-30T00:00:00Z';
     const { data, as_of: asOf } = await usage(api, `${range}&timezone=Europe/Berlin&group_by=country`);
@@ -265,29 +267,70 @@ describe('GET /usage', () => {
     expect((await usage((await sendingWorkspace(test)).api, range)).data).toEqual([]);
   });
 
-  it('keeps the country of an old message whose contact is erased', async () => {
-    const workspace = await sendingWorkspace(test);
-    const { connection, organizationId } = workspace;
-    const phone = await workspace.contact();
-    const createdAt = new Date(Date.now() - 10 * 86_400_000);
-    const { id } = await insertMessage(test.app.get(Database), {
-      connection,
-      recipient: phone,
-      createdAt,
-      status: 'read',
-    });
-    await countAll();
-    await test.app.get(Erasure).erase(organizationId, phone);
-    expect((await test.database.query('select recipient from message where id = $1', [id]))[0]).toEqual({
-      recipient: null,
-    });
-    // Nothing asks for another count of its hour, which would know no country.
+  const lateSlots = async (): Promise<{ start: Date; minutes: number }[]> => {
     await test.app.get(Sweeps).runNow('usage');
-    const [hour] = await test.database.query(
-      `select next_at from usage_hour where hour = date_trunc('hour', $1::timestamptz, 'UTC')`,
-      [createdAt],
+    return test.database.query(
+      `select start, extract(epoch from at - clock_timestamp())::float8 / 60 as minutes from usage_due
+       where start < now() - interval '2 days' order by start`,
     );
-    expect(hour).toEqual({ next_at: null });
+  };
+  const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
+  const startOf = (time: Date): Date => new Date(Math.floor(time.getTime() / 900_000) * 900_000);
+
+  it('counts a status that comes days later, of a message and of a code', async () => {
+    const { connection, api } = await sendingWorkspace(test);
+    const createdAt = daysAgo(10);
+    const sent = await insert({ connection, createdAt, status: 'sent' });
+    const project = await otpApp(test, 'sandbox');
+    const { body } = await project.send('+4917012345678');
+    const [codeAt, attemptId] = [daysAgo(5), newId()];
+    await test.database.query('update otp_challenge set id = $2, attempt_id = $3, created_at = $4 where id = $1', [
+      body.data.id,
+      idAt(codeAt),
+      attemptId,
+      codeAt,
+    ]);
+    await countAll();
+    expect(await lateSlots()).toEqual([]);
+    const codes = async () => (await project.api.get('/usage/codes')).body as unknown as { totals: object };
+    expect((await codes()).totals).toMatchObject({ requested: 1, delivered: 0 });
+
+    await notify(test, envelope(connection, { statuses: [statusOf(sent, 'delivered')] }));
+    await test.app.get(OtpService).applyReports([
+      {
+        callbackData: attemptId,
+        metaMessageId: 'wamid.late',
+        status: 'delivered',
+        occurredAt: new Date(),
+        error: null,
+      },
+    ]);
+    const due = await lateSlots();
+    expect(due.map(({ start }) => start)).toEqual([startOf(createdAt), startOf(codeAt)]);
+    for (const { minutes } of due) expect(minutes).toBeGreaterThan(4);
+    await countAll();
+    expect((await usage(api)).totals).toMatchObject({ submitted: 1, sent: 1, delivered: 1, read: 0 });
+    expect((await codes()).totals).toMatchObject({ requested: 1, delivered: 1 });
+    expect(await lateSlots()).toEqual([]);
+  });
+
+  it('keeps the country of an old message whose contact is erased, with a status that came late', async () => {
+    const workspace = await sendingWorkspace(test);
+    const { connection, organizationId, api } = workspace;
+    const phone = await workspace.contact();
+    const sent = await insert({ connection, recipient: phone, createdAt: daysAgo(10), status: 'sent' });
+    await countAll();
+    const countries = async (): Promise<unknown[]> =>
+      (await usage(api, 'group_by=country')).data.map(({ country, delivered }) => [country, delivered]);
+    const [[country] = []] = (await countries()) as string[][];
+    expect(country).toMatch(/^[A-Z]{2}$/);
+    await notify(test, envelope(connection, { statuses: [statusOf(sent, 'delivered')] }));
+    await test.app.get(Erasure).erase(organizationId, phone);
+    const [erased] = await test.database.query('select recipient from message where id = $1', [sent.id]);
+    expect(erased).toEqual({ recipient: null });
+    // Nothing asks for another count of its slot, which would know no country.
+    expect(await lateSlots()).toEqual([]);
+    expect(await countries()).toEqual([[country, 1]]);
   });
 
   it('a foreign number and an unknown one answer alike, as in GET /messages', async () => {
@@ -317,10 +360,9 @@ describe('GET /usage', () => {
 
   it('estimates the cost from the prices that the operator set', async () => {
     const { connection, api } = await sendingWorkspace(test);
-    const database = test.app.get(Database);
     const at = new Date('2026-10-10T12:00:00Z');
     for (let index = 0; index < 3; index++) {
-      const { id } = await insertMessage(database, {
+      const { id } = await insert({
         connection,
         recipient: '491701234567',
         createdAt: at,
@@ -329,7 +371,6 @@ describe('GET /usage', () => {
       const billed = `update message_state set billable = true, pricing_category = 'utility', pricing_type = 'regular' where message_id = $1`;
       await test.database.query(billed, [id]);
     }
-    await test.database.query('delete from usage_hour');
     await countAll();
     const range = 'since=2026-10-01T00:00:00Z&until=2026-11-01T00:00:00Z';
     expect((await usage(api, range)).totals).toMatchObject({ billable: { utility: 3 }, cost: null });
@@ -346,7 +387,7 @@ describe('GET /usage', () => {
     const { connection, api } = await sendingWorkspace(test);
     const createdAt = new Date('2026-10-11T12:00:00Z');
     for (const category of ['marketing_lite', 'marketing_lite', 'marketing', 'utility', 'utility', 'utility']) {
-      const { id } = await insertMessage(test.app.get(Database), {
+      const { id } = await insert({
         connection,
         recipient: '491701234567',
         createdAt,
@@ -357,7 +398,6 @@ describe('GET /usage', () => {
         [id, category, 'regular'],
       );
     }
-    await test.database.query('delete from usage_hour');
     await countAll();
     const range = 'since=2026-10-01T00:00:00Z&until=2026-11-01T00:00:00Z&interval=month';
     const setRates = (...lines: string[]): Promise<unknown> =>
@@ -399,7 +439,6 @@ describe('GET /usage/codes', () => {
     const { body } = await app.send('+4917012345678');
     await app.verify(body.data.id as string, body.data.test_code as string);
     await app.send('+919812345678');
-    await test.database.query('delete from usage_hour');
     await countAll();
     const answer = (await app.api.get('/usage/codes')).body as unknown as Record<'totals' | 'data', unknown>;
     expect(answer.totals).toMatchObject({ requested: 2, verified: 1 });

@@ -87,6 +87,7 @@ const ABOUT_MESSAGES = [
   'message.standby.received',
   'message.sent_elsewhere',
   'conversation.control.updated',
+  'conversation.updated',
 ];
 
 describe('GET /events', () => {

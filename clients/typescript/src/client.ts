@@ -84,6 +84,8 @@ export function createHeraldClient(options: HeraldClientOptions) {
         dataOf(await api.POST('/api/v1/messages', { body, params: { header: keyed(idempotencyKey) } })),
       /** What would become of a message; sends and stores nothing. */
       check: async (body: R.SendMessage) => dataOf(await api.POST('/api/v1/messages/check', { body })),
+      /** What would become of up to a hundred, by index; sends and stores nothing. */
+      checkBatch: async (body: R.CheckBatch) => answerOf(await api.POST('/api/v1/messages/batch/check', { body })),
       /** Many at once, each with its own `idempotency_key`; without one it gets a new one, as with `send`. */
       sendBatch: async ({ messages, ...options }: R.SendBatch) =>
         answerOf(
@@ -119,6 +121,12 @@ export function createHeraldClient(options: HeraldClientOptions) {
     },
     /** Groups of messages that were sent with the same `tag`. */
     tags: {
+      /** Groups of messages, newest first. */
+      list: () =>
+        everyItem(async (place) => answerOf(await api.GET('/api/v1/tags', { params: { query: { ...place } } }))),
+      /** Makes a group before its first message, or changes one: paused, started at a time, or with a pace. */
+      put: async (tag: string, body: R.PutTag = {}) =>
+        dataOf(await api.PUT('/api/v1/tags/{tag}', { params: { path: { tag } }, body })),
       get: async (tag: string) => dataOf(await api.GET('/api/v1/tags/{tag}', { params: { path: { tag } } })),
       /** Nothing of it is sent until `resume`. */
       pause: async (tag: string) => dataOf(await api.POST('/api/v1/tags/{tag}/pause', { params: { path: { tag } } })),
@@ -135,6 +143,9 @@ export function createHeraldClient(options: HeraldClientOptions) {
           answerOf(await api.GET('/api/v1/conversations', { params: { query: { ...filter, ...place } } })),
         ),
       get: async (id: string) => dataOf(await api.GET('/api/v1/conversations/{id}', { params: { path: { id } } })),
+      /** Closes, opens or assigns it; what is left out stays. The next message of the customer opens a closed one. */
+      update: async (id: string, body: R.UpdateConversation) =>
+        dataOf(await api.PATCH('/api/v1/conversations/{id}', { params: { path: { id } }, body })),
       /** Passes, releases or takes control, where several apps answer on a number. */
       control: async (id: string, body: R.ControlConversation) =>
         dataOf(await api.POST('/api/v1/conversations/{id}/control', { params: { path: { id } }, body })),

@@ -50,10 +50,12 @@ export type KeyedMessage = Body<'messages_sendBatch'>['messages'][number];
 export type BatchMessage = SendMessage & { idempotency_key?: string };
 /** `permissive` takes the messages that can be sent where others cannot, which `errors` names. Default: all or none. */
 export type SendBatch = Omit<Body<'messages_sendBatch'>, 'messages'> & { messages: readonly BatchMessage[] };
+export type CheckBatch = Body<'messages_checkBatch'>;
 export type CreateTemplate = Body<'templates_create'>;
 export type EditTemplate = Body<'templates_edit'>;
 export type PreviewTemplate = Body<'templates_preview'>;
 export type PutOptOut = Body<'optOuts_put'>;
+export type PutTag = Body<'tags_put'>;
 export type RetryTag = NonNullable<Body<'tags_retry'>>;
 export type UpdateProfile = Body<'profile_update'>;
 export type ConfigureWebhook = Body<'webhook_put'>;
@@ -62,6 +64,7 @@ export type TestWebhook = Body<'webhook_test'>;
 export type SendOtp = Body<'otp_send'>;
 export type VerifyOtp = Body<'otp_verify'>;
 
+export type UpdateConversation = Body<'conversations_update'>;
 export type ControlConversation = Body<'conversations_control'>;
 
 /** What a list may be narrowed to; the iterator turns the pages. */

@@ -175,7 +175,8 @@ export interface paths {
          *     messages: only null means that there are no more. A conversation in which something happens meanwhile moves to the
          *     front, so read the first page again to see it.
          *
-         *     With `unread` a page looks at up to five, and counts as so many requests.
+         *     With `unread` a page looks at up to five, and counts as so many requests. With `waiting` the order is that of the
+         *     customers' messages.
          *
          *     Needs a key with the scope `messages:read`.
          */
@@ -209,7 +210,15 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Close or assign a conversation
+         * @description `closed` and `assignee` are yours: Herald keeps them, filters by them, and does nothing else with them. Each
+         *     change is a `conversation.updated`. The next message of the customer sets `closed` to `false`, which is one, too; a reaction does
+         *     not. What is left out of the body stays as it is. A key without `messages:read` gets `id`, `closed` and `assignee` only.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
+        patch: operations["conversations_update"];
         trace?: never;
     };
     "/api/v1/conversations/{id}/control": {
@@ -600,6 +609,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/messages/batch/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check up to 100 messages before you send them
+         * @description The body of POST /messages/batch: nothing is sent and nothing stored. `errors` is everything that would keep a message
+         *     from being taken, `warnings` what may keep it from arriving, and `replayed` the messages that their keys have made already.
+         *     `validation` changes nothing. Each message is looked at by itself: limits that only all of them together reach are not found.
+         *
+         *     It costs as many requests of the key's limit as POST /messages/batch does: one for each message.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
+        post: operations["messages_checkBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/messages/check": {
         parameters: {
             query?: never;
@@ -767,6 +802,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List groups of messages
+         * @description Every tag that a message was sent with, or that PUT /tags/{tag} made, newest first, with its counts. For the next page
+         *     pass `next_before` and `next_before_id` of the answer as `before` and `before_id`; both are null on the last page.
+         *
+         *     Needs a key with the scope `messages:read`.
+         */
+        get: operations["tags_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tags/{tag}": {
         parameters: {
             query?: never;
@@ -782,7 +840,16 @@ export interface paths {
          *     Needs a key with the scope `messages:read`.
          */
         get: operations["tags_get"];
-        put?: never;
+        /**
+         * Make a group of messages before its first one, or change it
+         * @description With `paused` the messages that you send with this tag wait until you have looked at them: POST /tags/{tag}/resume
+         *     starts them. With `start_at` they go at that time, or at their `send_at` where that is later. Until then no `ttl_seconds` runs.
+         *
+         *     What the body leaves out stays as it is, so a PUT can be repeated. A tag that got its first message without a PUT has started.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
+        put: operations["tags_put"];
         post?: never;
         delete?: never;
         options?: never;
@@ -892,9 +959,10 @@ export interface paths {
          *     counts in the interval of its submission, whatever happens later.
          *
          *     Figures are counted in the background; `as_of` says up to when, usually less than 30 seconds ago; states of
-         *     earlier quarters of an hour follow within 15 minutes. They are kept for 25 months.
+         *     earlier quarters of an hour follow in minutes, of earlier days in hours where a quarter has very many. They are kept for 25 months.
          *
-         *     Each 300 rows of an answer count as one request; those that it may have with groups or filters are held meanwhile.
+         *     Each 300 rows of an answer, or 5,000 counts that are read for it, count as one request, at most 34; those that it may cost are held
+         *     meanwhile.
          *
          *     Needs a key with the scope `messages:read`.
          */
@@ -1251,6 +1319,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "conversation.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A conversation was closed, opened or assigned
+         * @description Sent where `closed` or `assignee` of a conversation changes: by PATCH /conversations/{id}, or because the customer of a closed one wrote.
+         */
+        post: operations["on_conversation_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "media.failed": {
         parameters: {
             query?: never;
@@ -1528,6 +1616,20 @@ export interface components {
              */
             trace_id: string | null;
         };
+        BatchCheckResponse: {
+            data: components["schemas"]["CheckedBatch"];
+            /** @example [] */
+            errors: ({
+                code: string;
+                details: components["schemas"]["ErrorDetail"][];
+                index: number;
+                message: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            replayed: components["schemas"]["ReplayedMessage"][];
+            warnings: components["schemas"]["BatchWarning"][];
+        };
         BatchedMessage: {
             /**
              * Format: uuid
@@ -1554,6 +1656,16 @@ export interface components {
         };
         /** BatchMessage */
         BatchMessage: components["schemas"]["SendMessage"] & components["schemas"]["BatchKey"];
+        BatchWarning: {
+            /** @example TEMPLATE_QUALITY_LOW */
+            code: components["schemas"]["WarningCode"];
+            /** @example template.name */
+            field?: string;
+            /** @example 0 */
+            index: number;
+            /** @example WhatsApp rates the quality of this template YELLOW; it pauses templates whose quality stays low, and then refuses them. */
+            message: string;
+        };
         /** CallEndedEvent */
         CallEndedEvent: {
             /**
@@ -1660,6 +1772,12 @@ export interface components {
         };
         CanceledMessageResponse: {
             data: components["schemas"]["CanceledMessage"];
+        };
+        CheckedBatch: {
+            /** @example 2 */
+            messages: number;
+            /** @example 1 */
+            sendable: number;
         };
         CheckedLimit: {
             /** @example EUR */
@@ -1787,6 +1905,7 @@ export interface components {
              *       "message.standby.received",
              *       "message.sent_elsewhere",
              *       "conversation.control.updated",
+             *       "conversation.updated",
              *       "template.status.updated",
              *       "template.category.updated",
              *       "media.ready",
@@ -1800,7 +1919,7 @@ export interface components {
              *       "platform.error"
              *     ]
              */
-            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
+            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
             /**
              * @description Headers to send with every delivery beside ours, such as a key of your gateway: names `X-...` or `Authorization`, values
              *     of visible ASCII, 4,096 characters in all. Stored encrypted and never shown again. Left out: those that the webhook
@@ -2146,6 +2265,16 @@ export interface components {
         };
         ConversationResponse: {
             /**
+             * @description Who looks after it, in your own words, as set with PATCH /conversations/{id}; null where that is not said.
+             * @example ana@example.com
+             */
+            assignee: string | null;
+            /**
+             * @description Set with PATCH /conversations/{id}; the next message of the customer makes it false. It keeps nothing from being sent.
+             * @example false
+             */
+            closed: boolean;
+            /**
              * Format: uuid
              * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
              */
@@ -2204,6 +2333,55 @@ export interface components {
         ConversationsResponse: {
             data: components["schemas"]["ConversationResponse"][];
             pagination: components["schemas"]["JournalPagination"];
+        };
+        /** ConversationUpdatedEvent */
+        ConversationUpdatedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description For `after` of GET /events. */
+            cursor: string;
+            data: {
+                assignee: string | null;
+                /**
+                 * @description A request, or a message of the customer.
+                 * @enum {string}
+                 */
+                cause: "request" | "message";
+                closed: boolean;
+                /** Format: uuid */
+                connection_id: string;
+                contact: {
+                    name: string | null;
+                    phone: string | null;
+                    user_id: string | null;
+                };
+                /** Format: uuid */
+                conversation_id: string;
+                /**
+                 * Format: date-time
+                 * @description When it changed here.
+                 */
+                occurred_at: string;
+                previous_assignee: string | null;
+                previous_closed: boolean;
+                /**
+                 * @description Only where POST /webhook/test made it: an example.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "conversation.updated";
         };
         CostResponse: {
             /** @example 12.4410 */
@@ -2288,6 +2466,16 @@ export interface components {
              */
             parameter_format?: "POSITIONAL" | "NAMED";
         };
+        CurrentResponse: {
+            /** @example Is my table ready at eight? */
+            body: string | null;
+            /**
+             * @example {
+             *       "body": "Is my table ready at eight?"
+             *     }
+             */
+            content: components["schemas"]["ReceivedContent"];
+        };
         DeletedTemplate: {
             /**
              * @example [
@@ -2351,7 +2539,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -2443,7 +2631,7 @@ export interface components {
              *       }
              *     }
              */
-            event: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["WebhookTestEvent"]) | null;
+            event: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["ConversationUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["WebhookTestEvent"]) | null;
             /**
              * Format: uuid
              * @description The same for all attempts of an event; also the header `webhook-id`.
@@ -2454,7 +2642,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -2576,7 +2764,7 @@ export interface components {
              *       }
              *     ]
              */
-            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["WebhookTestEvent"])[];
+            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["ConversationUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["WebhookTestEvent"])[];
             /**
              * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`.
              * @example true
@@ -2591,11 +2779,11 @@ export interface components {
              * @description Types that were left out because the key lacks the scope `messages:read`, or `media:read` for files.
              * @example []
              */
-            omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "contact.opt_out.updated" | "media.ready" | "media.failed" | "payment.updated" | "call.missed" | "call.ended")[];
+            omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "contact.opt_out.updated" | "media.ready" | "media.failed" | "payment.updated" | "call.missed" | "call.ended")[];
         };
         /**
          * EveryMessage
-         * @description Exactly one of `to` and `recipient` is given.
+         * @description Exactly one of `to`, `recipient` and `conversation_id` is given; with `to` and `recipient` also `connection_id`, with `conversation_id` never.
          */
         EveryMessage: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
@@ -2604,7 +2792,12 @@ export interface components {
              * Format: uuid
              * @description The sending number, from GET /connections.
              */
-            connection_id: string;
+            connection_id?: string;
+            /**
+             * Format: uuid
+             * @description In place of `connection_id` and of `to` or `recipient`: the conversation to write in, by its number to its contact.
+             */
+            conversation_id?: string;
             /**
              * Format: uuid
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
@@ -2750,6 +2943,38 @@ export interface components {
         };
         KeyResponse: {
             data: components["schemas"]["KeyData"];
+        };
+        LastTagAction: {
+            /**
+             * @example retry
+             * @enum {string}
+             */
+            action: "pause" | "resume" | "cancel" | "retry";
+            /**
+             * @description Messages that it has put aside, freed, canceled or queued again.
+             * @example 60
+             */
+            done: number;
+            /**
+             * Format: date-time
+             * @description null: it goes on. A pause holds from its start on.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            ended_at: string | null;
+            /**
+             * @description Messages that a retry had to leave as they were, by the error code that POST /messages/{id}/retry would answer.
+             * @example {
+             *       "RECIPIENT_OPTED_OUT": 15
+             *     }
+             */
+            skipped: {
+                [key: string]: number;
+            };
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            started_at: string;
         };
         /** MediaFailedEvent */
         MediaFailedEvent: {
@@ -3026,11 +3251,25 @@ export interface components {
              * @example 2026-11-21T08:00:00.125Z
              */
             created_at: string;
+            /** @description What it says since the last edit, beside `body` and `content`, which stay; null where it was revoked. */
+            current?: components["schemas"]["CurrentResponse"] | null;
             /**
              * @example outbound
              * @enum {string}
              */
             direction: "outbound" | "inbound";
+            /**
+             * Format: date-time
+             * @description When its author last corrected it. Only on a message that was edited or revoked.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            edited_at?: string | null;
+            /**
+             * Format: uuid
+             * @description Only on `type` `edit`: the message that it corrects; null where that is not known.
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            edits_message_id?: string | null;
             /** @example null */
             failure_category: components["schemas"]["FailureCategory"] | null;
             /** @example 15550100002 */
@@ -3098,6 +3337,18 @@ export interface components {
              * @example null
              */
             reply_to_message_id: string | null;
+            /**
+             * Format: date-time
+             * @description When its author withdrew it: show its text no longer. Only on a message that was edited or revoked.
+             * @example null
+             */
+            revoked_at?: string | null;
+            /**
+             * Format: uuid
+             * @description Only on `type` `revoke`: the message that it withdraws; null where that is not known.
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            revokes_message_id?: string | null;
             /**
              * Format: date-time
              * @description When it is to go. Only while the message is scheduled.
@@ -3193,8 +3444,23 @@ export interface components {
                      * @description When it came to Herald.
                      */
                     created_at: string;
+                    /** @description What it says by now; null where it was revoked. */
+                    current?: {
+                        body: string | null;
+                        content: components["schemas"]["ReceivedContent"];
+                    } | null;
                     /** @constant */
                     direction: "inbound";
+                    /**
+                     * Format: date-time
+                     * @description Only where an edit or a revoke came before the message.
+                     */
+                    edited_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `edit`: what it corrects. Null where that is not known; `content.original_message_id` is its `meta_message_id`.
+                     */
+                    edits_message_id?: string | null;
                     failure_category: string | null;
                     /** @description The customer's number; null where only a user id is known. */
                     from: string | null;
@@ -3211,6 +3477,13 @@ export interface components {
                     } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
+                    /** Format: date-time */
+                    revoked_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `revoke`: what it withdraws, as `edits_message_id`.
+                     */
+                    revokes_message_id?: string | null;
                     /**
                      * Format: date-time
                      * @description When the customer wrote it, in whole seconds.
@@ -3297,6 +3570,8 @@ export interface components {
              * @example 2026-11-21T08:00:00.125Z
              */
             created_at: string;
+            /** @description What it says since the last edit, beside `body` and `content`, which stay; null where it was revoked. */
+            current?: components["schemas"]["CurrentResponse"] | null;
             /**
              * Format: date-time
              * @example 2026-11-21T08:00:02.000Z
@@ -3307,6 +3582,18 @@ export interface components {
              * @enum {string}
              */
             direction: "outbound" | "inbound";
+            /**
+             * Format: date-time
+             * @description When its author last corrected it. Only on a message that was edited or revoked.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            edited_at?: string | null;
+            /**
+             * Format: uuid
+             * @description Only on `type` `edit`: the message that it corrects; null where that is not known.
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            edits_message_id?: string | null;
             error: components["schemas"]["MessageErrorResponse"] | null;
             /**
              * Format: date-time
@@ -3416,6 +3703,18 @@ export interface components {
             reply_to_message_id: string | null;
             /**
              * Format: date-time
+             * @description When its author withdrew it: show its text no longer. Only on a message that was edited or revoked.
+             * @example null
+             */
+            revoked_at?: string | null;
+            /**
+             * Format: uuid
+             * @description Only on `type` `revoke`: the message that it withdraws; null where that is not known.
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            revokes_message_id?: string | null;
+            /**
+             * Format: date-time
              * @description When it is to go. Only while the message is scheduled.
              * @example 2026-11-24T09:00:00.000Z
              */
@@ -3491,8 +3790,23 @@ export interface components {
                      * @description When WhatsApp told Herald of it.
                      */
                     created_at: string;
+                    /** @description What it says by now; null where it was revoked. */
+                    current?: {
+                        body: string | null;
+                        content: components["schemas"]["ReceivedContent"];
+                    } | null;
                     /** @constant */
                     direction: "outbound";
+                    /**
+                     * Format: date-time
+                     * @description Only where an edit or a revoke came before the message.
+                     */
+                    edited_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `edit`: what it corrects. Null where that is not known; `content.original_message_id` is its `meta_message_id`.
+                     */
+                    edits_message_id?: string | null;
                     failure_category: string | null;
                     /** @description The workspace's own number. */
                     from: string | null;
@@ -3509,6 +3823,13 @@ export interface components {
                     } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
+                    /** Format: date-time */
+                    revoked_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `revoke`: what it withdraws, as `edits_message_id`.
+                     */
+                    revokes_message_id?: string | null;
                     /**
                      * Format: date-time
                      * @description When it was sent, in whole seconds.
@@ -3594,8 +3915,23 @@ export interface components {
                      * @description When it came to Herald.
                      */
                     created_at: string;
+                    /** @description What it says by now; null where it was revoked. */
+                    current?: {
+                        body: string | null;
+                        content: components["schemas"]["ReceivedContent"];
+                    } | null;
                     /** @constant */
                     direction: "inbound";
+                    /**
+                     * Format: date-time
+                     * @description Only where an edit or a revoke came before the message.
+                     */
+                    edited_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `edit`: what it corrects. Null where that is not known; `content.original_message_id` is its `meta_message_id`.
+                     */
+                    edits_message_id?: string | null;
                     failure_category: string | null;
                     /** @description The customer's number; null where only a user id is known. */
                     from: string | null;
@@ -3612,6 +3948,13 @@ export interface components {
                     } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
+                    /** Format: date-time */
+                    revoked_at?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description Only of type `revoke`: what it withdraws, as `edits_message_id`.
+                     */
+                    revokes_message_id?: string | null;
                     /**
                      * Format: date-time
                      * @description When the customer wrote it, in whole seconds.
@@ -4124,6 +4467,24 @@ export interface components {
              */
             to?: string;
         };
+        PutTagRequest: {
+            /**
+             * @description At most so many a minute are let into the queue, whatever your numbers could send. Not for messages with a `send_at` or a retry. null: no limit.
+             * @example 600
+             */
+            messages_per_minute?: number | null;
+            /**
+             * @description `true`: its messages wait, and before its start no `ttl_seconds` runs. `false`: they go, or wait for `start_at`. Default: as it is, at first `false`.
+             * @example true
+             */
+            paused?: boolean;
+            /**
+             * Format: date-time
+             * @description No message goes before this time. One with a later `send_at` keeps that. null: none. Fixed once the tag has started.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            start_at?: string | null;
+        };
         QueuedEventData: {
             /**
              * Format: date-time
@@ -4140,7 +4501,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
             /**
              * @description `held`: the webhook is paused or disabled, and the event waits for it, three days at the most.
              * @example queued
@@ -4236,7 +4597,20 @@ export interface components {
          * ReceivedContent
          * @description By the `type` of the message; of a sent one the object that was sent. Later versions may have more forms.
          */
-        ReceivedContent: components["schemas"]["ReceivedText"] | components["schemas"]["ReceivedFile"] | components["schemas"]["ReceivedLocation"] | components["schemas"]["ReceivedContacts"] | components["schemas"]["ReceivedButton"] | components["schemas"]["ReceivedInteractive"] | components["schemas"]["ReceivedReaction"] | components["schemas"]["ReceivedOrder"] | components["schemas"]["ReceivedSystem"] | components["schemas"]["ReceivedUnsupported"] | components["schemas"]["ReceivedOther"];
+        ReceivedContent: components["schemas"]["ReceivedText"] | components["schemas"]["ReceivedFile"] | components["schemas"]["ReceivedLocation"] | components["schemas"]["ReceivedContacts"] | components["schemas"]["ReceivedButton"] | components["schemas"]["ReceivedInteractive"] | components["schemas"]["ReceivedReaction"] | components["schemas"]["ReceivedOrder"] | components["schemas"]["ReceivedSystem"] | components["schemas"]["ReceivedEdit"] | components["schemas"]["ReceivedRevoke"] | components["schemas"]["ReceivedUnsupported"] | components["schemas"]["ReceivedOther"];
+        /**
+         * ReceivedEdit
+         * @description `content` of `type`: edit.
+         */
+        ReceivedEdit: {
+            /** @description What it says now, with its `type`. */
+            message?: {
+                [key: string]: unknown;
+            };
+            original_message_id: string;
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * ReceivedFile
          * @description `content` of `type`: image, video, audio, document, sticker.
@@ -4248,6 +4622,7 @@ export interface components {
             id: string;
             mime_type?: string;
             sha256?: string;
+            sha256_hex?: string;
             voice?: boolean;
         } & {
             [key: string]: unknown;
@@ -4332,6 +4707,15 @@ export interface components {
         ReceivedReaction: {
             emoji?: string;
             message_id: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedRevoke
+         * @description `content` of `type`: revoke.
+         */
+        ReceivedRevoke: {
+            original_message_id: string;
         } & {
             [key: string]: unknown;
         };
@@ -4432,6 +4816,15 @@ export interface components {
              * @example 4711
              */
             total: number;
+        };
+        ReplayedMessage: {
+            /**
+             * Format: uuid
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            id: string;
+            /** @example 1 */
+            index: number;
         };
         ReplayResponse: {
             data: components["schemas"]["ReplayData"];
@@ -5412,7 +5805,7 @@ export interface components {
              *       "message.received"
              *     ]
              */
-            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test")[];
+            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test")[];
             /**
              * Format: date-time
              * @description Up to this time, and not at it. Left out: now.
@@ -5430,16 +5823,106 @@ export interface components {
              */
             action: "pause" | "resume" | "cancel" | "retry";
             /**
+             * @description Messages that it is about, as they are counted at this moment: those that wait, or for a retry those that failed.
+             * @example 1800
+             */
+            messages: number;
+            /**
              * @example paused
              * @enum {string}
              */
-            status: "active" | "paused" | "resuming" | "canceling" | "retrying";
+            status: "active" | "paused" | "scheduled" | "resuming" | "canceling" | "retrying";
             /** @example spring-sale */
             tag: string;
         };
+        TagListItem: {
+            /**
+             * @description Messages by status.
+             * @example {
+             *       "queued": 1800,
+             *       "delivered": 2400,
+             *       "read": 725,
+             *       "failed": 75
+             *     }
+             */
+            counts: {
+                [key: string]: number;
+            };
+            /**
+             * Format: date-time
+             * @description When it was made: by its first message, or before by PUT /tags/{tag}. Lists are in this order.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * @description Failed messages by `failure_category`.
+             * @example {
+             *       "invalid_recipient": 75
+             *     }
+             */
+            failures: {
+                [key: string]: number;
+            };
+            /**
+             * Format: date-time
+             * @description null: it has no message yet.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            first_accepted_at: string | null;
+            last_action: components["schemas"]["LastTagAction"] | null;
+            /**
+             * Format: date-time
+             * @description When Herald last learned or decided something of one of its messages; null: it has none yet.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            last_activity_at: string | null;
+            /** @example 5000 */
+            messages: number;
+            /** @example null */
+            messages_per_minute: number | null;
+            /** @example false */
+            paused: boolean;
+            /**
+             * @description Of the queued ones: whose `send_at` has not come.
+             * @example 0
+             */
+            scheduled: number;
+            /**
+             * Format: date-time
+             * @description As PUT /tags/{tag} was given.
+             * @example null
+             */
+            start_at: string | null;
+            /**
+             * @description `scheduled`: it waits for its `start_at`.
+             * @example active
+             * @enum {string}
+             */
+            status: "active" | "paused" | "scheduled" | "resuming" | "canceling" | "retrying";
+            /** @example spring-sale */
+            tag: string;
+        };
+        TagListResponse: {
+            data: components["schemas"]["TagListItem"][];
+            pagination: components["schemas"]["TagPagination"];
+        };
+        TagPagination: {
+            /**
+             * Format: date-time
+             * @description Pass it as `before` for the next page; null on the last one.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            next_before: string | null;
+            /**
+             * Format: uuid
+             * @description Pass it as `before_id` together with `before`.
+             * @example null
+             */
+            next_before_id: string | null;
+        };
         TagResponse: {
             /**
-             * @description `false`: it has more messages than are counted; the newest 200,000 are.
+             * @description Always `true`: all messages are counted, however many there are.
              * @example true
              */
             complete: boolean;
@@ -5457,6 +5940,12 @@ export interface components {
             };
             /**
              * Format: date-time
+             * @description When it was made: by its first message, or before by PUT /tags/{tag}. Lists are in this order.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
              * @description When the last one leaves, by the queues and pace of its numbers; null where nothing waits or can go.
              * @example 2026-11-21T08:01:02.500Z
              */
@@ -5472,26 +5961,40 @@ export interface components {
             };
             /**
              * Format: date-time
+             * @description null: it has no message yet.
              * @example 2026-11-21T08:00:00.125Z
              */
-            first_accepted_at: string;
+            first_accepted_at: string | null;
+            last_action: components["schemas"]["LastTagAction"] | null;
             /**
              * Format: date-time
+             * @description When Herald last learned or decided something of one of its messages; null: it has none yet.
              * @example 2026-11-21T08:00:00.125Z
              */
-            last_activity_at: string;
+            last_activity_at: string | null;
             /** @example 5000 */
             messages: number;
+            /** @example null */
+            messages_per_minute: number | null;
+            /** @example false */
+            paused: boolean;
             /**
              * @description Of the queued ones: whose `send_at` has not come.
              * @example 0
              */
             scheduled: number;
             /**
+             * Format: date-time
+             * @description As PUT /tags/{tag} was given.
+             * @example null
+             */
+            start_at: string | null;
+            /**
+             * @description `scheduled`: it waits for its `start_at`.
              * @example active
              * @enum {string}
              */
-            status: "active" | "paused" | "resuming" | "canceling" | "retrying";
+            status: "active" | "paused" | "scheduled" | "resuming" | "canceling" | "retrying";
             /** @example spring-sale */
             tag: string;
         };
@@ -5758,7 +6261,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+            type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
         };
         TimelineEntryResponse: {
             /**
@@ -5791,7 +6294,7 @@ export interface components {
              * @example attempt_rejected
              * @enum {string}
              */
-            event: "queued" | "retried" | "released" | "attempt_started" | "attempt_accepted" | "attempt_rejected" | "attempt_deferred" | "attempt_unknown" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "expired" | "canceled" | "erased" | "restored" | "received" | "deleted" | "warned";
+            event: "queued" | "retried" | "released" | "attempt_started" | "attempt_accepted" | "attempt_rejected" | "attempt_deferred" | "attempt_unknown" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "expired" | "canceled" | "erased" | "restored" | "received" | "deleted" | "warned" | "edited" | "revoked";
             /** @example 131026 */
             platform_code?: number;
             /**
@@ -5821,6 +6324,32 @@ export interface components {
              * @example []
              */
             not_kept: string[];
+        };
+        UpdateConversationRequest: {
+            /**
+             * @description Who looks after it: any text of yours, such as a name or an address. `null`: none.
+             * @example ana@example.com
+             */
+            assignee?: string | null;
+            /**
+             * @description `true` takes it out of the work to be done; a message of the customer sets it to `false` again.
+             * @example true
+             */
+            closed?: boolean;
+        };
+        UpdatedConversation: {
+            /** @example ana@example.com */
+            assignee: string | null;
+            /** @example true */
+            closed: boolean;
+            /**
+             * Format: uuid
+             * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            id: string;
+        };
+        UpdatedConversationResponse: {
+            data: components["schemas"]["UpdatedConversation"];
         };
         UpdateProfileRequest: {
             /**
@@ -6160,6 +6689,7 @@ export interface components {
              *       "message.standby.received",
              *       "message.sent_elsewhere",
              *       "conversation.control.updated",
+             *       "conversation.updated",
              *       "template.status.updated",
              *       "template.category.updated",
              *       "media.ready",
@@ -6173,7 +6703,7 @@ export interface components {
              *       "platform.error"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -6242,6 +6772,7 @@ export interface components {
              *       "message.standby.received",
              *       "message.sent_elsewhere",
              *       "conversation.control.updated",
+             *       "conversation.updated",
              *       "template.status.updated",
              *       "template.category.updated",
              *       "media.ready",
@@ -6255,7 +6786,7 @@ export interface components {
              *       "platform.error"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -6739,7 +7270,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`TAG_NOT_FOUND`](/docs/errors#TAG_NOT_FOUND): No message of this key's workspace was accepted with the tag. */
+        /** @description - [`TAG_NOT_FOUND`](/docs/errors#TAG_NOT_FOUND): No message of this key's workspace was accepted with the tag, and no PUT /tags/{tag} made it. */
         Refused404_TAG_NOT_FOUND: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -6937,6 +7468,19 @@ export interface components {
         };
         /** @description - [`OPT_OUT_NOT_YOURS`](/docs/errors#OPT_OUT_NOT_YOURS): An opt-out with `source: platform` was to be removed. */
         Refused409_OPT_OUT_NOT_YOURS: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`TAG_STARTED`](/docs/errors#TAG_STARTED): PUT /tags/{tag} has another `start_at` than the tag, which was started or has got its first message without one. */
+        Refused409_TAG_STARTED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7956,20 +8500,38 @@ export interface operations {
     conversations_list: {
         parameters: {
             query?: {
+                /** @description Only those with exactly this assignee, such as `ana@example.com`. */
+                assignee?: string;
                 /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
                 before?: string;
                 /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
+                /** @description `true`: only closed conversations; `false`: only those that are not. */
+                closed?: "true" | "false";
                 /** @description Only conversations of this number: an id from GET /connections. */
                 connection_id?: string;
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only those with the contact who has this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
+                /**
+                 * @description Only those whose contact's name, or last name, begins with this, whatever the case and accents; or whose number
+                 *     begins or ends with these digits, spaces and `+` aside. The first 50 matches are looked at: write more for others.
+                 */
+                search?: string;
+                /** @description Only what is of this time or later, by the time that the list is in the order of. */
+                since?: string;
                 /** @description Only those with the contact who has this number. */
                 to?: string;
                 /** @description `true`: only those with messages that wait to be read, as `unread_count` counts them. */
                 unread?: "true" | "false";
+                /** @description Only what is of before this time. */
+                until?: string;
+                /**
+                 * @description `true`: only those in which the customer wrote last, so that they wait for an answer. They are in the order of what the
+                 *     customer wrote. Reactions, corrections and withdrawals of the customer do not count, and neither does an answer of yours that failed.
+                 */
+                waiting?: "true" | "false";
             };
             header?: never;
             path?: never;
@@ -8054,13 +8616,25 @@ export interface operations {
                      *               "ctwa_clid": "ARAkLkA8"
                      *             },
                      *             "username": "ana.lima",
-                     *             "group_id": "Y2FwaV9ncm91cDox"
+                     *             "group_id": "Y2FwaV9ncm91cDox",
+                     *             "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *             "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *             "edited_at": "2026-11-21T08:00:00.125Z",
+                     *             "revoked_at": null,
+                     *             "current": {
+                     *               "body": "Is my table ready at eight?",
+                     *               "content": {
+                     *                 "body": "Is my table ready at eight?"
+                     *               }
+                     *             }
                      *           },
                      *           "last_inbound_at": "2026-11-21T08:00:00.125Z",
                      *           "service_window_closes_at": "2026-11-22T08:00:00.125Z",
                      *           "unread_count": 1,
                      *           "owner": "you",
                      *           "owner_role": null,
+                     *           "closed": false,
+                     *           "assignee": "ana@example.com",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "updated_at": "2026-11-21T08:00:00.125Z"
                      *         }
@@ -8172,13 +8746,25 @@ export interface operations {
                      *             "ctwa_clid": "ARAkLkA8"
                      *           },
                      *           "username": "ana.lima",
-                     *           "group_id": "Y2FwaV9ncm91cDox"
+                     *           "group_id": "Y2FwaV9ncm91cDox",
+                     *           "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "edited_at": "2026-11-21T08:00:00.125Z",
+                     *           "revoked_at": null,
+                     *           "current": {
+                     *             "body": "Is my table ready at eight?",
+                     *             "content": {
+                     *               "body": "Is my table ready at eight?"
+                     *             }
+                     *           }
                      *         },
                      *         "last_inbound_at": "2026-11-21T08:00:00.125Z",
                      *         "service_window_closes_at": "2026-11-22T08:00:00.125Z",
                      *         "unread_count": 1,
                      *         "owner": "you",
                      *         "owner_role": null,
+                     *         "closed": false,
+                     *         "assignee": "ana@example.com",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "updated_at": "2026-11-21T08:00:00.125Z"
                      *       }
@@ -8191,6 +8777,137 @@ export interface operations {
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
             404: components["responses"]["Refused404_CONVERSATION_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    conversations_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Conversation ID, from GET /conversations or `conversation_id` of a message. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UpdateConversationRequest"];
+            };
+        };
+        responses: {
+            /** @description The conversation as it is now. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "contact": {
+                     *           "phone": "15550100001",
+                     *           "user_id": null,
+                     *           "name": "Ana Lima",
+                     *           "previous": {
+                     *             "phones": [
+                     *               "15550100000"
+                     *             ],
+                     *             "user_ids": [
+                     *               "DE.1794"
+                     *             ]
+                     *           }
+                     *         },
+                     *         "last_message": {
+                     *           "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "direction": "outbound",
+                     *           "source": "api",
+                     *           "from": "15550100002",
+                     *           "to": "15550100001",
+                     *           "recipient": null,
+                     *           "contact": {
+                     *             "phone": "15550100001",
+                     *             "user_id": null,
+                     *             "name": "Ana Lima"
+                     *           },
+                     *           "type": "text",
+                     *           "body": "Your table is ready.",
+                     *           "content": {
+                     *             "body": "Your table is ready."
+                     *           },
+                     *           "media_object_id": null,
+                     *           "reply_to_message_id": null,
+                     *           "status": "delivered",
+                     *           "failure_category": null,
+                     *           "pricing": {
+                     *             "billable": true,
+                     *             "category": "utility",
+                     *             "type": "regular",
+                     *             "subtype": null,
+                     *             "model": "PMP"
+                     *           },
+                     *           "client_message_id": "order-4711",
+                     *           "tag": "spring-sale",
+                     *           "metadata": {
+                     *             "customer": "c-17"
+                     *           },
+                     *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "standby": false,
+                     *           "scheduled_for": "2026-11-24T09:00:00.000Z",
+                     *           "context": {
+                     *             "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
+                     *           },
+                     *           "referral": {
+                     *             "source_type": "ad",
+                     *             "source_id": "120210",
+                     *             "ctwa_clid": "ARAkLkA8"
+                     *           },
+                     *           "username": "ana.lima",
+                     *           "group_id": "Y2FwaV9ncm91cDox",
+                     *           "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "edited_at": "2026-11-21T08:00:00.125Z",
+                     *           "revoked_at": null,
+                     *           "current": {
+                     *             "body": "Is my table ready at eight?",
+                     *             "content": {
+                     *               "body": "Is my table ready at eight?"
+                     *             }
+                     *           }
+                     *         },
+                     *         "last_inbound_at": "2026-11-21T08:00:00.125Z",
+                     *         "service_window_closes_at": "2026-11-22T08:00:00.125Z",
+                     *         "unread_count": 1,
+                     *         "owner": "you",
+                     *         "owner_role": null,
+                     *         "closed": false,
+                     *         "assignee": "ana@example.com",
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "updated_at": "2026-11-21T08:00:00.125Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleConversationResponse"] | components["schemas"]["UpdatedConversationResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONVERSATION_NOT_FOUND"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -8289,13 +9006,25 @@ export interface operations {
                      *             "ctwa_clid": "ARAkLkA8"
                      *           },
                      *           "username": "ana.lima",
-                     *           "group_id": "Y2FwaV9ncm91cDox"
+                     *           "group_id": "Y2FwaV9ncm91cDox",
+                     *           "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "edited_at": "2026-11-21T08:00:00.125Z",
+                     *           "revoked_at": null,
+                     *           "current": {
+                     *             "body": "Is my table ready at eight?",
+                     *             "content": {
+                     *               "body": "Is my table ready at eight?"
+                     *             }
+                     *           }
                      *         },
                      *         "last_inbound_at": "2026-11-21T08:00:00.125Z",
                      *         "service_window_closes_at": "2026-11-22T08:00:00.125Z",
                      *         "unread_count": 1,
                      *         "owner": "you",
                      *         "owner_role": null,
+                     *         "closed": false,
+                     *         "assignee": "ana@example.com",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "updated_at": "2026-11-21T08:00:00.125Z"
                      *       }
@@ -8473,8 +9202,12 @@ export interface operations {
                 direction?: "outbound" | "inbound";
                 /** @description How many at the most. */
                 limit?: number;
+                /** @description Only what is of this time or later, by the time that the list is in the order of. */
+                since?: string;
                 /** @description Only files of this type. */
                 type?: "image" | "video" | "audio" | "document" | "sticker";
+                /** @description Only what is of before this time. */
+                until?: string;
             };
             header?: never;
             path?: never;
@@ -8744,6 +9477,8 @@ export interface operations {
                 limit?: number;
                 /** @description Messages that send this file, refer to it, or came with it: an id from GET /media. */
                 media_object_id?: string;
+                /** @description The message that has this id at WhatsApp, or had it with an earlier attempt: `meta_message_id`. */
+                meta_message_id?: string;
                 /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
                 /** @description Messages that were made at this time or later, such as `2026-11-21T08:00:00.000Z`. */
@@ -8755,6 +9490,8 @@ export interface operations {
                 source?: "api" | "app" | "customer" | "history";
                 /** @description `received` selects inbound messages. */
                 status?: "queued" | "processing" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+                /** @description Messages in one of these states, separated by commas, such as `failed,outcome_unknown`. Instead of `status`. */
+                statuses?: string;
                 /** @description Messages of this group, as sent. */
                 tag?: string;
                 /** @description Outbound messages to this number. */
@@ -8829,7 +9566,17 @@ export interface operations {
                      *             "ctwa_clid": "ARAkLkA8"
                      *           },
                      *           "username": "ana.lima",
-                     *           "group_id": "Y2FwaV9ncm91cDox"
+                     *           "group_id": "Y2FwaV9ncm91cDox",
+                     *           "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "edited_at": "2026-11-21T08:00:00.125Z",
+                     *           "revoked_at": null,
+                     *           "current": {
+                     *             "body": "Is my table ready at eight?",
+                     *             "content": {
+                     *               "body": "Is my table ready at eight?"
+                     *             }
+                     *           }
                      *         }
                      *       ],
                      *       "pagination": {
@@ -8979,6 +9726,16 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
+                     *         "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "edited_at": "2026-11-21T08:00:00.125Z",
+                     *         "revoked_at": null,
+                     *         "current": {
+                     *           "body": "Is my table ready at eight?",
+                     *           "content": {
+                     *             "body": "Is my table ready at eight?"
+                     *           }
+                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
@@ -9102,6 +9859,16 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
+                     *         "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "edited_at": "2026-11-21T08:00:00.125Z",
+                     *         "revoked_at": null,
+                     *         "current": {
+                     *           "body": "Is my table ready at eight?",
+                     *           "content": {
+                     *             "body": "Is my table ready at eight?"
+                     *           }
+                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
@@ -9291,6 +10058,16 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
+                     *         "edits_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "revokes_message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "edited_at": "2026-11-21T08:00:00.125Z",
+                     *         "revoked_at": null,
+                     *         "current": {
+                     *           "body": "Is my table ready at eight?",
+                     *           "content": {
+                     *             "body": "Is my table ready at eight?"
+                     *           }
+                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
@@ -9473,6 +10250,77 @@ export interface operations {
             504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
+    messages_checkBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description In the order in which they go to one recipient. */
+                    messages: components["schemas"]["BatchMessage"][];
+                    /**
+                     * @description strict: one message that cannot be sent, and none is taken. permissive: the others are taken. Default: strict.
+                     * @enum {string}
+                     */
+                    validation?: "strict" | "permissive";
+                };
+            };
+        };
+        responses: {
+            /** @description What would be taken, and what would not. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "messages": 2,
+                     *         "sendable": 1
+                     *       },
+                     *       "replayed": [
+                     *         {
+                     *           "index": 1,
+                     *           "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e"
+                     *         }
+                     *       ],
+                     *       "errors": [],
+                     *       "warnings": [
+                     *         {
+                     *           "code": "TEMPLATE_QUALITY_LOW",
+                     *           "message": "WhatsApp rates the quality of this template YELLOW; it pauses templates whose quality stays low, and then refuses them.",
+                     *           "field": "template.name",
+                     *           "index": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchCheckResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_VALIDATION_FAILED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
+        };
+    };
     messages_check: {
         parameters: {
             query?: never;
@@ -9554,14 +10402,20 @@ export interface operations {
                 before?: string;
                 /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
+                /** @description Only those of this category. */
+                category?: "marketing" | "all";
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only those of the person who has this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
+                /** @description Only what is of this time or later, by the time that the list is in the order of. */
+                since?: string;
                 /** @description Only what the workspace recorded (`own`), or what WhatsApp reported (`platform`). */
                 source?: "own" | "platform";
                 /** @description Only those of the person who has this number. */
                 to?: string;
+                /** @description Only what is of before this time. */
+                until?: string;
             };
             header?: never;
             path?: never;
@@ -9849,6 +10703,84 @@ export interface operations {
             503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
+    tags_list: {
+        parameters: {
+            query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
+                before_id?: string;
+                /** @description How many at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "tag": "spring-sale",
+                     *           "status": "active",
+                     *           "paused": false,
+                     *           "start_at": null,
+                     *           "messages_per_minute": null,
+                     *           "messages": 5000,
+                     *           "counts": {
+                     *             "queued": 1800,
+                     *             "delivered": 2400,
+                     *             "read": 725,
+                     *             "failed": 75
+                     *           },
+                     *           "scheduled": 0,
+                     *           "failures": {
+                     *             "invalid_recipient": 75
+                     *           },
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "first_accepted_at": "2026-11-21T08:00:00.125Z",
+                     *           "last_activity_at": "2026-11-21T08:00:00.125Z",
+                     *           "last_action": {
+                     *             "action": "retry",
+                     *             "started_at": "2026-11-21T08:00:00.125Z",
+                     *             "ended_at": "2026-11-21T08:00:00.125Z",
+                     *             "done": 60,
+                     *             "skipped": {
+                     *               "RECIPIENT_OPTED_OUT": 15
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TagListResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
     tags_get: {
         parameters: {
             query?: never;
@@ -9876,6 +10808,9 @@ export interface operations {
                      *       "data": {
                      *         "tag": "spring-sale",
                      *         "status": "active",
+                     *         "paused": false,
+                     *         "start_at": null,
+                     *         "messages_per_minute": null,
                      *         "messages": 5000,
                      *         "counts": {
                      *           "queued": 1800,
@@ -9887,8 +10822,18 @@ export interface operations {
                      *         "failures": {
                      *           "invalid_recipient": 75
                      *         },
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "first_accepted_at": "2026-11-21T08:00:00.125Z",
                      *         "last_activity_at": "2026-11-21T08:00:00.125Z",
+                     *         "last_action": {
+                     *           "action": "retry",
+                     *           "started_at": "2026-11-21T08:00:00.125Z",
+                     *           "ended_at": "2026-11-21T08:00:00.125Z",
+                     *           "done": 60,
+                     *           "skipped": {
+                     *             "RECIPIENT_OPTED_OUT": 15
+                     *           }
+                     *         },
                      *         "estimated_end_at": "2026-11-21T08:01:02.500Z",
                      *         "complete": true
                      *       }
@@ -9901,6 +10846,90 @@ export interface operations {
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
             404: components["responses"]["Refused404_TAG_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    tags_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `tag` with which messages are sent. */
+                tag: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "paused": true,
+                 *       "start_at": "2026-11-21T08:00:00.125Z",
+                 *       "messages_per_minute": 600
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutTagRequest"];
+            };
+        };
+        responses: {
+            /** @description The tag as it is now. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "tag": "spring-sale",
+                     *         "status": "active",
+                     *         "paused": false,
+                     *         "start_at": null,
+                     *         "messages_per_minute": null,
+                     *         "messages": 5000,
+                     *         "counts": {
+                     *           "queued": 1800,
+                     *           "delivered": 2400,
+                     *           "read": 725,
+                     *           "failed": 75
+                     *         },
+                     *         "scheduled": 0,
+                     *         "failures": {
+                     *           "invalid_recipient": 75
+                     *         },
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "first_accepted_at": "2026-11-21T08:00:00.125Z",
+                     *         "last_activity_at": "2026-11-21T08:00:00.125Z",
+                     *         "last_action": {
+                     *           "action": "retry",
+                     *           "started_at": "2026-11-21T08:00:00.125Z",
+                     *           "ended_at": "2026-11-21T08:00:00.125Z",
+                     *           "done": 60,
+                     *           "skipped": {
+                     *             "RECIPIENT_OPTED_OUT": 15
+                     *           }
+                     *         },
+                     *         "estimated_end_at": "2026-11-21T08:01:02.500Z",
+                     *         "complete": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleTagResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            409: components["responses"]["Refused409_TAG_STARTED"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -9934,7 +10963,8 @@ export interface operations {
                      *       "data": {
                      *         "tag": "spring-sale",
                      *         "action": "pause",
-                     *         "status": "paused"
+                     *         "status": "paused",
+                     *         "messages": 1800
                      *       }
                      *     }
                      */
@@ -9980,7 +11010,8 @@ export interface operations {
                      *       "data": {
                      *         "tag": "spring-sale",
                      *         "action": "pause",
-                     *         "status": "paused"
+                     *         "status": "paused",
+                     *         "messages": 1800
                      *       }
                      *     }
                      */
@@ -10026,7 +11057,8 @@ export interface operations {
                      *       "data": {
                      *         "tag": "spring-sale",
                      *         "action": "pause",
-                     *         "status": "paused"
+                     *         "status": "paused",
+                     *         "messages": 1800
                      *       }
                      *     }
                      */
@@ -10081,7 +11113,8 @@ export interface operations {
                      *       "data": {
                      *         "tag": "spring-sale",
                      *         "action": "pause",
-                     *         "status": "paused"
+                     *         "status": "paused",
+                     *         "messages": 1800
                      *       }
                      *     }
                      */
@@ -10329,6 +11362,7 @@ export interface operations {
                      *           "message.standby.received",
                      *           "message.sent_elsewhere",
                      *           "conversation.control.updated",
+                     *           "conversation.updated",
                      *           "template.status.updated",
                      *           "template.category.updated",
                      *           "media.ready",
@@ -10402,6 +11436,7 @@ export interface operations {
                  *         "message.standby.received",
                  *         "message.sent_elsewhere",
                  *         "conversation.control.updated",
+                 *         "conversation.updated",
                  *         "template.status.updated",
                  *         "template.category.updated",
                  *         "media.ready",
@@ -10448,6 +11483,7 @@ export interface operations {
                      *           "message.standby.received",
                      *           "message.sent_elsewhere",
                      *           "conversation.control.updated",
+                     *           "conversation.updated",
                      *           "template.status.updated",
                      *           "template.category.updated",
                      *           "media.ready",
@@ -10546,11 +11582,15 @@ export interface operations {
                 /** @description Only attempts of this event: the `webhook-id` that your receiver got. */
                 event_id?: string;
                 /** @description Only attempts for this kind of event. */
-                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
                 /** @description How many at the most. */
                 limit?: number;
+                /** @description Only what is of this time or later, by the time that the list is in the order of. */
+                since?: string;
                 /** @description Only attempts that ended so. */
                 status?: "succeeded" | "failed";
+                /** @description Only what is of before this time. */
+                until?: string;
             };
             header?: never;
             path?: never;
@@ -10873,6 +11913,7 @@ export interface operations {
                      *           "message.standby.received",
                      *           "message.sent_elsewhere",
                      *           "conversation.control.updated",
+                     *           "conversation.updated",
                      *           "template.status.updated",
                      *           "template.category.updated",
                      *           "media.ready",
@@ -11146,6 +12187,40 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ConversationControlUpdatedEvent"];
+            };
+        };
+        responses: {
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
+        };
+    };
+    on_conversation_updated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConversationUpdatedEvent"];
             };
         };
         responses: {
@@ -11623,6 +12698,7 @@ export type ErrorCode =
   | 'SPEND_LIMIT_REACHED'
   | 'SUBSCRIPTION_REQUIRED'
   | 'TAG_NOT_FOUND'
+  | 'TAG_STARTED'
   | 'TEMPLATE_NOT_APPROVED'
   | 'TEMPLATE_NOT_FOUND'
   | 'TEMPLATE_PARAMETERS_MISMATCH'

@@ -11,6 +11,7 @@ export type WebhookEvent =
   | components['schemas']['MessageStandbyReceivedEvent']
   | components['schemas']['MessageSentElsewhereEvent']
   | components['schemas']['ConversationControlUpdatedEvent']
+  | components['schemas']['ConversationUpdatedEvent']
   | components['schemas']['TemplateStatusUpdatedEvent']
   | components['schemas']['TemplateCategoryUpdatedEvent']
   | components['schemas']['MediaReadyEvent']

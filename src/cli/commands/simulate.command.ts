@@ -36,12 +36,14 @@ export function addSimulateCommands(program: Command): void {
     .option('--image <file>', 'they send this picture: .jpg or .png')
     .option('--reaction <emoji>', 'they react to a message, the last one that you sent them or that of --to')
     .option('--to <id>', 'the message that they answer or react to')
+    .option('--edit <id>', 'they change this message of theirs, to --text')
+    .option('--revoke <id>', 'they delete this message of theirs')
     .option(...NUMBER_OPTION)
     .option(...SIMULATOR_OPTION);
   apiAction<SimulatorOptions & InboundOptions>(inbound, async (target, options) => {
-    const from = senderOf(target, options);
+    const { from, sent } = await inboundOf(target, options);
     const { control, phoneNumberId } = simulatorOf(target, options);
-    const data = await control.inbound(phoneNumberId, from, await inboundOf(target, from, options));
+    const data = await control.inbound(phoneNumberId, from, sent);
     const { type } = data.message;
     return {
       data,
@@ -125,9 +127,11 @@ interface InboundOptions {
   image?: string;
   reaction?: string;
   to?: string;
+  edit?: string;
+  revoke?: string;
 }
 
-const KINDS = ['button', 'list', 'image', 'reaction'] as const;
+const KINDS = ['button', 'list', 'image', 'reaction', 'edit', 'revoke'] as const;
 const PICTURES: Readonly<Record<string, string>> = { '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg', '.png': 'image/png' };
 
 /** What the business does in the WhatsApp Business app, on a number that is in the app too from then on. */
@@ -220,10 +224,27 @@ function senderOf({ demo }: Target, { from, newNumber }: InboundOptions): string
   return known;
 }
 
-/** The simulator's request but for who writes to whom. */
-async function inboundOf(target: Target, from: string, options: InboundOptions): Promise<object> {
+/** Who writes, and the simulator's request but for that and the number. */
+async function inboundOf(target: Target, options: InboundOptions): Promise<{ from: string; sent: object }> {
   const given = KINDS.filter((kind) => options[kind] !== undefined);
   if (given.length > 1) throw new UsageError(`${given.map((kind) => `--${kind}`).join(' and ')}: give one`);
+  const { edit, revoke, text } = options;
+  const changed = edit ?? revoke;
+  if (changed === undefined) {
+    const from = senderOf(target, options);
+    return { from, sent: await newMessageOf(target, from, options) };
+  }
+  if (edit !== undefined && text === undefined) throw new UsageError('--edit: give the new words with --text');
+  const { from, platformId } = await receivedMessage(target, changed);
+  const of = { original_message_id: platformId };
+  const message =
+    edit === undefined
+      ? { type: 'revoke', revoke: of }
+      : { type: 'edit', edit: { ...of, message: { type: 'text', text: { body: text } } } };
+  return { from: options.from ?? from, sent: { message } };
+}
+
+async function newMessageOf(target: Target, from: string, options: InboundOptions): Promise<object> {
   const { text = 'Where is my order?', button, list, image, reaction, to } = options;
   const answered = to === undefined ? undefined : (await sentMessage(target, to)).platformId;
   const context = answered === undefined ? {} : { context: { id: answered } };
@@ -257,6 +278,15 @@ async function sentMessage({ api }: Target, id: string): Promise<{ to: string | 
   const { to, meta_message_id: platformId, status } = message;
   if (platformId === null) throw new Error(`${id} is ${status}: it has no platform id yet`);
   return { to, platformId };
+}
+
+/** @throws Error where no customer with a number wrote it. */
+async function receivedMessage({ api }: Target, id: string): Promise<{ from: string; platformId: string }> {
+  const { data: message } = await api.get<SingleMessageResponse>(`/messages/${encodeURIComponent(id)}`);
+  const { from, meta_message_id: platformId, direction } = message;
+  if (direction !== 'inbound') throw new Error(`${id} was sent by you: customers change their own messages only`);
+  if (from === null || platformId === null) throw new Error(`the customer of ${id} is not known by a number`);
+  return { from, platformId };
 }
 
 async function lastSentTo({ api }: Target, from: string): Promise<string> {

@@ -1,12 +1,19 @@
 import { KEEP_ALIVE } from './lost-server.js';
 import { sessionPool, startClient, type DatabaseLink } from './pooler.js';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
+import { DataSource, type DataSourceOptions, DefaultNamingStrategy, type QueryRunner } from 'typeorm';
 import type { Config } from '../config/config.js';
 import { FOREIGN_SCHEMA, readSchemaState } from './schema-state.js';
 import { migrations } from '../../../migrations/all.js';
 
 type Settings = Config['database'];
+
+/** A property `createdAt` of an entity is the column `created_at`. */
+class SnakeNaming extends DefaultNamingStrategy {
+  override columnName(property: string, given: string | undefined): string {
+    return given ?? property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  }
+}
 
 /** Options of the one TypeORM data source; the schema changes by migrations only. */
 export function dataSourceOptions({
@@ -26,6 +33,7 @@ export function dataSourceOptions({
     migrationsTableName: 'schema_migration',
     migrationsTransactionMode: 'each',
     synchronize: false,
+    namingStrategy: new SnakeNaming(),
     logging: false,
     poolErrorHandler: () => undefined, // a broken idle connection is replaced; its statement reports the fault
     extra: {

@@ -27,6 +27,7 @@ export const OUTSIDE_THE_API = [
   'health/live',
   'health/ready',
   'metrics',
+  'mcp',
   'media/:id/content',
   'platform/whatsapp/webhook',
   `${ADMIN_PREFIX.slice(1)}/*path`,

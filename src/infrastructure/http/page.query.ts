@@ -55,6 +55,28 @@ export class PageQuery {
   before_id?: string;
 }
 
+/** The query of a list that may be narrowed to a range of the times that it is in the order of. */
+export class PeriodQuery extends PageQuery {
+  /** Only what is of this time or later, by the time that the list is in the order of. */
+  @OptionalTime('since')
+  since?: string;
+
+  /** Only what is of before this time. */
+  @OptionalTime('until')
+  until?: string;
+}
+
+/** A range of times; null: without a bound. */
+export interface Period {
+  since: Date | null;
+  until: Date | null;
+}
+
+/** Of a query that was validated. */
+export function periodOf({ since, until }: PeriodQuery): Period {
+  return { since: since === undefined ? null : new Date(since), until: until === undefined ? null : new Date(until) };
+}
+
 /** Of a query that was validated. */
 export function cursorOf({ before, before_id: beforeId }: Pick<PageQuery, 'before' | 'before_id'>): ListCursor {
   return { before: before === undefined ? null : new Date(before), beforeId: beforeId?.toLowerCase() ?? null };

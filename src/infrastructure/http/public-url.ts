@@ -15,7 +15,12 @@ export class PublicUrl {
 
   /** Without a trailing slash. PUBLIC_URL, else made of the host and the port that the server listens on. */
   get value(): string {
-    return this.config.process.publicUrl ?? (this.ofServer ??= this.fromServer()) ?? this.on(this.config.process.port);
+    return this.config.process.publicUrl ?? this.local;
+  }
+
+  /** Under which address this process reaches itself. */
+  get local(): string {
+    return (this.ofServer ??= this.fromServer()) ?? this.on(this.config.process.port);
   }
 
   private fromServer(): string | null {
@@ -40,11 +45,16 @@ const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/;
 /** A request with one of these is forwarded for another caller, which may be anywhere. */
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
 
+/** Whether a `Host` names this machine. */
+export function isLocalHost(host: string | undefined): boolean {
+  return LOCAL_HOST.test(host ?? '');
+}
+
 /** Whether a program or a page of this machine asks, and no page of another site in a browser that runs here. */
 export function isLocal({ headers, socket }: IncomingMessage): boolean {
   if (FORWARDED.some((name) => headers[name] !== undefined)) return false;
   const site = headers['sec-fetch-site'];
   // `none` is an address that was typed in.
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
-  return LOOPBACK.test(socket.remoteAddress ?? '') && LOCAL_HOST.test(headers.host ?? '');
+  return LOOPBACK.test(socket.remoteAddress ?? '') && isLocalHost(headers.host);
 }

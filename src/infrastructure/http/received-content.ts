@@ -5,6 +5,7 @@ type Schema = Readonly<Record<string, unknown>>;
 const text = { type: 'string' };
 const number = { type: 'number' };
 const flag = { type: 'boolean' };
+const free = { type: 'object', additionalProperties: true };
 const list = (items: Schema): Schema => ({ type: 'array', items });
 
 /** Open, for WhatsApp adds fields without notice. */
@@ -19,7 +20,7 @@ const choice = open({ id: text, title: text }, { description: text });
 
 const file = open(
   { id: text },
-  { mime_type: text, sha256: text, caption: text, filename: text, voice: flag, animated: flag },
+  { mime_type: text, sha256: text, sha256_hex: text, caption: text, filename: text, voice: flag, animated: flag },
 );
 
 const FORMS: readonly (readonly [types: string, name: string, schema: Schema])[] = [
@@ -58,6 +59,12 @@ const FORMS: readonly (readonly [types: string, name: string, schema: Schema])[]
     ),
   ],
   ['system', 'ReceivedSystem', open({ body: text }, { type: text, wa_id: text, user_id: text })],
+  [
+    'edit',
+    'ReceivedEdit',
+    open({ original_message_id: text }, { message: { ...free, description: 'What it says now, with its `type`.' } }),
+  ],
+  ['revoke', 'ReceivedRevoke', open({ original_message_id: text })],
   [
     'unsupported',
     'ReceivedUnsupported',

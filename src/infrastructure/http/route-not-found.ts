@@ -21,7 +21,8 @@ export function routeNotFound(express: Express) {
 function notFoundOrNotAllowed(layers: readonly Layer[], path: string): AppError {
   const allow = new Set<string>();
   for (const layer of layers) {
-    if (layer.route === undefined || !matches(layer, path)) continue;
+    // What takes TRACE takes every method: Nest's own handler of what was not found.
+    if (layer.route === undefined || layer.route.methods.trace === true || !matches(layer, path)) continue;
     for (const [method, taken] of Object.entries(layer.route.methods)) {
       if (!taken || method === '_all') continue;
       allow.add(method.toUpperCase());

@@ -134,17 +134,21 @@ export class LaneClaims<T> {
   private plan(): void {
     if (this.isStopped) return;
     this.claimAlone();
-    const { claimEveryMs, fullEveryMs, clock, hasOthers } = this.options;
     if (this.isSharing || this.waiting.length === 0) return;
-    // A row that ends plans again. Meanwhile lanes may be given back.
-    if (this.isFull && !hasOthers()) return;
-    const at = this.isFull
-      ? this.gaveBackAt + GIVE_BACK_EVERY_MS
-      : this.sharedAt + (this.hadMore ? fullEveryMs : claimEveryMs);
+    // While it is full only lanes may be given back; a row that ends plans again.
+    const at = this.isFull ? this.nextGiveBackAt() : this.nextShareAt();
     if (at >= this.plannedAt) return;
     if (this.timer !== null) clearTimeout(this.timer);
     this.plannedAt = at;
-    this.timer = setTimeout(() => void this.share(), Math.max(0, at - clock.monotonic()));
+    this.timer = setTimeout(() => void this.share(), Math.max(0, at - this.options.clock.monotonic()));
+  }
+
+  private nextShareAt(): number {
+    return this.sharedAt + (this.hadMore ? this.options.fullEveryMs : this.options.claimEveryMs);
+  }
+
+  private nextGiveBackAt(): number {
+    return this.options.hasOthers() ? this.gaveBackAt + GIVE_BACK_EVERY_MS : Infinity;
   }
 
   private async share(): Promise<void> {
@@ -165,9 +169,8 @@ export class LaneClaims<T> {
 
   /** One lane at a time, the longest owned that waits: others may have free slots for its rows. */
   private giveBack(): void {
-    const { hasOthers, clock } = this.options;
-    const now = clock.monotonic();
-    if (!this.isSaturated || !hasOthers() || now - this.gaveBackAt < GIVE_BACK_EVERY_MS) return;
+    const now = this.options.clock.monotonic();
+    if (!this.isSaturated || now < this.nextGiveBackAt()) return;
     this.gaveBackAt = now;
     const found = this.waiting.find(({ lane }) => lane.giveBackAt <= now);
     if (found === undefined) return;

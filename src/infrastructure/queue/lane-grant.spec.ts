@@ -1,10 +1,12 @@
 import pg from 'pg';
+import { beside } from '../../../test/support/beside.js';
 import { claimRequest } from '../../../test/support/claim-request.js';
 import { grantLane, livingOwner } from '../../../test/support/grant-lane.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
 import { GRANT_COLUMNS, grantParams, laneGrants, type ClaimRequest, type GrantRow } from './lane-grant.js';
 import { LaneRepository } from './lane.repository.js';
+import { claimsEnded } from './lost-claims.js';
 
 let opened: OpenTestDatabase;
 let lanes: LaneRepository;
@@ -162,5 +164,32 @@ describe('a lane whose row another transaction may have locked', () => {
     await client.query('commit');
     // What the dead one used is not known.
     expect(await grant(request(key, own))).toMatchObject({ slots: 0, unusedRows: 0 });
+  });
+});
+
+describe('a claim that hangs in its commit, as where a synchronous standby is away, and was given up', () => {
+  const claim = (key: string, change: Partial<ClaimRequest> = {}) => {
+    const params = grantParams([request(key, own, change)]);
+    return opened.database.query(`with ${laneGrants()} select * from lane_grant`, params);
+  };
+
+  it.each([
+    { before: 'no process owned', owner: null },
+    { before: 'a process that died owned', owner: newId() },
+  ])('the lane that $before is released after it', async ({ owner }) => {
+    const key = newId();
+    await lanes.ensure(key);
+    await set(key, `owner = ${owner === null ? 'null' : `'${owner}'`}`);
+    const hangs = async () => expect(await claim(key)).toHaveLength(1);
+    await beside(opened.database, hangs, () => lanes.release(own, [{ laneKey: key, pace: PACE, unusedRows: 0 }]));
+    expect((await ownerOf(key)).owner).toBeNull();
+  });
+
+  it('is waited for, also where it has not written the lane', async () => {
+    const key = newId();
+    await grant(request(key, own));
+    await claimsEnded(opened.database, [key, newId()]);
+    const hangs = async () => expect(await claim(key, { knowsPace: true })).toHaveLength(1);
+    await beside(opened.database, hangs, () => claimsEnded(opened.database, [newId(), key]));
   });
 });

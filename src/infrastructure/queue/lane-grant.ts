@@ -72,7 +72,15 @@ export function grantParams(requests: readonly ClaimRequest[]): unknown[] {
 }
 
 /** Class of the advisory locks by which a lane has one claim at a time. */
-const ONE_CLAIM = 720_411;
+export const ONE_CLAIM = 720_411;
+
+/**
+ * SQL: the rows of unused pace of a lane without owner, which is stored as the time since which it is unused. At 10 rows a second: one whose
+ * `next_slot_at` was 0.5 s ago has 5 unused rows. Where a claim takes 2 of them, 3 stay unused: `next_slot_at` is then 0.3 s ago. No more
+ * rows count than the burst has, and none where the time is ahead, which is of a clock that was set back.
+ */
+const UNUSED_ROWS = `a.rate * greatest(0, extract(epoch from
+    a.now - greatest(l.next_slot_at, a.now - make_interval(secs => a.burst_rows / a.rate)))::float8)`;
 
 /**
  * SQL: the first relations of a claim's `with`. $1 to $6 are `grantParams`, the claim's own parameters begin at $7.
@@ -88,9 +96,6 @@ const ONE_CLAIM = 720_411;
  *
  * Every grant needs the lane's advisory lock, which lasts as long as the claim. So a claim that outlasts the life of its process does not
  * run beside that of the next owner, and a lane is not taken while it runs.
- *
- * Unused pace is stored as the time since which it is unused. At 10 rows a second: a lane without owner whose `next_slot_at` was 0.5 s ago
- * has 5 unused rows. Where a claim takes 2 of them, 3 stay unused: `next_slot_at` is then 0.3 s ago. No more rows count than the burst has.
  *
  * Owner and lock keep the pace, and the order to one recipient (rule 2 of the claim of messages). That no row is sent twice does not rest
  * on them, but on the row's own attempt and lease.
@@ -114,7 +119,7 @@ blocked as materialized (
 ), lane_asked as materialized (
   -- By a subquery: where the planner sees how many lanes there are it makes a new plan for each claim, which takes longer than
   -- to run it.
-  select * from unnest((select $1::text[]), $3::integer[], $4::boolean[], $5::float8[], $6::float8[])
+  select *, clock_timestamp() as now from unnest((select $1::text[]), $3::integer[], $4::boolean[], $5::float8[], $6::float8[])
     as lanes (key, row_limit, knows_pace, burst_rows, rate)
 ), own as materialized (
   select l.key, a.row_limit as slots, null::float8 as unused_rows, l.low_at, ${pause}
@@ -123,10 +128,7 @@ blocked as materialized (
 ), takeable as materialized (
   -- Lanes without a process that works and knows their pace.
   -- One row that another transaction has locked does not stop the claim of the others.
-  -- A next_slot_at ahead of now comes from a clock that was set back.
-  select l.key, a.row_limit, a.rate, clock_timestamp() as now, l.low_at, ${pause}, case when l.owner is null
-    then a.rate * greatest(0, extract(epoch from clock_timestamp() - greatest(
-      l.next_slot_at, clock_timestamp() - make_interval(secs => a.burst_rows / a.rate)))::float8) else 0 end as unused_rows
+  select l.key, a.row_limit, a.rate, a.now, l.low_at, ${pause}, case when l.owner is null then ${UNUSED_ROWS} else 0 end as unused_rows
   from lane_asked a join lane l on l.key = a.key
   where l.owner is null or (l.owner = $2::uuid and not a.knows_pace) or (l.owner <> $2::uuid and not ${isOwned('l')})
   order by l.key for update of l skip locked

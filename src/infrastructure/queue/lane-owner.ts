@@ -25,7 +25,15 @@ export function isOwned(lane: string): string {
 
 /**
  * This process as an owner of lanes: the row of `worker` says that it works, and is written every two seconds, however many lanes it
- * has. A lane belongs to the process that `lane.owner` names, for as long as that works.
+ * has. A lane belongs to the process that `lane.owner` names, for as long as that works:
+ *
+ * | A lane is | By                               | Then                                                                     |
+ * | --------- | -------------------------------- | ------------------------------------------------------------------------ |
+ * | taken     | a claim (`laneGrants`)           | `owner` is this process                                                  |
+ * | known     | `BusyLane.claimed`               | its unused pace is in memory; claims write nothing of the lane           |
+ * | unknown   | `BusyLane.paceIsUnknown`         | a claim failed, and may have taken it: the next one takes it again       |
+ * | released  | `LaneRepository.release`         | `owner` is null, with the unused pace; a claim that hangs is waited for  |
+ * | free      | no beat for 5 s (`isOwned`)      | `owner` names a process that works no more: the next claim takes it      |
  */
 @Injectable()
 export class LaneOwner implements OnApplicationShutdown {

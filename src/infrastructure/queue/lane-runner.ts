@@ -148,11 +148,12 @@ export class LaneRunner<T> {
    * lane whose release fails: the sweep leaves it to its owner.
    */
   private async run(lane: BusyLane): Promise<void> {
+    const again = (): boolean => lane.isWoken && !this.stopping;
     do {
       const ended = await this.drain(lane);
-      while (!(await this.release(lane)) && !lane.isWoken && !this.stopping) await this.pause(FAILED_MS);
+      while (!(await this.release(lane)) && !again() && !this.stopping) await this.pause(FAILED_MS);
       if (ended === 'give_back') await this.passOn(lane);
-    } while (lane.isWoken && !this.stopping);
+    } while (again());
     lane.run = null;
     if (lane.inFlight === 0) this.lanes.delete(lane.key);
     this.progress.notify();
@@ -161,14 +162,15 @@ export class LaneRunner<T> {
   /**
    * Works on one lane until it has been quiet for a while, another process has it, it must not run, or it is to be given back.
    *
-   * | The claim         | The next one                                                           | The drain ends          |
-   * | ----------------- | ---------------------------------------------------------------------- | ----------------------- |
-   * | `more`, `used_up` | as soon as slots and pace allow (`mayClaim`, `LaneClaims.next`)        |                         |
-   * | `some`, `none`    | at a wake, or after 50, 100, 200, 250 ms; 1 s where it is not warm     | not warm, none in flight |
-   * | `denied`          | in 250 ms, whatever wakes it                                           | not warm                |
-   * | `paused`          | in 250 ms, whatever wakes it                                           | not woken, none in flight |
-   * | `no_pace`         | in 250 ms, whatever wakes it                                           | not woken               |
-   * | `failed`          | in 1 s, whatever wakes it                                              | not warm                |
+   * | The claim         | The next one                                                           | The drain ends where it is not woken, and |
+   * | ----------------- | ---------------------------------------------------------------------- | ----------------------------------------- |
+   * | `more`, `used_up` | as soon as slots and pace allow (`mayClaim`, `LaneClaims.next`)        | never                                     |
+   * | `some`, `none`    | at a wake, or after 50, 100, 200, 250 ms; 1 s where it is not warm     | not warm, none in flight                  |
+   * | `denied`          | in 250 ms, whatever wakes it                                           | not warm                                  |
+   * | `paused`          | in 250 ms, whatever wakes it                                           | none in flight                            |
+   * | `no_pace`         | in 250 ms, whatever wakes it                                           |                                           |
+   * | `failed`          | in 1 s, whatever wakes it                                              | not warm                                  |
+   * | `give_back`       | none                                                                   | at once, woken or not                     |
    *
    * A lane is warm for three seconds after a row or a wake of this process. `isWoken` is cleared when a claim begins.
    */

@@ -4,7 +4,7 @@ import type { Prepared } from '../database/prepared.js';
 import type { LanePace } from './lane-grant.js';
 
 const MAX_KEYS = 100_000;
-const MAX_PAUSE_SECONDS = 60;
+export const MAX_PAUSE_SECONDS = 60;
 
 export interface ReleasedLane {
   laneKey: string;
@@ -45,7 +45,10 @@ export class LaneRepository {
     this.known.delete(key);
   }
 
-  /** Releases lanes with their unused pace; nothing happens to one that another process owns by now. */
+  /**
+   * Releases lanes with their unused pace; nothing happens to one that another process owns by now. Where a claim of this process that was
+   * given up may still be committed, which takes the lane, it waits for that.
+   */
   async release(owner: string, lanes: readonly ReleasedLane[]): Promise<void> {
     const columns = [
       lanes.map(({ laneKey }) => laneKey),
@@ -121,13 +124,14 @@ where (l.paused_until is null or l.paused_until <= clock_timestamp()) and ($3 > 
 
 const RELEASE: Prepared = {
   name: 'lane_release',
-  // Locked in the order in which claims lock them.
+  // Locked in the order in which claims lock them. The owner is that of the locked row: the statement's snapshot does not have what a claim
+  // wrote that was committed while this waited.
   text: `
-with owned as materialized (
-  select l.key, r.unused_rows, r.rate from unnest($1::text[], $2::float8[], $3::float8[]) as r (key, unused_rows, rate)
-  join lane l on l.key = r.key
-  where l.owner = $4 order by l.key for update of l
+with lane_locked as materialized (
+  select l.key, l.owner, r.unused_rows, r.rate
+  from unnest($1::text[], $2::float8[], $3::float8[]) as r (key, unused_rows, rate) join lane l on l.key = r.key
+  order by l.key for update of l
 )
-update lane l set owner = null, next_slot_at = clock_timestamp() - make_interval(secs => owned.unused_rows / owned.rate)
-from owned where l.key = owned.key and l.owner = $4`,
+update lane l set owner = null, next_slot_at = clock_timestamp() - make_interval(secs => r.unused_rows / r.rate)
+from lane_locked r where l.key = r.key and r.owner = $4`,
 };

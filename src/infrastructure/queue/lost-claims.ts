@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Database } from '../database/database.js';
 import { isExhausted, isLocked, isUnreachable } from '../database/database-faults.js';
+import { ONE_CLAIM } from './lane-grant.js';
 
+const CLAIMS_ENDED_MS = 1_000;
 const LOOK_AGAIN_MS = 500;
 /** After the lease, while the database cannot be asked. */
 const MAX_AWAY_MS = 600_000;
@@ -24,8 +27,22 @@ export class LostClaimError extends Error {
   }
 }
 
+/**
+ * Waits until the claims of these lanes that are under way have ended: then what they took is seen. A commit hangs for as long as a
+ * synchronous standby is away.
+ *
+ * @throws the database's error where that takes longer than a second.
+ */
+export async function claimsEnded(database: Database, laneKeys: readonly string[]): Promise<void> {
+  await database.byIndex(() => database.execute(CLAIMS_ENDED, [laneKeys]), CLAIMS_ENDED_MS);
+}
+
+// In one order, so that two of these do not wait for each other; claims never wait.
+const CLAIMS_ENDED = `select pg_advisory_xact_lock(${ONE_CLAIM}, hash)
+  from (select distinct hashtext(key) as hash from unnest($1::text[]) as key order by hash) as lanes`;
+
 interface ReleasingLost<A> {
-  /** Those of the attempts that exist. */
+  /** Those of the attempts that exist, once the claim has ended (`claimsEnded`). */
   find: (ids: readonly string[]) => Promise<A[]>;
   release: (attempt: A) => Promise<unknown>;
   forMs: number;
@@ -34,7 +51,7 @@ interface ReleasingLost<A> {
 /**
  * Releases what a lost claim took, by the ids of its attempts: nothing of it was sent, because its rows are not known
  * here. The statement may still be under way on the server, so it is looked for until its lease has run out; and where the
- * database is away then, until it is back. By that time the sweep may have given the attempts an unknown outcome, which this
+ * database is away then, or the claim has not ended, until that is over. By that time the sweep may have given the attempts an unknown outcome, which this
  * resolves.
  *
  * @returns how many rows were released.
@@ -52,7 +69,7 @@ export async function releaseLost<A>(
       await Promise.all(claimed.map((attempt) => release(attempt)));
       if (claimed.length > 0 || isLast) return claimed.length;
     } catch {
-      // The database is still away.
+      // The database is still away, or the claim is under way.
       if (performance.now() >= until + MAX_AWAY_MS) return 0;
     }
     await pause(LOOK_AGAIN_MS, undefined, { ref: false });

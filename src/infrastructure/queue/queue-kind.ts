@@ -25,7 +25,7 @@ export interface QueueKind<T> {
   work(item: T): Promise<number | null>;
   /**
    * Releases what a claim took that rejected with this error, or answered with it, for one of these lanes. Must not reject.
-   * Absent: a claim of this kind is made again without harm.
+   * Absent: what it took is due again after its lease, and is done again without harm.
    */
   releaseLost?(lost: LostClaimError, laneKeys: readonly string[]): Promise<void>;
   /** From now on claimed rows whose requests are not sent yet go back. */

@@ -16,8 +16,11 @@ export interface AwaitedTime {
   column: string;
   /** SQL: the rows that wait; best the condition of a partial index. */
   where?: string;
-  /** Where the clock steps back, a time no further ahead is left alone: for leases their length. Default 0. */
-  leaveSeconds?: number;
+  /**
+   * SQL, of a row: the most seconds that its time is ahead of the clock which wrote it. What is further ahead was written before the clock
+   * stepped back: see ClockSteps. Default 0.
+   */
+  mostAhead?: string;
 }
 
 /** Work that must happen again and again in one process at a time, whichever that is. */

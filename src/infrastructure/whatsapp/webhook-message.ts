@@ -26,6 +26,8 @@ export interface Said {
   readonly body: string | null;
   /** The platform's id of the message that this one answers or reacts to. */
   readonly contextMessageId: string | null;
+  /** Of an edit or a revoke: the platform's id of the message that it is about. */
+  readonly originalMetaId?: string | null;
 }
 
 /** A message that a customer sent, or something about one (`system`, `edit`, `revoke`). */
@@ -100,6 +102,7 @@ const BODY_OF: ReadonlyMap<string, (content: JsonObject) => string | null> = new
   ['reaction', (reaction) => ownText(reaction, 'emoji')],
   ['order', (order) => ownText(order, 'text')],
   ['system', (system) => ownText(system, 'body')],
+  ['edit', editedBody],
 ]);
 
 /** Reads one of `messages[]`; a string says why it can't be read. */
@@ -141,6 +144,7 @@ export function readSaid(raw: JsonObject): Said {
     // A reaction names its message itself.
     contextMessageId:
       (type === 'reaction' ? ownId(content, 'message_id') : null) ?? ownId(ownObject(raw, 'context'), 'id'),
+    ...((type === 'edit' || type === 'revoke') && { originalMetaId: ownId(content, 'original_message_id') }),
   };
 }
 
@@ -220,18 +224,36 @@ function senderOf(raw: JsonObject, contact: JsonObject | null): Omit<CallNotific
 }
 
 const FILE_TYPES: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'document', 'sticker']);
+/** 32 bytes in base64, as the platform writes the hash of a file. */
+const SHA256 = /^[A-Za-z0-9+/]{43}=$/;
 
 /** What was received; where neither an object nor a list has the type's name, whatever else came. */
 function contentOf(raw: JsonObject, type: string): JsonObject {
   const content = own(raw, type);
   if (Array.isArray(content)) return { [type]: content };
   if (!isObject(content)) return Object.fromEntries(Object.entries(raw).filter(([key]) => !MESSAGE_ENVELOPE.has(key)));
-  // Without the platform's own address of a file, which ends within minutes and needs the number's token.
-  const shown = FILE_TYPES.has(type)
-    ? Object.fromEntries(Object.entries(content).filter(([key]) => key !== 'url'))
-    : content;
+  const shown = type === 'edit' ? editOf(content) : FILE_TYPES.has(type) ? fileOf(content) : content;
   // Why it can't be shown, where the platform says so.
   return Array.isArray(raw.errors) ? { ...shown, errors: raw.errors } : shown;
+}
+
+/** Without the platform's own address of the file, which ends within minutes and needs the number's token. */
+function fileOf(content: JsonObject): JsonObject {
+  const shown = Object.fromEntries(Object.entries(content).filter(([key]) => key !== 'url'));
+  const sha256 = ownText(content, 'sha256');
+  return sha256 !== null && SHA256.test(sha256)
+    ? { ...shown, sha256_hex: Buffer.from(sha256, 'base64').toString('hex') }
+    : shown;
+}
+
+/** The new message is shown as any other. */
+function editOf(content: JsonObject): JsonObject {
+  const message = ownObject(content, 'message');
+  const type = ownText(message, 'type');
+  const file = type !== null && FILE_TYPES.has(type) ? ownObject(message, type) : null;
+  return message === null || type === null || file === null
+    ? content
+    : { ...content, message: { ...message, [type]: fileOf(file) } };
 }
 
 /** The contact with the sender's number or user id; else the only one there is, unless it is definitely another's. */
@@ -249,6 +271,11 @@ function contactOf(contacts: readonly JsonObject[], raw: JsonObject): JsonObject
   const otherUser = userId !== null && ownId(only, 'user_id') !== null;
   // The platform writes some numbers (Brazil, Mexico) in two ways, so another number alone proves nothing.
   return otherUser ? null : only;
+}
+
+function editedBody(edit: JsonObject): string | null {
+  const message = ownObject(edit, 'message') ?? {};
+  return own(message, 'type') === 'edit' ? null : readSaid(message).body;
 }
 
 function interactiveBody(interactive: JsonObject): string | null {

@@ -8,7 +8,7 @@ import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
 import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { isTokenRefused } from '../../infrastructure/whatsapp/platform-result.js';
-import { ConnectionsRepository, FACTS_ARE_DUE } from './connections.repository.js';
+import { ConnectionsRepository, FACTS_ARE_DUE, FACTS_EVERY_SECONDS } from './connections.repository.js';
 import { ConnectionsService, tokenPlace } from './connections.service.js';
 import { factsOf } from './platform-facts.js';
 
@@ -56,7 +56,7 @@ export class ConnectionsMaintenance implements OnModuleInit {
     this.sweeps.addInTurns({
       name: 'connection_facts',
       everyMs: EVERY_MS,
-      waitsFor: [{ table: 'connection', column: 'facts_due_at' }],
+      waitsFor: [{ table: 'connection', column: 'facts_due_at', mostAhead: `${FACTS_EVERY_SECONDS}` }],
       rows: [{ table: 'connection', where: FACTS_ARE_DUE }],
       atOnce: WORKSPACES_AT_ONCE,
       turn: (organizationId, signal) =>

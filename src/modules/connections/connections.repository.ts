@@ -6,7 +6,7 @@ import { ConnectionEntity, type StatusReason } from './entities/connection.entit
 import type { ConnectionFacts, ConnectionStatus, MarketingRoute } from './connections.types.js';
 import type { AccountEvents } from './platform-facts.js';
 
-const FACTS_EVERY_SECONDS = 3_600;
+export const FACTS_EVERY_SECONDS = 3_600;
 /** After a try that brought nothing, such as an outage. */
 const FACTS_RETRY_SECONDS = 300;
 /** SQL condition: the platform is to be asked about the number. */
@@ -133,6 +133,15 @@ export class ConnectionsRepository {
   async setMarketingRoute(organizationId: string, id: string, marketingRoute: MarketingRoute): Promise<boolean> {
     const result = await this.table.update({ organizationId, id }, { marketingRoute, updatedAt: now });
     return (result.affected ?? 0) > 0;
+  }
+
+  async profileUpdatedAt(organizationId: string, id: string): Promise<Date | null> {
+    const select = { id: true, profileUpdatedAt: true };
+    return (await this.table.findOne({ select, where: { organizationId, id } }))?.profileUpdatedAt ?? null;
+  }
+
+  async setProfileUpdated(organizationId: string, id: string): Promise<void> {
+    await this.table.update({ organizationId, id }, { profileUpdatedAt: () => `date_trunc('milliseconds', ${now()})` });
   }
 
   /** The platform is asked about the number soon; asked often, it is asked no more often than `FACTS_RETRY_SECONDS`. */

@@ -247,6 +247,15 @@ export class ConnectionsService {
     await this.changed(id);
   }
 
+  /** When the number's profile was last changed through Herald; null: never. */
+  profileUpdatedAt(organizationId: string, id: string): Promise<Date | null> {
+    return this.connections.profileUpdatedAt(organizationId, id);
+  }
+
+  setProfileUpdated(organizationId: string, id: string): Promise<void> {
+    return this.connections.setProfileUpdated(organizationId, id);
+  }
+
   /** Something that was sent says that the number is not as it was described: the platform is asked again. */
   askSoon(id: string): Promise<void> {
     return this.connections.askSoon(id);

@@ -4,7 +4,7 @@ export type { ConnectionStatus } from './entities/connection.entity.js';
 export { endpointOf, MARKETING_ROUTES, type MarketingRoute } from './marketing-route.js';
 
 /** A WhatsApp number of a workspace, without its token. */
-export type Connection = Omit<ConnectionEntity, 'tokenCiphertext' | 'factsDueAt'>;
+export type Connection = Omit<ConnectionEntity, 'tokenCiphertext' | 'factsDueAt' | 'profileUpdatedAt'>;
 
 /** A restricted number may still answer its customers: what it may send the platform decides message by message. */
 export function canSend(status: ConnectionStatus): boolean {

@@ -1,4 +1,4 @@
-import { applyDecorators, Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
+import { applyDecorators, Body, Controller, Get, HttpCode, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiOkResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { invalidField } from '../../common/common.errors.js';
@@ -17,6 +17,8 @@ import {
   ListConversationsQuery,
   SingleConversationResponse,
   UNREAD_PAGES,
+  UpdateConversationRequest,
+  UpdatedConversationResponse,
 } from './dto/conversations.dto.js';
 import { conversationsErrors } from './conversations.errors.js';
 import { ConversationsService } from './conversations.service.js';
@@ -28,7 +30,30 @@ const ConversationId = (): ParameterDecorator =>
     example: EXAMPLE_CONVERSATION_ID,
   });
 
+const NOTHING_TO_CHANGE = 'Give closed, assignee, or both.';
 const ROLE_ONLY_WITH_PASS = 'role is for action pass only.';
+
+const UpdateDocs = (): MethodDecorator =>
+  applyDecorators(
+    ApiExtraModels(SingleConversationResponse, UpdatedConversationResponse),
+    ApiBody({
+      type: UpdateConversationRequest,
+      examples: {
+        assign: { summary: 'Ana looks after it', value: { assignee: 'ana@example.com' } },
+        close: { summary: 'Nothing is left to do', value: { closed: true } },
+        release: { summary: 'Open, and without an assignee', value: { closed: false, assignee: null } },
+      },
+    }),
+    ApiOkResponse({
+      description: 'The conversation as it is now.',
+      schema: {
+        anyOf: [SingleConversationResponse, UpdatedConversationResponse].map((model) => ({
+          $ref: getSchemaPath(model),
+        })),
+      },
+    }),
+    ApiErrors('CONVERSATION_NOT_FOUND'),
+  );
 
 const ControlDocs = (): MethodDecorator =>
   applyDecorators(
@@ -81,7 +106,8 @@ export class ConversationsController {
    * messages: only null means that there are no more. A conversation in which something happens meanwhile moves to the
    * front, so read the first page again to see it.
    *
-   * With `unread` a page looks at up to five, and counts as so many requests.
+   * With `unread` a page looks at up to five, and counts as so many requests. With `waiting` the order is that of the
+   * customers' messages.
    */
   @Get()
   @RequireScope('messages:read')
@@ -117,6 +143,26 @@ export class ConversationsController {
   @ApiErrors('CONVERSATION_NOT_FOUND')
   async get(@CurrentCaller() caller: Caller, @ConversationId() id: string): Promise<SingleConversationResponse> {
     return { data: await this.conversations.getById(caller.organizationId, id) };
+  }
+
+  /**
+   * Close or assign a conversation
+   *
+   * @remarks `closed` and `assignee` are yours: Herald keeps them, filters by them, and does nothing else with them. Each
+   * change is a `conversation.updated`. The next message of the customer sets `closed` to `false`, which is one, too; a reaction does
+   * not. What is left out of the body stays as it is. A key without `messages:read` gets `id`, `closed` and `assignee` only.
+   */
+  @Patch(':id')
+  @RequireScope('messages:write')
+  @UpdateDocs()
+  async update(
+    @CurrentCaller() { organizationId, scopes }: Caller,
+    @ConversationId() id: string,
+    @Body() { closed, assignee }: UpdateConversationRequest,
+  ): Promise<SingleConversationResponse | UpdatedConversationResponse> {
+    if (closed === undefined && assignee === undefined) throw invalidField('', 'required', NOTHING_TO_CHANGE);
+    const kept = await this.conversations.update(organizationId, id, { closed, assignee });
+    return { data: scopes.has('messages:read') ? await this.conversations.getById(organizationId, kept.id) : kept };
   }
 
   /**

@@ -3,6 +3,7 @@ import { defineErrors, error } from '../../common/define-errors.js';
 export const conversationsErrors = defineErrors('conversations', {
   CONVERSATION_NOT_FOUND: error({
     kind: 'not_found',
+    alsoKinds: ['unprocessable'],
     message: 'There is no such conversation in this workspace.',
     when: "The id names no conversation of this key's workspace, or its contact was erased.",
     fix: 'Take the id from GET /conversations, or from `conversation_id` of a message.',

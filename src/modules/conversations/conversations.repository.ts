@@ -29,6 +29,9 @@ interface Window {
 
 type KnownConversation = Pick<ConversationRecord, 'id' | 'connectionId' | 'organizationId'>;
 
+/** What callers keep of a conversation. */
+export type Kept = Pick<ConversationRecord, 'closed' | 'assignee'>;
+
 const UNIQUE_VIOLATION = '23505';
 
 /**
@@ -60,6 +63,34 @@ export class ConversationsRepository {
         previous: previousOf(former.previous?.map(({ name }) => name) ?? []),
       },
     };
+  }
+
+  /**
+   * Where a message to the contact of a conversation goes: digits or a user id. Null where the workspace has no such
+   * conversation, or the contact was erased.
+   */
+  async findAddress(organizationId: string, id: string): Promise<{ connectionId: string; recipient: string } | null> {
+    return this.database.find<{ connectionId: string; recipient: string }>(ADDRESS, [organizationId, id]);
+  }
+
+  /**
+   * Changes what callers keep of a conversation; what is undefined stays. Announces what changed, in the same transaction.
+   * Returns the row as it is then; null where there is none, and where the contact was erased.
+   */
+  async keep(organizationId: string, id: string, kept: Partial<Kept>): Promise<ConversationRecord | null> {
+    return this.database.transaction(async () => {
+      const before = await this.database.find<ConversationRecord>(LOCK_ONE, [organizationId, id]);
+      if (before === null) return null;
+      const { closed = before.closed, assignee = before.assignee } = kept;
+      if (closed === before.closed && assignee === before.assignee) return before;
+      const row = { ...before, closed, assignee };
+      await this.database.execute(
+        'update conversation set closed = $3, assignee = $4 where organization_id = $1 and id = $2',
+        [organizationId, row.id, closed, assignee],
+      );
+      await announce([updatedEventOf(row, before, 'request')], this.database);
+      return row;
+    });
   }
 
   /** When the contacts that have these names wrote last; without those that never did, and former names. */
@@ -136,13 +167,23 @@ export async function enterContactObservations(
     await writeIdentities(changes, read.book.aliasChanges(), statements).catch((error: unknown) => {
       throw codeOf(error) === UNIQUE_VIOLATION ? new ConversationMovedError() : error;
     });
-    const control = read.book.ownerChanges().map(controlEventOf);
-    if (control.length > 0) await statements.query(ANNOUNCE_CONTROL, [JSON.stringify(control)]);
+    await announce(
+      [
+        ...read.book.ownerChanges().map(controlEventOf),
+        ...read.book.keptChanges().map(({ row, before }) => updatedEventOf(row, before, 'message')),
+      ],
+      statements,
+    );
   }
   const { touched } = changes;
-  if (touched.length > 0 && (await statements.execute(TOUCH, [JSON.stringify(touched)])) < touched.length) {
-    throw new ConversationMovedError();
-  }
+  if (touched.length === 0) return read;
+  const written = await statements.query<{ id: string; isReopened: boolean }>(TOUCH, [JSON.stringify(touched)]);
+  if (written.length < touched.length) throw new ConversationMovedError();
+  const reopened = new Set(written.filter(({ isReopened }) => isReopened).map(({ id }) => id));
+  await announce(
+    touched.filter(({ id }) => reopened.has(id)).map((row) => updatedEventOf(row, { ...row, closed: true }, 'message')),
+    statements,
+  );
   return read;
 }
 
@@ -185,6 +226,39 @@ async function writeIdentities(changes: BookChanges, aliases: AliasChanges, stat
   if (joined.size > 0) await joinLanes([...joined], statements);
 }
 
+async function announce(events: readonly object[], statements: Statements): Promise<void> {
+  if (events.length > 0) await statements.query(ANNOUNCE, [JSON.stringify(events)]);
+}
+
+/** What every event of a conversation says of it. */
+function subjectOf(row: ConversationRecord): object {
+  return {
+    conversation_id: row.id,
+    connection_id: row.connectionId,
+    contact: { phone: row.waId ?? row.phone, user_id: row.userId, name: row.profileName },
+  };
+}
+
+/** `conversation.updated`, as it is written. */
+function updatedEventOf(row: ConversationRecord, before: Kept, cause: 'request' | 'message'): object {
+  const at = databaseClock.date();
+  return {
+    type: 'conversation.updated',
+    organizationId: row.organizationId,
+    connectionId: row.connectionId,
+    at,
+    data: {
+      ...subjectOf(row),
+      closed: row.closed,
+      assignee: row.assignee,
+      previous_closed: before.closed,
+      previous_assignee: before.assignee,
+      cause,
+      occurred_at: at.toISOString(),
+    },
+  };
+}
+
 /** `conversation.control.updated`, as it is written. */
 function controlEventOf({ row, before, said }: ReturnType<ContactResolver['ownerChanges']>[number]): object {
   const { owner, role } = ownerOf(row);
@@ -192,13 +266,12 @@ function controlEventOf({ row, before, said }: ReturnType<ContactResolver['owner
   const by = said?.at === row.handoverAt ? said : null;
   const at = ownerSince(row) ?? databaseClock.date();
   return {
+    type: 'conversation.control.updated',
     organizationId: row.organizationId,
     connectionId: row.connectionId,
     at,
     data: {
-      conversation_id: row.id,
-      connection_id: row.connectionId,
-      contact: { phone: row.waId ?? row.phone, user_id: row.userId, name: row.profileName },
+      ...subjectOf(row),
       owner,
       owner_role: role,
       previous_owner: was?.owner ?? 'unknown',
@@ -232,7 +305,7 @@ function enterAll(
 const COLUMNS = camelColumns(
   'c',
   `id, organization_id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at, merged_into, created_at,
-    standby_at, handover_at, handover_to, handover_role`,
+    standby_at, handover_at, handover_to, handover_role, closed, assignee`,
 );
 
 const BY_NUMBER = `
@@ -254,6 +327,17 @@ from unnest($1::uuid[], $2::text[]) as r (connection_id, recipient) cross join l
   select c.id, c.last_inbound_at, 3 from conversation c where c.connection_id = r.connection_id and c.user_id = r.recipient
   order by preference limit 1) as found
 where found.last_inbound_at is not null`;
+
+const ADDRESS = `
+select s.connection_id as "connectionId", coalesce(s.phone, s.wa_id, s.user_id) as recipient
+from conversation c join conversation s on s.id = coalesce(c.merged_into, c.id) and s.organization_id = $1
+where c.organization_id = $1 and c.id = $2 and coalesce(s.phone, s.wa_id, s.user_id) is not null`;
+
+const LOCK_ONE = `
+select ${COLUMNS} from conversation c
+where c.organization_id = $1 and coalesce(c.phone, c.wa_id, c.user_id) is not null
+  and c.id = (select coalesce(k.merged_into, k.id) from conversation k where k.organization_id = $1 and k.id = $2)
+for no key update of c`;
 
 const CONNECTIONS = `
 select id, connection_id as "connectionId", organization_id as "organizationId" from conversation
@@ -325,7 +409,7 @@ where c.id = m.id or c.merged_into = m.id`;
 
 const RECORD = `(id uuid, "organizationId" uuid, "connectionId" uuid, phone text, "waId" text, "userId" text,
   "profileName" text, "lastInboundAt" timestamptz, "standbyAt" timestamptz, "handoverAt" timestamptz, "handoverTo" text,
-  "handoverRole" text)`;
+  "handoverRole" text, closed boolean, assignee text, wrote boolean)`;
 
 // LEAST passes over nulls: without the CASE a row without a window would get one.
 const notLater = (column: string): string =>
@@ -335,7 +419,8 @@ const WINDOW = notLater('lastInboundAt');
 const IDENTIFY = `
 update conversation c set phone = r.phone, wa_id = r."waId", user_id = r."userId", profile_name = r."profileName",
   last_inbound_at = greatest(c.last_inbound_at, ${WINDOW}), standby_at = ${notLater('standbyAt')},
-  handover_at = ${notLater('handoverAt')}, handover_to = r."handoverTo", handover_role = r."handoverRole"
+  handover_at = ${notLater('handoverAt')}, handover_to = r."handoverTo", handover_role = r."handoverRole",
+  closed = r.closed, assignee = r.assignee
 from json_to_recordset($1) as r ${RECORD}
 where c.id = r.id and c.organization_id = r."organizationId"`;
 
@@ -347,20 +432,22 @@ select r.id, r."organizationId", r."connectionId", r.phone, r."waId", r."userId"
 from json_to_recordset($1) as r ${RECORD}
 order by r."connectionId", r.phone`;
 
-// Of a row with routing a message may change the owner, which needs its lock: see `isRouted`.
+// Of a row with routing a message may change the owner, which needs its lock: see `isRouted`. What was closed since it was
+// read is opened all the same.
 const TOUCH = `
 with locked as (
-  select c.id from conversation c join json_to_recordset($1) as r (id uuid) on r.id = c.id
+  select c.id, c.closed from conversation c join json_to_recordset($1) as r (id uuid) on r.id = c.id
   where c.merged_into is null and c.standby_at is null and c.handover_at is null order by c.id for no key update of c
 )
 update conversation c set profile_name = r."profileName",
-  last_inbound_at = greatest(c.last_inbound_at, ${WINDOW})
+  last_inbound_at = greatest(c.last_inbound_at, ${WINDOW}), closed = locked.closed and r.wrote is not true
 from json_to_recordset($1) as r ${RECORD} join locked on locked.id = r.id
-where c.id = r.id`;
+where c.id = r.id
+returning c.id, locked.closed and r.wrote is true as "isReopened"`;
 
-const ANNOUNCE_CONTROL = `
+const ANNOUNCE = `
 with ${insertWebhookEvents(`(
-  select e."organizationId" as organization_id, 'conversation.control.updated'::text as event_type,
+  select e."organizationId" as organization_id, e.type as event_type,
     e.at as occurred_at, null::bytea as trace_context, array[e."connectionId"] as connection_ids, e.data as event_data
-  from json_to_recordset($1) as e ("organizationId" uuid, "connectionId" uuid, at timestamptz, data jsonb))`)}
+  from json_to_recordset($1) as e (type text, "organizationId" uuid, "connectionId" uuid, at timestamptz, data jsonb))`)}
 select 1`;

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ConnectionsService } from '../connections/connections.service.js';
+import { WebhookService } from '../webhook/webhook.service.js';
 import { conversationsErrors } from './conversations.errors.js';
+import { ConversationsRepository, type Kept } from './conversations.repository.js';
 import type { ConversationFilter, ConversationResponse } from './dto/conversations.dto.js';
 import { ConversationPagesRepository } from './pages/conversation-pages.repository.js';
 
@@ -9,7 +11,9 @@ import { ConversationPagesRepository } from './pages/conversation-pages.reposito
 export class ConversationsService {
   constructor(
     private readonly pages: ConversationPagesRepository,
+    private readonly rows: ConversationsRepository,
     private readonly connections: ConnectionsService,
+    private readonly webhook: WebhookService,
   ) {}
 
   /**
@@ -20,6 +24,19 @@ export class ConversationsService {
   async list(organizationId: string, filter: ConversationFilter) {
     if (filter.connectionId !== null) await this.connections.getById(organizationId, filter.connectionId);
     return this.pages.page(organizationId, filter);
+  }
+
+  /**
+   * Changes what callers keep of a conversation; what is left out stays. Returns its id, which is another one where it has become part of
+   * another conversation, and what is kept.
+   *
+   * @throws CONVERSATION_NOT_FOUND (404).
+   */
+  async update(organizationId: string, id: string, kept: Partial<Kept>): Promise<Kept & { id: string }> {
+    const row = await this.rows.keep(organizationId, id, kept);
+    if (row === null) throw conversationsErrors.CONVERSATION_NOT_FOUND();
+    this.webhook.wake([organizationId]);
+    return { id: row.id, closed: row.closed, assignee: row.assignee };
   }
 
   /** @throws CONVERSATION_NOT_FOUND (404), also where the contact was erased. */

@@ -16,6 +16,8 @@ export interface ContactObservation {
   profileName?: string | null;
   /** When the contact wrote, where that opens the window. */
   inboundAt?: Date | null;
+  /** It is a message of the contact to this workspace, and no reaction: a closed conversation opens. */
+  wrote?: boolean;
   /** When the contact wrote to another app, which owns the conversation. */
   standbyAt?: Date | null;
   /** What the platform, or a call of ours, said of the owner. */

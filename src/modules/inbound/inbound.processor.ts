@@ -4,7 +4,7 @@ import { describeError } from '../../common/describe-error.js';
 import type { ClaimRequest, LanePace, Claim } from '../../infrastructure/queue/lane-grant.js';
 import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../infrastructure/queue/queue-processor.js';
 import { claimEach, type QueueKind } from '../../infrastructure/queue/queue-kind.js';
-import { InboundRepository, type DueNotification } from './inbound.repository.js';
+import { GAP, InboundRepository, type DueNotification } from './inbound.repository.js';
 import { InboundService } from './inbound.service.js';
 
 export const INBOUND_QUEUE = 'inbound';
@@ -71,7 +71,7 @@ export class InboundProcessor extends QueueProcessor<DueNotification> {
         kind,
         maxInFlight: MAX_IN_FLIGHT,
         dueLanes: notifications.dueLanes,
-        waitsFor: [{ table: 'notification_queue', column: 'due_at' }],
+        waitsFor: [{ table: 'notification_queue', column: 'due_at', mostAhead: GAP }],
         leftAtStop: (count) => `${count} notifications were being applied when Herald stopped; they are tried again`,
       },
       parts,

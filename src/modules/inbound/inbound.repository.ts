@@ -56,6 +56,8 @@ export const LARGE_BYTES = 64 * 1_024;
 /** The first try is 5 s after the notification was stored, which is the column's default; then after so long. */
 const FIRST_GAP_SECONDS = 20;
 const MAX_GAP_SECONDS = 3_600;
+/** SQL, of a row of `notification_queue`: seconds until it is due. */
+export const GAP = `case when tries = 0 then 5 else least(${MAX_GAP_SECONDS}, ${FIRST_GAP_SECONDS} * power(4, least(tries - 1, 10))) end`;
 /** Of a search through all of them. */
 const PAGE = 5_000;
 

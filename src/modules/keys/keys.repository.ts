@@ -14,10 +14,7 @@ export interface KeyFilter extends ListCursor {
 }
 
 /** What a request's key is checked against. */
-export interface StoredKey {
-  id: string;
-  organizationId: string;
-  secretHash: Buffer;
+export interface StoredKey extends Pick<ApiKeyEntity, 'id' | 'organizationId' | 'secretHash' | 'otpProjectId'> {
   scopes: string[];
   revoked: boolean;
   /** Milliseconds, by the database's clock; null: never. */
@@ -27,7 +24,6 @@ export interface StoredKey {
   limited: boolean;
   ratePerSecond: number | null;
   rateBurst: number | null;
-  otpProjectId: string | null;
   otpMode: OtpMode | null;
 }
 
@@ -90,12 +86,8 @@ export class ApiKeysRepository {
 
   /** Lets the key end in `seconds`, unless it ends before. */
   async expireIn(id: string, seconds: number): Promise<void> {
-    await this.table
-      .createQueryBuilder()
-      .update({ expiresAt: () => 'least(expires_at, clock_timestamp() + make_interval(secs => :seconds))' })
-      .where({ id })
-      .setParameters({ seconds })
-      .execute();
+    const expiresAt = () => `least(expires_at, clock_timestamp() + interval '${seconds} seconds')`;
+    await this.table.update({ id }, { expiresAt });
   }
 
   /** One stored key an id, in the same order; null where there is none. */

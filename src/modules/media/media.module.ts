@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { StorageModule } from '../../infrastructure/storage/storage.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { MediaObjectEntity } from './entities/media-object.entity.js';
+import { MediaPlatformIdEntity } from './entities/media-platform-id.entity.js';
 import { ContentService, MediaLinks } from './link/content.service.js';
 import { MediaFiles } from './media-files.js';
 import { MediaTransferService } from './media-transfer.service.js';
@@ -16,7 +17,7 @@ import { FetchRepository } from './transfer/fetch.repository.js';
 import { UploadService } from './upload/upload.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([MediaObjectEntity]), ConnectionsModule, StorageModule],
+  imports: [TypeOrmModule.forFeature([MediaObjectEntity, MediaPlatformIdEntity]), ConnectionsModule, StorageModule],
   controllers: [MediaController],
   providers: [
     MediaService,

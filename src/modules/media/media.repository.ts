@@ -4,6 +4,7 @@ import { Database, type Statements } from '../../infrastructure/database/databas
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 import { MediaObjectEntity } from './entities/media-object.entity.js';
+import { MediaPlatformIdEntity } from './entities/media-platform-id.entity.js';
 import { MEDIA_DIRECTIONS, MEDIA_TYPES } from './media.types.js';
 import type {
   FileForSending,
@@ -20,11 +21,7 @@ export type NewMedia = Pick<MediaObject, 'id' | 'organizationId' | 'connectionId
   StoredFacts;
 
 /** One of our files for one number. */
-export interface FileForNumber {
-  organizationId: string;
-  mediaObjectId: string;
-  connectionId: string;
-}
+export type FileForNumber = Pick<MediaPlatformIdEntity, 'organizationId' | 'mediaObjectId' | 'connectionId'>;
 
 /** What is to be uploaded, and what the platform knows of it already. */
 export interface UploadSource extends Pick<NewMedia, 'mimeType' | 'filename' | 'sizeBytes' | 'storageKey'> {
@@ -42,6 +39,7 @@ const GOOD_FOR_DAYS = 29;
 export const FETCH_LANE = 'media:';
 /** An upload whose process died may be begun again after this long. */
 export const UPLOAD_LEASE_MS = 60_000;
+const UPLOAD_LEASE_ENDS = `clock_timestamp() + interval '${UPLOAD_LEASE_MS} milliseconds'`;
 
 /**
  * The SQL of `media_object` for uploads, lists and deletions, of `media_usage`, and of `media_platform_id`: the platform's
@@ -70,12 +68,14 @@ export class MediaRepository {
    * given, the few ordered lists are merged.
    */
   page(organizationId: string, filter: MediaFilter): Promise<MediaObjectEntity[]> {
-    const { limit, before, beforeId, connectionId, type, direction } = filter;
+    const { limit, before, beforeId, connectionId, type, direction, since, until } = filter;
     const conditions = ['organization_id = :organizationId'];
     if (connectionId !== null) conditions.push('connection_id = :connectionId');
     if (before !== null) {
       conditions.push(beforeId === null ? 'created_at < :before' : '(created_at, id) < (:before, :beforeId)');
     }
+    if (since !== null) conditions.push('created_at >= :since');
+    if (until !== null) conditions.push('created_at < :until');
     const order = 'order by created_at desc, id desc limit :limit';
     const pageOf = (more: string) =>
       `select id, created_at from media_object where ${conditions.join(' and ')} ${more} ${order}`;
@@ -91,6 +91,8 @@ export class MediaRepository {
         organizationId,
         before,
         beforeId,
+        since,
+        until,
         limit,
         connectionId,
         types: type === null ? MEDIA_TYPES : [type],
@@ -234,22 +236,19 @@ export class MediaRepository {
   claimUpload(file: FileForNumber): Promise<boolean> {
     return this.database.changes(
       `insert into media_platform_id as p (media_object_id, connection_id, organization_id, platform_media_id, expires_at)
-       select m.id, $3, m.organization_id, '', clock_timestamp() + make_interval(secs => $4)
+       select m.id, $3, m.organization_id, '', ${UPLOAD_LEASE_ENDS}
        from media_object m where m.id = $2 and m.organization_id = $1 and m.status = 'stored'
        on conflict (media_object_id, connection_id)
          do update set platform_media_id = '', expires_at = excluded.expires_at
          where p.expires_at <= clock_timestamp()`,
-      [...valuesOf(file), UPLOAD_LEASE_MS / 1_000],
+      valuesOf(file),
     );
   }
 
   /** Says that the upload is still under way. */
-  async renewUpload(file: FileForNumber): Promise<void> {
-    await this.database.execute(
-      `update media_platform_id set expires_at = clock_timestamp() + make_interval(secs => $4)
-       where organization_id = $1 and media_object_id = $2 and connection_id = $3 and platform_media_id = ''`,
-      [...valuesOf(file), UPLOAD_LEASE_MS / 1_000],
-    );
+  async renewUpload({ organizationId, mediaObjectId, connectionId }: FileForNumber): Promise<void> {
+    const announced = { organizationId, mediaObjectId, connectionId, platformMediaId: '' };
+    await this.copies.update(announced, { expiresAt: () => UPLOAD_LEASE_ENDS });
   }
 
   /** Takes the announcement back: the upload came to nothing. */
@@ -271,15 +270,16 @@ export class MediaRepository {
   }
 
   /** Drops one id, for a sender that was given it; another one that came since stays. Returns whether it was known. */
-  forgetPlatformId(connectionId: string, mediaObjectId: string, platformMediaId: string): Promise<boolean> {
-    return this.database.changes(
-      `delete from media_platform_id where media_object_id = $1 and connection_id = $2 and platform_media_id = $3`,
-      [mediaObjectId, connectionId, platformMediaId],
-    );
+  async forgetPlatformId(connectionId: string, mediaObjectId: string, platformMediaId: string): Promise<boolean> {
+    return ((await this.copies.delete({ mediaObjectId, connectionId, platformMediaId })).affected ?? 0) > 0;
   }
 
   private get table() {
     return this.database.repository(MediaObjectEntity);
+  }
+
+  private get copies() {
+    return this.database.repository(MediaPlatformIdEntity);
   }
 }
 

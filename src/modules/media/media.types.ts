@@ -1,6 +1,7 @@
-import type { ListCursor } from '../../infrastructure/http/page.query.js';
+import type { ListCursor, Period } from '../../infrastructure/http/page.query.js';
 import type { NotAcceptedOutcome } from '../../infrastructure/whatsapp/outcome.js';
 import type { MediaDirection, MediaObjectEntity, MediaType } from './entities/media-object.entity.js';
+import type { MediaPlatformIdEntity } from './entities/media-platform-id.entity.js';
 
 export { MEDIA_DIRECTIONS, MEDIA_STATUSES, MEDIA_TYPES } from './entities/media-object.entity.js';
 export type { MediaDirection, MediaStatus, MediaType } from './entities/media-object.entity.js';
@@ -21,11 +22,7 @@ export type PendingMedia = Pick<
 > & { platformMediaId: string; mimeType: string | null };
 
 /** The platform's copy of one of our files. */
-export interface PlatformCopy {
-  organizationId: string;
-  connectionId: string;
-  platformMediaId: string;
-}
+export type PlatformCopy = Pick<MediaPlatformIdEntity, 'organizationId' | 'connectionId' | 'platformMediaId'>;
 
 /** What was measured of a file once its bytes are stored. */
 export interface StoredFacts {
@@ -45,7 +42,7 @@ export interface RemovedMedia {
 }
 
 /** Which files a list shows; null: all. */
-export interface MediaFilter extends ListCursor {
+export interface MediaFilter extends ListCursor, Period {
   /** 1 to 100. */
   limit: number;
   connectionId: string | null;

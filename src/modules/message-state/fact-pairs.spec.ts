@@ -203,7 +203,7 @@ describe.each([
 /** The message with its row of the queue as it is now. */
 function asWritten(message: LockedMessage, stored: StoredMessage | undefined): Pick<Case, 'message' | 'turn'> {
   const row = stored?.queue as Case['turn'] & Record<string, unknown>;
-  const keys = Object.keys(message.work ?? {}).filter((key) => key !== 'dueAt');
+  const keys = Object.keys(message.work ?? {}).filter((key) => key !== 'newDueAt');
   const work = { ...message.work, ...Object.fromEntries(keys.map((key) => [key, row[key]])) } as LockedMessage['work'];
   return { message: { ...message, work }, turn: { dueAt: row.dueAt, notBefore: row.notBefore } };
 }

@@ -5,11 +5,13 @@ import type { Statements } from '../../infrastructure/database/database.js';
 import type { Prepared } from '../../infrastructure/database/prepared.js';
 import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
 import { correctCosts, GIVE_BACK_RETRIES } from '../billing/limit-corrections.types.js';
+import { lateOf, NOTE_LATE } from '../usage/usage.types.js';
 import { recipientKey } from './recipient-key.types.js';
 import { insertStatusEvents, shownPricing } from './message-events.types.js';
 import type { AttemptFacts } from './attempt-facts.js';
 import type { LockedMessage, MessageState, Work } from './facts.types.js';
 import { MessageCase } from './message-case.js';
+import { COUNT_COLUMNS, countRows } from './tag-counts.types.js';
 
 const MICROSECONDS = 1_000_000;
 const HOUR = 3_600 * MICROSECONDS;
@@ -85,11 +87,14 @@ export class FactsRepository {
       ),
       bodies: changed.flatMap(({ message, body }) => (body === undefined ? [] : [{ id: message.id, body }])),
       reported: changed.filter(({ isReported }) => isReported),
+      counts: countRows(changed),
     };
     const unsent = changed.filter(({ hasUnsentRetry }) => hasUnsentRetry).map(({ message }) => message.id);
     // Before reports of the same messages correct what they cost.
     if (unsent.length > 0) await statements.query(GIVE_BACK_RETRIES, [unsent]);
-    const write = [WRITE_OUTCOMES, WRITE_REPORTS].find(({ parts }) => fits(rows, parts)) ?? WRITE;
+    const late = lateOf(ids, (changed[0]?.message.now ?? 0) / 1_000);
+    if (late.length > 0) await statements.query(NOTE_LATE, [late]);
+    const write = USUAL_WRITES.find(({ parts }) => fits(rows, parts)) ?? WRITE;
     await statements.query(
       write.statement,
       write.params.map((param) => {
@@ -103,7 +108,8 @@ export class FactsRepository {
 }
 
 /** What `WRITE` has beside the states. */
-type Part = 'newAttempts' | 'changedAttempts' | 'left' | 'waits' | 'queued' | 'bodies' | 'reported' | 'events';
+type Part =
+  'newAttempts' | 'changedAttempts' | 'left' | 'waits' | 'queued' | 'bodies' | 'reported' | 'events' | 'counts';
 type Rows = Record<'states' | Part, readonly unknown[]>;
 type Param = keyof Rows | 'ids' | keyof typeof BOUNDS;
 
@@ -126,7 +132,7 @@ function isChanged({ message, state, work, newAttempts, changedAttempts, body }:
 
 /** Of a row that waits and is left alone, its turn stays as it is. */
 function isMoved(work: Work, before: Work): boolean {
-  return work.attemptId !== before.attemptId || work.dueAt !== null;
+  return work.attemptId !== before.attemptId || work.newDueAt !== null;
 }
 
 function attemptRow(attempt: AttemptFacts, { id: messageId, organizationId }: LockedMessage): object {
@@ -138,7 +144,7 @@ interface StateRow
     MessageState,
     Pick<LockedMessage, 'id' | 'organizationId' | 'connectionId' | 'conversationId' | 'createdAt'> {}
 
-type ReadRow = Pick<LockedMessage, 'id' | 'recipient' | 'traceContext' | 'work' | 'claimsBlocked' | 'now'> & {
+type ReadRow = Pick<LockedMessage, 'id' | 'tag' | 'recipient' | 'traceContext' | 'work' | 'claimsBlocked' | 'now'> & {
   ttlSeconds: number | null;
   attempts: AttemptFacts[] | null;
 };
@@ -184,13 +190,13 @@ with work as materialized (
   where q.message_id = any($1::uuid[]) and q.message_id between $2::uuid and $3::uuid
   order by q.message_id for no key update
 )
-select m.id, m.recipient, m.ttl_seconds as "ttlSeconds",
+select m.id, m.tag, m.recipient, m.ttl_seconds as "ttlSeconds",
   encode(m.trace_context, 'hex') as "traceContext", ${CLAIMS_BLOCKED} as "claimsBlocked",
   ${micros('clock_timestamp()')} as now,
   case when w.message_id is not null then json_build_object('queuedAt', ${micros('w.queued_at')}, 'expiresAt', ${micros('w.expires_at')},
     'tries', w.tries, 'attemptNumber', w.attempt_number, 'attemptId', w.attempt_id, 'claimedAt', ${micros('w.claimed_at')},
     'leaseUntil', ${micros('w.lease_until')}, 'isHeld', w.held_until is not null, 'isPaused', coalesce(w.held_until = 'infinity', false),
-    'scheduledFor', ${micros('w.scheduled_for')}, 'dueAt', null) end as work,
+    'scheduledFor', ${micros('w.scheduled_for')}, 'newDueAt', null) end as work,
   (select json_agg(row_to_json(f)) from (
     select a.id, ${microsOf('a', ATTEMPT_TIMES)}, ${camelColumns('a', ATTEMPT_VALUES)}
     from message_attempt a where a.message_id = m.id and a.message_id between $2::uuid and $3::uuid order by a.number offset 0) as f) as attempts
@@ -223,7 +229,7 @@ const ATTEMPT_ROW = `("messageId" uuid, "organizationId" uuid, id uuid, ${typed(
   answer text, "httpStatus" integer, code integer, text text, category text, "traceId" text, "failedCode" integer,
   "failedText" text, "failedCategory" text, "metaMessageId" text)`;
 const WORK_ROW = `(id uuid, "queuedAt" float8, "expiresAt" float8, tries integer, "attemptNumber" integer, "attemptId" uuid,
-  "claimedAt" float8, "leaseUntil" float8, "dueAt" float8, "retriedAt" float8)`;
+  "claimedAt" float8, "leaseUntil" float8, "newDueAt" float8, "retriedAt" float8)`;
 
 type ParamOf = (param: Param) => string;
 
@@ -251,7 +257,7 @@ const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
 )`,
   waits: ($) => `stays as (
   update message_queue q set attempt_id = w."attemptId", attempt_number = w."attemptNumber", claimed_at = ${timeOf('w."claimedAt"')},
-    lease_until = ${timeOf('w."leaseUntil"')}, tries = w.tries, due_at = ${timeOf('w."dueAt"')}, not_before = ${timeOf('w."dueAt"')}
+    lease_until = ${timeOf('w."leaseUntil"')}, tries = w.tries, due_at = ${timeOf('w."newDueAt"')}, not_before = ${timeOf('w."newDueAt"')}
   from json_to_recordset(${$('waits')}) as w ${WORK_ROW} where q.message_id = w.id and ${inBounds($)}
 )`,
   // With a new seq, in the order in which they were accepted: they go behind what was queued for their recipients meanwhile.
@@ -259,9 +265,15 @@ const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
     due_at, not_before, attempt_number, tries, tag, expires_at, retried_at)
   select m.connection_id, m.created_at, m.id, m.organization_id, m.conversation_id, ${recipientKey('m')},
-    ${timeOf('w."queuedAt"')}, ${timeOf('w."dueAt"')}, ${timeOf('w."dueAt"')}, w."attemptNumber", w.tries, m.tag, ${timeOf('w."expiresAt"')},
+    ${timeOf('w."queuedAt"')}, ${timeOf('w."newDueAt"')}, ${timeOf('w."newDueAt"')}, w."attemptNumber", w.tries, m.tag, ${timeOf('w."expiresAt"')},
     ${timeOf('w."retriedAt"')}
   from json_to_recordset(${$('queued')}) as w ${WORK_ROW} join message m on m.id = w.id order by m.created_at, m.id
+), canceled_again as (
+  -- It comes back to a tag that was canceled meanwhile: that cancel goes on. Not of a retry, which is queued and due now.
+  update message_tag t set cancel_before = t.canceled_before
+  from json_to_recordset(${$('queued')}) as w ${WORK_ROW} join message m on m.id = w.id
+  where t.organization_id = m.organization_id and t.tag = m.tag and w."queuedAt" < w."newDueAt"
+    and coalesce(${timeOf('w."retriedAt"')}, m.created_at) <= t.canceled_before
 )`,
   bodies: ($) => `shown as (
   update message_content c set body = b.body from json_to_recordset(${$('bodies')}) as b (id uuid, body text)
@@ -277,10 +289,19 @@ const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
   from json_to_recordset(${$('events')}) as e (id uuid, "from" text, "to" text, at float8, attempt integer, category text, code text,
     message text, sequence integer) join state_changed w on w.message_id = e.id
 ), ${insertStatusEvents('move')}`,
+  counts: ($) => `counted as (
+  insert into message_tag_count (${COUNT_COLUMNS})
+  select c."organizationId", c.tag, c."connectionId", c.status, c."failureCategory", c.messages, c.scheduled, ${timeOf('c.at')}
+  from json_to_recordset(${$('counts')}) as c ("organizationId" uuid, tag text, "connectionId" uuid, status text,
+    "failureCategory" text, messages integer, scheduled integer, at float8)
+)`,
 };
 const PARTS = Object.keys(PART_OF) as Part[];
 
-/** A statement that writes states and these parts, and what its parameters are. All rows are locked, so each part may be a part of one statement. */
+/**
+ * A statement that writes states and these parts; all rows are locked, so each part may be a part of one statement. `$('x')` in its text makes
+ * x the next parameter where it is none yet; `params` has their order, in which `write` gives their values.
+ */
 function writeOf(
   name: string,
   parts: readonly Part[],
@@ -307,6 +328,12 @@ select 1`;
 
 const WRITE = writeOf('message_write', PARTS);
 // A part costs as much as its tables and indexes have to be opened, whether it has rows or not. Nearly all that is written is one of
-// these two.
+// these, and what is written of messages without a tag has nothing to do with tags.
 const WRITE_OUTCOMES = writeOf('message_write_outcomes', ['newAttempts', 'left', 'events']);
 const WRITE_REPORTS = writeOf('message_write_reports', ['reported', 'events']);
+const USUAL_WRITES = [
+  WRITE_OUTCOMES,
+  WRITE_REPORTS,
+  writeOf('message_write_tagged_outcomes', [...WRITE_OUTCOMES.parts, 'counts']),
+  writeOf('message_write_tagged_reports', [...WRITE_REPORTS.parts, 'counts']),
+];

@@ -7,7 +7,7 @@ import type { AttemptFacts } from './attempt-facts.js';
 export interface OutcomeRecord {
   attemptId: string;
   messageId: string;
-  /** Of the message, if this attempt is the one that counts. The attempt's answer follows from it (`ANSWER_OF`). */
+  /** Of the message, if this attempt is the one that counts. The attempt's answer follows from it (`ANSWERS` in message-case.ts). */
   status: Extract<OutboundStatus, 'accepted' | 'failed' | 'queued' | 'outcome_unknown'>;
   metaMessageId?: string | null;
   httpStatus?: number | null;
@@ -118,8 +118,8 @@ export interface Work {
   isPaused: boolean;
   /** The time that its caller gave, until its release. */
   scheduledFor: number | null;
-  /** What changes of a row that waits: it is due then. Read as null. */
-  dueAt: number | null;
+  /** It is to be due then; null: that stays as it is, as of all that is read. */
+  newDueAt: number | null;
 }
 
 /** A message as `FactsService.apply` has locked and read it. */
@@ -129,6 +129,7 @@ export interface LockedMessage {
   connectionId: string;
   conversationId: string | null;
   createdAt: number;
+  tag: string | null;
   /** Whose messages go one after the other: the number that it was sent to, or a user id where no number is known; null: it was erased. */
   recipient: string | null;
   /** Microseconds that it may wait. */

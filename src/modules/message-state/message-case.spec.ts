@@ -31,6 +31,7 @@ function known(change: Omit<Partial<LockedMessage>, 'state'> & { state?: Partial
     id: 'message-1',
     organizationId: 'workspace-1',
     connectionId: 'connection-1',
+    tag: null,
     conversationId: null,
     createdAt: NOW - 60 * SECOND,
     recipient: '15550001234',
@@ -330,10 +331,10 @@ describe('an answer', () => {
 
   it('"not now" keeps the place in the queue and the tries; one that comes late gets a new place', () => {
     const now = run(PLACES['in flight'], 'not now 1');
-    expect(now.work).toMatchObject({ attemptId: null, leaseUntil: null, tries: 1, dueAt: NOW + SECOND });
+    expect(now.work).toMatchObject({ attemptId: null, leaseUntil: null, tries: 1, newDueAt: NOW + SECOND });
     expect(now.events).toEqual([]);
     const late = run(ended('outcome_unknown', unknownAttempt, { tries: 4 }), 'not now 1');
-    expect(late.work).toMatchObject({ attemptNumber: 1, tries: 4, dueAt: NOW + SECOND, queuedAt: STATE.queuedAt });
+    expect(late.work).toMatchObject({ attemptNumber: 1, tries: 4, newDueAt: NOW + SECOND, queuedAt: STATE.queuedAt });
     expect(late.message.work).toBeNull();
   });
 
@@ -515,7 +516,7 @@ it('a retry forgets the outcome of before, and keeps what was counted', () => {
   const priced = { billable: true, pricingCategory: 'utility', metaMessageId: 'wamid.1', ...kept };
   const made = run(ended('failed', attempt(1, { answer: 'rejected' }), priced), 'retry');
   expect(made.state).toEqual({ ...STATE, ...kept, queuedAt: NOW, retriedAt: NOW });
-  expect(made.work).toMatchObject({ attemptNumber: 2, tries: 0, queuedAt: NOW, dueAt: NOW });
+  expect(made.work).toMatchObject({ attemptNumber: 2, tries: 0, queuedAt: NOW, newDueAt: NOW });
 });
 
 it('a cancel of a tag takes what was accepted, or last retried, before it', () => {

@@ -47,7 +47,8 @@ const ANSWERS = {
  * One attempt counts at a time: the one in flight while the message is in the queue, afterwards that of its state. Facts of it are `own_*`
  * events, those of its other attempts `other_*`. Where another attempt turns out to be accepted while the message is in the queue, the
  * retry is redundant: the message leaves the queue with that attempt, which counts from then on. `TRANSITIONS` says which event moves a
- * message, with a table of what is learned of another attempt. Two rules more:
+ * message, with a table of what is learned of another attempt. The end of a lease, a restore and a retry do not ask it: what they check of
+ * the queue's row, or `from` of a retry, comes to the same. Two rules more:
  *
  * - `sent` of an attempt that failed cancels no retry: it comes late, or again.
  * - A refusal, or "not now", of a retry queues the message again; where another attempt was accepted meanwhile, the message ends by that one.
@@ -128,28 +129,34 @@ export class MessageCase {
     const attempt = this.attemptOf(record.attemptId);
     if (attempt === null) return 'not_found';
     const { answer, event } = ANSWERS[record.status];
-    const isOpen = this.counts(attempt) && nextStatus(this.status, 'outcome_accepted') !== null;
-    const queuesAgain = answer === 'deferred' || (answer === 'rejected' && this.acceptedOther(attempt.id) !== null);
-    if (!isOpen || (queuesAgain && this.isErased && this.work === null)) {
+    const isAwaited = this.counts(attempt) && nextStatus(this.status, 'outcome_accepted') !== null;
+    if (!isAwaited) return this.lateAnswer(attempt, record, answer);
+    const other = this.acceptedOther(attempt.id);
+    if (answer === 'deferred' || (answer === 'rejected' && other !== null)) {
+      // What has left the queue and is erased is not sent again.
+      if (this.isErased && this.work === null) return this.lateAnswer(attempt, record, answer);
+      // Also where it does not stay there: `endBy` ends a message that is in the queue.
+      this.queueAgain(attempt, record);
       this.noteAnswer(attempt, record, answer);
-      if (answer === 'accepted' && this.work === null && this.counts(attempt))
-        this.state.metaMessageId ??= attempt.metaMessageId;
-      const isRedundant =
-        answer === 'accepted' && isProof(attempt) && nextStatus(this.status, 'other_accepted') !== null;
-      return isRedundant && !this.counts(attempt) ? this.endBy(attempt) : 'late';
-    }
-    if (queuesAgain) this.queueAgain(attempt, record);
-    this.noteAnswer(attempt, record, answer);
-    if (queuesAgain) {
-      const other = this.acceptedOther(attempt.id);
       return other === null ? 'recorded' : this.endBy(other);
     }
+    this.noteAnswer(attempt, record, answer);
     const to = nextStatus(this.status, event) ?? this.status;
     const failure = answer === 'accepted' ? NO_FAILURE : this.failureOf(record);
     if (to === this.status) Object.assign(this.state, failureColumns(failure));
     else this.move(to, this.now, attempt, failure);
     if (answer === 'accepted') this.state.metaMessageId = attempt.metaMessageId;
     return 'recorded';
+  }
+
+  /** The message does not wait for it: it is noted. That an earlier attempt was accepted makes a retry redundant. */
+  private lateAnswer(attempt: AttemptFacts, record: OutcomeRecord, answer: Answer): Result {
+    this.noteAnswer(attempt, record, answer);
+    if (answer !== 'accepted') return 'late';
+    if (!this.counts(attempt))
+      return isProof(attempt) && nextStatus(this.status, 'other_accepted') !== null ? this.endBy(attempt) : 'late';
+    if (this.work === null) this.state.metaMessageId ??= attempt.metaMessageId;
+    return 'late';
   }
 
   private openNext(refused: OutcomeRecord, nextAttemptId: string): Result {
@@ -263,7 +270,7 @@ export class MessageCase {
     if (counted !== undefined) this.replace(counted);
     this.body = body;
     state.retriedAt = this.now;
-    this.enterQueue(this.now, { dueAt: this.now, tries: 0, expiresAt: this.now + this.message.timeToLive });
+    this.enterQueue(this.now, { newDueAt: this.now, tries: 0, expiresAt: this.now + this.message.timeToLive });
     return 'recorded';
   }
 
@@ -277,25 +284,25 @@ export class MessageCase {
   /** The message waits again: in its place where it is still in the queue, else behind what its recipient has waiting by now. */
   private queueAgain(attempt: AttemptFacts, { delayMs = 0, tries = 0 }: OutcomeRecord): void {
     this.replace(attempt);
-    const dueAt = this.now + delayMs * 1_000;
+    const newDueAt = this.now + delayMs * 1_000;
     const { work, state } = this;
     if (work !== null) {
       Object.assign(work, {
         attemptId: null,
         claimedAt: null,
         leaseUntil: null,
-        dueAt,
+        newDueAt,
         tries: Math.max(work.tries, tries),
       });
       return;
     }
     // What a lost claim put back does not know how often the message was deferred before.
     const kept = { tries: Math.max(state.tries, tries), expiresAt: state.queuedAt + this.message.timeToLive };
-    this.enterQueue(state.queuedAt, { dueAt, ...kept });
+    this.enterQueue(state.queuedAt, { newDueAt, ...kept });
   }
 
   /** Nothing of the last attempt is shown of a message that waits, nor what it cost. */
-  private enterQueue(queuedAt: number, work: Pick<Work, 'dueAt' | 'tries' | 'expiresAt'>): void {
+  private enterQueue(queuedAt: number, work: Pick<Work, 'newDueAt' | 'tries' | 'expiresAt'>): void {
     const { attemptCount, eventCount, retriedAt, tries } = this.state;
     const attempt = { attemptId: null, claimedAt: null, leaseUntil: null, attemptNumber: attemptCount };
     this.work = { queuedAt, isHeld: false, isPaused: false, scheduledFor: null, ...attempt, ...work };

@@ -1,3 +1,4 @@
+import { changesOf } from './message-changes.types.js';
 import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 
 /** SQL: what the platform charges for a message, as the API shows it, of a row of `message_state`. */
@@ -56,7 +57,8 @@ export function insertMessageEvents(relation: string, ownerOf: (conversation: st
           'to', case when m.recipient_user_id is null then m.recipient end, 'type', m.type, 'body', m.body,
           'status', case m.direction when 'inbound' then 'received' else 'sent' end, 'failure_category', null, 'client_message_id', m.client_message_id,
           'tag', null, 'metadata', null, 'meta_message_id', m.meta_message_id, 'reply_to_message_id', m.reply_to_message_id, 'media_object_id', m.media_object_id,
-          'created_at', ${isoTime('m.created_at')}, 'sent_at', ${isoTime('m.sent_at')}, 'standby', m.standby),
+          'created_at', ${isoTime('m.created_at')}, 'sent_at', ${isoTime('m.sent_at')}, 'standby', m.standby)
+          || coalesce(${changesOf('m', relation)}, '{}'),
         ${ownerOf('v')},
         'contact', case when m.inbound_context ? 'sender'
           then jsonb_build_object('phone', m.sender) || (m.inbound_context -> 'sender')

@@ -17,7 +17,9 @@ import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
 import { released } from '../sending/outcome/outcome-record.js';
 import type { OutcomeRecord } from './facts.types.js';
 import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
+import { TagCountsRepository } from '../tags/tag-counts.repository.js';
 import { TagsRepository } from '../tags/tags.repository.js';
+import type { TagPart } from '../tags/tags.types.js';
 import { AcceptRepository } from '../messages/accept/accept.repository.js';
 import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
 import { ScheduleRepository } from '../messages/schedule/schedule.repository.js';
@@ -60,6 +62,7 @@ class World {
   private readonly sends = new ClaimRepository(opened.database);
   private readonly sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
   private readonly schedule = new ScheduleRepository(opened.database, factsOf(opened.database));
+  readonly counts = new TagCountsRepository(opened.database);
   private readonly tags = new TagsRepository(opened.database, factsOf(opened.database));
   private readonly accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
 
@@ -143,13 +146,17 @@ class World {
     },
     tag: async (n: number) => {
       const key = { organizationId: this.connection.organizationId, tag: TAG };
-      await this.tags.act(key, (['pause', 'resume', 'cancel', 'pause', 'resume'] as const)[n % 5] ?? 'pause', null);
+      const action = (['pause', 'resume', 'cancel', 'pause', 'resume'] as const)[n % 7];
+      if (action !== undefined) await this.tags.act(key, action, null);
+      else await this.tags.put(key, { paused: n % 3 === 0, messagesPerMinute: n % 2 === 0 ? 6_000 : null });
     },
+    fold: () => this.counts.fold(),
     tagStep: async () => {
       const work = (await this.tags.work(this.connection.organizationId, '')).at(0);
       if (work?.isCanceling) await this.tags.cancel(work);
-      else if (work?.isPaused) await this.tags.hold(work);
+      else if (work?.isHeld) await this.tags.hold(work);
       else if (work?.isResuming) await this.tags.resume(work);
+      else if (work?.isPaced) await this.tags.pace(work);
     },
     // Of all messages: decisions may come late.
     release: (n: number) =>
@@ -221,6 +228,27 @@ where q.connection_id = $1 and q.attempt_id is null and q.due_at is null and q.h
        and f.held_until is null
   order by (f.attempt_id is null), f.seq limit 1)`;
 
+/** How many messages of the tag stand where, by their own rows. */
+const COUNTED = `
+select case when q.attempt_id is not null then 'processing' else s.status end as status,
+  case when s.status = 'failed' then coalesce(s.failure_category, 'unknown') end as "failureCategory", count(*)::integer as messages,
+  count(q.scheduled_for)::integer as scheduled
+from message m join message_state s on s.message_id = m.id left join message_queue q on q.message_id = m.id
+where m.organization_id = $1 and m.tag = '${TAG}' group by 1, 2 order by 1, 2`;
+
+const inOrder = (a: TagCounted, b: TagCounted): number =>
+  `${a.status} ${a.failureCategory ?? ''}` < `${b.status} ${b.failureCategory ?? ''}` ? -1 : 1;
+type TagCounted = Pick<TagPart, 'status' | 'failureCategory' | 'messages' | 'scheduled'>;
+
+/** What is kept of the tag is what its messages' rows say. */
+async function checkCounts({ connection: { organizationId }, counts }: World): Promise<void> {
+  const counted = await opened.database.query<TagCounted & Record<string, unknown>>(COUNTED, [organizationId]);
+  const kept = ((await counts.parts(organizationId, [TAG])).get(TAG) ?? [])
+    .filter(({ messages, scheduled }) => messages !== 0 || scheduled !== 0)
+    .map(({ status, failureCategory, messages, scheduled }) => ({ status, failureCategory, messages, scheduled }));
+  expect(kept.sort(inOrder)).toEqual([...counted].sort(inOrder));
+}
+
 async function check({ connection, ids, attempts }: World): Promise<Set<string>> {
   const { database } = opened;
   const places = await database.query<Place & Record<string, unknown>>(PLACES, [connection.id]);
@@ -268,6 +296,7 @@ const WEIGHTS: Readonly<Record<Deed, number>> = {
   expiry: 1,
   tag: 2,
   tagStep: 4,
+  fold: 1,
   release: 2,
   join: 2,
 };
@@ -292,6 +321,7 @@ it('no message, attempt, event or turn is lost, or there twice, whatever happens
         for (const round of rounds) {
           await Promise.all(round.map(({ deed, n }) => world.does[deed](n)));
           for (const place of await check(world)) seen.add(place);
+          await checkCounts(world);
         }
       },
     ),

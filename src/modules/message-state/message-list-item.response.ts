@@ -59,6 +59,15 @@ export class InboundContextResponse {
   quoted_platform_id?: string;
 }
 
+/** What a message says since its last edit. */
+export class CurrentResponse {
+  @ApiProperty({ type: 'string', nullable: true, example: 'Is my table ready at eight?' })
+  body!: string | null;
+
+  @ApiProperty({ ...RECEIVED_CONTENT, example: { body: 'Is my table ready at eight?' } })
+  content!: Record<string, unknown>;
+}
+
 /** A message as it is in the journal. */
 export class MessageListItem {
   @ApiProperty({ format: 'uuid', example: ID })
@@ -176,6 +185,26 @@ export class MessageListItem {
   /** Only on what was said in a group: it belongs to no conversation and opens no window. */
   @ApiProperty({ required: false, example: 'Y2FwaV9ncm91cDox' })
   group_id?: string;
+
+  /** Only on `type` `edit`: the message that it corrects; null where that is not known. */
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, required: false, example: ID })
+  edits_message_id?: string | null;
+
+  /** Only on `type` `revoke`: the message that it withdraws; null where that is not known. */
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, required: false, example: ID })
+  revokes_message_id?: string | null;
+
+  /** When its author last corrected it. Only on a message that was edited or revoked. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, required: false, example: TIME })
+  edited_at?: string | null;
+
+  /** When its author withdrew it: show its text no longer. Only on a message that was edited or revoked. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, required: false, example: null })
+  revoked_at?: string | null;
+
+  /** What it says since the last edit, beside `body` and `content`, which stay; null where it was revoked. */
+  @ApiProperty({ type: CurrentResponse, nullable: true, required: false })
+  current?: CurrentResponse | null;
 }
 
 export class JournalPagination {
@@ -216,6 +245,7 @@ export function listItemOf(message: Message): MessageListItem {
     standby: message.standby,
     ...(message.scheduledFor !== null && { scheduled_for: message.scheduledFor.toISOString() }),
     ...message.inboundContext,
+    ...message.changes,
   };
 }
 

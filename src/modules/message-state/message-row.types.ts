@@ -1,6 +1,7 @@
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import type { InboundContext } from '../../infrastructure/whatsapp/webhook-message.js';
 import { isInQueue, type MessageStatus } from './message-state.types.js';
+import { changesOf } from './message-changes.types.js';
 import type { Attempt, Message } from './message.types.js';
 
 /** A message as the driver returns it; its conversation is the surviving one. */
@@ -20,6 +21,7 @@ export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connect
   case when m.recipient_user_id is null then m.recipient end as recipient,
   coalesce(m.source, case m.direction when 'inbound' then 'customer' else 'api' end) as source,
   c.body, coalesce(c.content, '{}') as content, c.inbound_context as "inboundContext",
+  ${changesOf('m')} as changes,
   case when m.direction = 'inbound' then 'received' when q.attempt_id is not null then 'processing' else s.status end as status,
   case when m.direction = 'inbound' then m.meta_message_id else s.meta_message_id end as "metaMessageId",
   case when m.direction = 'inbound' then m.sent_at else s.sent_at end as "sentAt",

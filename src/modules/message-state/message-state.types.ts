@@ -57,19 +57,19 @@ const OTHER_PROOF = { other_delivered: 'delivered', other_read: 'read' } as cons
 const PROOF = { ...OTHER_PROOF, own_delivered: 'delivered', own_read: 'read' } as const satisfies Moves;
 
 /**
- * The moves. While a retry of a message waits or is on the wire, what is learned of another of its attempts decides too:
+ * The moves. While a retry of a message waits or is in flight, what is learned of another of its attempts decides too:
  *
- * | Learned of another attempt           | The retry waits     | The retry is on the wire                                                       |
- * | ------------------------------------ | ------------------- | ------------------------------------------------------------------------------ |
- * | `delivered` or `read`                | the same status (1) | the same status (1)                                                            |
- * | a late answer: accepted (*)          | `accepted` (2)      | `accepted` (2)                                                                 |
- * | `sent` (*)                           | `sent` (1)          | noted in that attempt; then, when the retry itself                             |
- * |                                      |                     | - is refused or answered "not now", however late: `accepted` (2)               |
- * |                                      |                     | - is accepted, unknown, or reported as failed: as without the `sent`           |
- * | `failed`                             | noted               | noted                                                                          |
+ * | Learned of another attempt | While the retry       | Then                                                                               |
+ * | -------------------------- | --------------------- | ---------------------------------------------------------------------------------- |
+ * | `delivered` or `read`      | waits or is in flight | that status, by that attempt                                                       |
+ * | a late answer: accepted    | waits or is in flight | `accepted`, by that attempt                                                        |
+ * | `sent`                     | waits                 | `sent`, by that attempt                                                            |
+ * | `sent`                     | is in flight          | noted; `accepted` by that attempt once the retry is refused or answered "not now", |
+ * |                            |                       | however late; no effect where the retry is accepted, unknown or reported as failed |
+ * | `failed`                   | waits or is in flight | noted                                                                              |
  *
- * (1) and (2): the message leaves the queue with that other attempt, which counts from then on. The retry in flight keeps a row, where its
- * own answer and reports are noted. (*): not of an attempt that failed.
+ * By that attempt: the message leaves the queue with it, and it counts from then on. The retry in flight keeps a row, where its own answer
+ * and reports are noted. Of an attempt that failed a late answer and `sent` are only noted.
  *
  * After the message has left the queue all but `delivered` and `read` is only noted. A retry by hand is queued and claimed whatever was
  * noted before. Where it is put back or refused, what was noted before ends it too.
@@ -158,11 +158,19 @@ export function queueTakes(event: StateEvent, alias = 'q'): string {
 
 /** SQL: tags of which nothing is sent now. */
 export const PAUSED_TAGS =
-  'select t.organization_id, t.tag from message_tag t where t.paused or t.cancel_before is not null';
+  'select t.organization_id, t.tag from message_tag t where t.paused or t.cancel_before is not null or t.started_at is null';
 
 /**
- * SQL: the tag of a row of `message_queue`, if it has one, is neither paused nor being canceled. The tags are read once a
- * statement, and only where it meets a row with a tag.
+ * SQL: the tag of a row of `message_queue`, if it has one, is neither paused nor being canceled, and has started. The tags are read
+ * once a statement, and only where it meets a row with a tag.
  */
 export const tagIsNotPaused = (alias: string): string =>
   `(${alias}.tag is null or (${alias}.organization_id, ${alias}.tag) not in (${PAUSED_TAGS}))`;
+
+/**
+ * SQL: the tag of a row of `message_queue`, if it has one, has no pace, or has let the row pass. A sweep holds the others and frees
+ * them at that pace. What was freed, put off, retried or released at its own time has `not_before`.
+ */
+export const tagLetsPass = (alias: string): string =>
+  `(${alias}.tag is null or ${alias}.not_before is not null or (${alias}.organization_id, ${alias}.tag) not in
+    (select t.organization_id, t.tag from message_tag t where t.messages_per_minute is not null))`;

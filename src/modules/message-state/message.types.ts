@@ -6,6 +6,7 @@ import type {
 } from '../../infrastructure/whatsapp/webhook-message.js';
 import type { AppMessage, HistoryMessage } from '../../infrastructure/whatsapp/webhook-app.js';
 import type { StatusNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
+import type { MessageChanges } from './message-changes.types.js';
 import type { MessageStatus } from './message-state.types.js';
 
 /** A message as the rest of Herald sees it; times are Dates, ids UUIDs. */
@@ -61,6 +62,8 @@ export interface Message {
   source: MessageSource;
   /** Only of received messages. */
   inboundContext: InboundContext;
+  /** Null where no edit or revoke is known of it, and it is none. */
+  changes: MessageChanges | null;
 }
 
 /** Who made a message: the API, the WhatsApp Business app, a customer; `history`: imported from the app, in both directions. */

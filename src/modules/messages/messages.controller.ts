@@ -42,7 +42,9 @@ import {
 import { listItemOf } from '../message-state/message-list-item.response.js';
 import { BatchBody } from './accept/batch-body.interceptor.js';
 import { MESSAGE_BODY, type MessageInput } from './accept/message-input.js';
+import { CheckBatchService } from './check/check-batch.service.js';
 import { CheckMessageService } from './check/check-message.service.js';
+import { type BatchCheckResponse, CheckBatchDocs } from './dto/check-batch.js';
 import type { MessageCheckResponse } from './dto/check-message.js';
 import { SendBatchService } from './accept/send-batch.service.js';
 import { type Batch, SendBatchDocs, type SendBatchResponse } from './dto/send-batch.js';
@@ -78,6 +80,7 @@ export class MessagesController {
     private readonly retries: RetriesService,
     private readonly batches: SendBatchService,
     private readonly checks: CheckMessageService,
+    private readonly batchChecks: CheckBatchService,
     private readonly receipts: ReadReceiptsService,
     private readonly timelines: TimelineService,
   ) {}
@@ -140,6 +143,25 @@ export class MessagesController {
   @SendBatchDocs()
   async sendBatch(@CurrentCaller() caller: Caller, @Body() { messages, strict }: Batch): Promise<SendBatchResponse> {
     return this.batches.send(caller, messages, strict);
+  }
+
+  /**
+   * Check up to 100 messages before you send them
+   *
+   * @remarks The body of POST /messages/batch: nothing is sent and nothing stored. `errors` is everything that would keep a message
+   * from being taken, `warnings` what may keep it from arriving, and `replayed` the messages that their keys have made already.
+   * `validation` changes nothing. Each message is looked at by itself: limits that only all of them together reach are not found.
+   *
+   * It costs as many requests of the key's limit as POST /messages/batch does: one for each message.
+   */
+  @Post('batch/check')
+  @HttpCode(200)
+  @RequireScope('messages:write')
+  @BodyAs({ stream: true })
+  @UseInterceptors(BatchBody)
+  @CheckBatchDocs()
+  async checkBatch(@CurrentCaller() caller: Caller, @Body() { messages }: Batch): Promise<BatchCheckResponse> {
+    return this.batchChecks.check(caller, messages);
   }
 
   /**

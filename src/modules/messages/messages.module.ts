@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ConversationsModule } from '../conversations/conversations.module.js';
@@ -10,6 +11,7 @@ import { WebhookModule } from '../webhook/webhook.module.js';
 import { AcceptRepository } from './accept/accept.repository.js';
 import { BacklogGuard } from './accept/backlog-guard.js';
 import { ContentPreparation } from './accept/content-preparation.js';
+import { MessageRetryEntity } from './entities/message-retry.entity.js';
 import { PlatformNewsRepository } from './reports/platform-news.repository.js';
 import { MessageReportsService } from './reports/message-reports.service.js';
 import { MessagesMaintenanceRepository } from './maintenance/messages-maintenance.repository.js';
@@ -20,6 +22,7 @@ import { ReadReceiptsService } from './read-receipts.service.js';
 import { TimelineService } from './timeline/timeline.service.js';
 import { MessagesService } from './messages.service.js';
 import { RetriesService } from './retry/retries.service.js';
+import { CheckBatchService } from './check/check-batch.service.js';
 import { CheckMessageService } from './check/check-message.service.js';
 import { SendBatchService } from './accept/send-batch.service.js';
 import { SendPreparation } from './accept/send-preparation.js';
@@ -29,6 +32,7 @@ import { ScheduledMessages, ScheduleProcessor } from './schedule/schedule.proces
 
 @Module({
   imports: [
+    TypeOrmModule.forFeature([MessageRetryEntity]),
     BillingModule,
     ConnectionsModule,
     ConversationsModule,
@@ -46,6 +50,7 @@ import { ScheduledMessages, ScheduleProcessor } from './schedule/schedule.proces
     TimelineService,
     ReadReceiptsService,
     SendBatchService,
+    CheckBatchService,
     CheckMessageService,
     SendPreparation,
     ContentPreparation,

@@ -2,6 +2,7 @@ import { joinLanes } from '../message-state/join-lanes.service.js';
 import { Injectable } from '@nestjs/common';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Database } from '../../infrastructure/database/database.js';
+import { changesTo } from '../message-state/message-changes.types.js';
 import {
   HELD_BY_TIME,
   attemptOf,
@@ -19,6 +20,7 @@ import {
   pageOf,
   scanEndOf,
 } from './journal/journal-page.js';
+import { MessageRetryEntity } from './entities/message-retry.entity.js';
 import type { OutboundStatus } from '../message-state/message-state.types.js';
 import type { DetailedMessage, Message, MessageAct } from '../message-state/message.types.js';
 import { FactsService } from '../message-state/facts.service.js';
@@ -31,6 +33,8 @@ export interface MessageMarks {
   sendAt: Date | null;
   /** Retries and cancels, oldest first: at most the last hundred. */
   acts: MessageAct[];
+  /** Its author's edits and revokes, newest first: at most the last hundred. */
+  changes: { type: 'edit' | 'revoke'; at: Date }[];
   /** Its content is not kept any more. */
   isCleared: boolean;
   /** All that named the contact was erased. */
@@ -54,6 +58,9 @@ const ATTEMPT_SHOWN = `number, status, started_at, finished_at, http_status, pla
   failure_category, meta_message_id, trace_id`;
 
 /** The failure of the newest message to a contact. */
+/** See `MessagesRepository.barred`. */
+export type Barred = 'erased' | 'accepted' | 'unknown';
+
 export interface LastFailure {
   messageId: string;
   category: string;
@@ -101,17 +108,26 @@ export class MessagesRepository {
   /** What a timeline needs beside the message; null where the workspace has no such message. */
   async findMarks(organizationId: string, id: string): Promise<MessageMarks | null> {
     // Every message of ours that was not erased has the fingerprint of its request, and every other one its id.
-    const marks = await this.database.find<Omit<MessageMarks, 'acts'> & { acts: ActRow[] }>(
+    const marks = await this.database.find<
+      Omit<MessageMarks, 'acts' | 'changes'> & { acts: ActRow[]; changes: { type: 'edit' | 'revoke'; at: string }[] }
+    >(
       `select m.send_at as "sendAt", c.message_id is null as "isCleared", clock_timestamp() as now,
          case when m.direction = 'inbound' or m.source is not null then m.meta_message_id is null
            else m.fingerprint = '' end as "isErased",
          (select coalesce(json_agg(a order by a.at), '[]') from (
            select ${camelColumns('a', 'at, act, api_key_id, queued_at, failed_at, failure_category, error_code')}
-           from message_act a where a.message_id = m.id order by a.at desc limit 100) as a) as acts
+           from message_act a where a.message_id = m.id order by a.at desc limit 100) as a) as acts,
+         (select coalesce(json_agg(l), '[]') from ${changesTo('m')}) as changes
        from message m left join message_content c on c.message_id = m.id where m.organization_id = $1 and m.id = $2`,
       [organizationId, id],
     );
-    return marks && { ...marks, acts: marks.acts.map(actOf) };
+    return (
+      marks && {
+        ...marks,
+        acts: marks.acts.map(actOf),
+        changes: marks.changes.map(({ type, at }) => ({ type, at: new Date(at) })),
+      }
+    );
   }
 
   /** Down to where a page of the journal looks; null: as far as it must. */
@@ -201,30 +217,24 @@ export class MessagesRepository {
   }
 
   /**
-   * What of locked messages keeps them from a retry: their contact was erased, or WhatsApp has accepted an attempt, of which no failure is
-   * known. Those of which neither holds are left out.
+   * What of locked messages may keep them from a retry: their contact was erased, WhatsApp has accepted an attempt of which no failure is
+   * known, or it is not known whether it has. Those of which none holds are left out.
    */
-  async barred(organizationId: string, ids: readonly string[]): Promise<Map<string, 'erased' | 'accepted'>> {
-    const rows = await this.database.query<{ id: string; why: 'erased' | 'accepted' }>(BARRED, [organizationId, ids]);
+  async barred(organizationId: string, ids: readonly string[]): Promise<Map<string, Barred>> {
+    const rows = await this.database.query<{ id: string; why: Barred }>(BARRED, [organizationId, ids]);
     return new Map(rows.map(({ id, why }) => [id, why]));
   }
 
   /** The message that a retry's key stands for; null where the key is free. */
   async findRetry(organizationId: string, idempotencyKey: string): Promise<string | null> {
-    const retry = await this.database.find<{ message_id: string }>(
-      'select message_id from message_retry where organization_id = $1 and idempotency_key = $2',
-      [organizationId, idempotencyKey],
-    );
-    return retry?.message_id ?? null;
+    return (await this.retries.findOneBy({ organizationId, idempotencyKey }))?.messageId ?? null;
   }
 
   /** Claims a retry's key; false where it was taken. Inside the retry's transaction. */
-  insertRetry(organizationId: string, idempotencyKey: string, messageId: string): Promise<boolean> {
-    return this.database.changes(
-      `insert into message_retry (organization_id, idempotency_key, message_id) values ($1, $2, $3)
-       on conflict do nothing`,
-      [organizationId, idempotencyKey, messageId],
-    );
+  async insertRetry(organizationId: string, idempotencyKey: string, messageId: string): Promise<boolean> {
+    const insert = this.retries.createQueryBuilder().insert().values({ organizationId, idempotencyKey, messageId });
+    const { raw } = await insert.orIgnore().returning('message_id').execute();
+    return (raw as unknown[]).length > 0;
   }
 
   /** What marking a message as read needs to know; null where the workspace has no such message. */
@@ -291,6 +301,10 @@ export class MessagesRepository {
       params,
     );
   }
+
+  private get retries() {
+    return this.database.repository(MessageRetryEntity);
+  }
 }
 
 const REPLACED_RECIPIENTS = `
@@ -337,7 +351,9 @@ where failed_at is not null and failure_category is not null and not exists (
   join message_state s on s.message_id = later.id and s.organization_id = $1 and s.status in ('delivered', 'read'))`;
 
 const BARRED = `
-select m.id, case when m.recipient is null then 'erased' else 'accepted' end as why from message m
-where m.organization_id = $1 and m.id = any($2::uuid[]) and (m.recipient is null or exists (
-  select from message_attempt a where a.message_id = m.id and (a.answer = 'accepted' or a.taken_at is not null)
-    and a.answer is distinct from 'rejected' and a.failed_at is null))`;
+select m.id, case when m.recipient is null then 'erased' when known.accepted then 'accepted' else 'unknown' end as why
+from message m cross join lateral (
+  select bool_or((a.answer = 'accepted' or a.taken_at is not null) and a.answer is distinct from 'rejected') as accepted,
+    bool_or(coalesce(a.answer, 'unknown') = 'unknown' and a.taken_at is null) as unknown
+  from message_attempt a where a.message_id = m.id and a.failed_at is null) as known
+where m.organization_id = $1 and m.id = any($2::uuid[]) and (m.recipient is null or known.accepted or known.unknown)`;

@@ -50,13 +50,17 @@ export class MessagesService {
    * @param idempotencyKey a UUID; one key makes one message and never expires.
    * @throws IDEMPOTENCY_KEY_REUSED (409), and where the key is still free BACKLOG_LIMIT_REACHED, SPEND_LIMIT_REACHED (402), WORKSPACE_LIMIT_REACHED (429), RECIPIENT_OPTED_OUT, RECIPIENT_LIMIT_REACHED (422) and what `SendPreparation.prepare` refuses.
    */
-  async send(sender: Sender, idempotencyKey: string, input: MessageInput): Promise<SendResult> {
-    const fingerprint = fingerprintOf(input);
+  async send(sender: Sender, idempotencyKey: string, request: MessageInput): Promise<SendResult> {
+    const fingerprint = fingerprintOf(request);
     const key = idempotencyKey.toLowerCase();
+    let input = request;
     let prepared: PreparedSend;
     let reserved: Reservation;
     try {
       requireTimeAhead(input.sendAt);
+      if (request.inConversationId !== undefined) {
+        input = await this.preparation.addressed(sender.organizationId, request);
+      }
       prepared = await this.preparation.prepare(sender, input);
       reserved = this.backlog.check(sender.organizationId, input.sendAt === undefined ? 'queued' : 'scheduled');
     } catch (error) {

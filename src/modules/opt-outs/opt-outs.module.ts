@@ -1,12 +1,14 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { WebhookModule } from '../webhook/webhook.module.js';
+import { OptOutKeywordsEntity } from './entities/opt-out-keywords.entity.js';
 import { OptOutsController } from './opt-outs.controller.js';
 import { OptOutsRepository } from './opt-outs.repository.js';
 import { OptOutsService } from './opt-outs.service.js';
 
 /** Who wants no messages, and which. */
 @Module({
-  imports: [WebhookModule],
+  imports: [TypeOrmModule.forFeature([OptOutKeywordsEntity]), WebhookModule],
   controllers: [OptOutsController],
   providers: [OptOutsService, OptOutsRepository],
   exports: [OptOutsService],

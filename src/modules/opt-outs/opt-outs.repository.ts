@@ -3,16 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
-import type { ListCursor } from '../../infrastructure/http/page.query.js';
+import type { ListCursor, Period } from '../../infrastructure/http/page.query.js';
 import { spellingsOf } from '../../infrastructure/whatsapp/account-number.js';
 import { ErasedNames } from '../workspaces/erasure/erased-names.service.js';
 import type { Subject } from '../workspaces/erasure/erasure.service.js';
 import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
+import { OptOutKeywordsEntity } from './entities/opt-out-keywords.entity.js';
 import type { KeywordsByLanguage } from './opt-out-keywords.js';
 import {
   hashOf,
   optOutOf,
   type OptOut,
+  type OptOutCategory,
   type OptOutReport,
   type OptOutsFound,
   type OptOutSource,
@@ -20,10 +22,11 @@ import {
 } from './opt-outs.types.js';
 
 /** What is null does not filter. */
-export interface OptOutFilter extends ListCursor {
+export interface OptOutFilter extends ListCursor, Period {
   phone: string | null;
   userId: string | null;
   source: OptOutSource | null;
+  category: OptOutCategory | null;
   limit: number;
 }
 
@@ -67,9 +70,11 @@ export class OptOutsRepository {
 
   /** One page, newest first. */
   async page(organizationId: string, filter: OptOutFilter): Promise<OptOut[]> {
-    const { phone, userId, source, limit, before, beforeId } = filter;
+    const { phone, userId, source, category, limit, before, beforeId, since, until } = filter;
     const person = phone === null && userId === null ? null : await this.personOf(organizationId, null, phone, userId);
-    return this.database.query<OptOut>(PAGE, [organizationId, person?.names ?? null, source, before, beforeId, limit]);
+    const cursor = [before, beforeId, limit];
+    const params = [organizationId, person?.names ?? null, source, ...cursor, category, since, until];
+    return this.database.query<OptOut>(PAGE, params);
   }
 
   /**
@@ -157,19 +162,11 @@ export class OptOutsRepository {
   }
 
   async keywords(organizationId: string): Promise<KeywordsByLanguage> {
-    const row = await this.database.find<{ keywords: KeywordsByLanguage }>(
-      'select keywords from opt_out_keywords where organization_id = $1',
-      [organizationId],
-    );
-    return row?.keywords ?? {};
+    return (await this.database.repository(OptOutKeywordsEntity).findOneBy({ organizationId }))?.keywords ?? {};
   }
 
   async setKeywords(organizationId: string, keywords: KeywordsByLanguage): Promise<void> {
-    await this.database.execute(
-      `insert into opt_out_keywords (organization_id, keywords) values ($1, $2)
-       on conflict (organization_id) do update set keywords = excluded.keywords`,
-      [organizationId, JSON.stringify(keywords)],
-    );
+    await this.database.repository(OptOutKeywordsEntity).upsert({ organizationId, keywords }, ['organizationId']);
   }
 
   /** One transaction at a time changes what customers of the workspace chose, or by which words. */
@@ -264,15 +261,17 @@ from rows from (json_to_recordset($1) as ("organizationId" uuid, "connectionId" 
   with ordinality as t ("organizationId", "connectionId", recipient, "conversationId", place)
 order by t.place`;
 
-// Of each source by its index, in the order of the page.
+// Of each source and category by their index, in the order of the page.
 const PAGE = `
-select o.* from unnest(array['own', 'platform']) as k (source) cross join lateral (
+select o.* from unnest(array['own', 'platform']) as k (source) cross join unnest(array['marketing', 'all']) as c (category)
+cross join lateral (
   select ${COLUMNS} from opt_out o
-  where o.organization_id = $1 and o.source = k.source and ${SHOWN}
+  where o.organization_id = $1 and o.source = k.source and o.category = c.category and ${SHOWN}
+    and o.since >= coalesce($8::timestamptz, '-infinity') and o.since < coalesce($9::timestamptz, 'infinity')
     and ($2::text[] is null or ${OF_PERSON})
     and ($4::timestamptz is null or case when $5::uuid is null then o.since < $4 else (o.since, o.id) < ($4, $5) end)
   order by o.since desc, o.id desc limit $6) as o
-where $3::text is null or k.source = $3
+where ($3::text is null or k.source = $3) and ($7::text is null or c.category = $7)
 order by o.since desc, o.id desc limit $6`;
 
 /** What was said last first. */

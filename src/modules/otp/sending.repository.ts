@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { databaseClock } from '../../common/clock.js';
 import { FIRST_ID, newId } from '../../common/ids.js';
 import { Database, hasRow } from '../../infrastructure/database/database.js';
 import {
@@ -11,9 +12,10 @@ import {
   laneGrants,
   type ClaimRequest,
 } from '../../infrastructure/queue/lane-grant.js';
-import { LostClaimError } from '../../infrastructure/queue/lost-claims.js';
+import { claimsEnded, LostClaimError } from '../../infrastructure/queue/lost-claims.js';
 import { SweepCursor } from '../../infrastructure/queue/sweeps.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
+import { lateOf, NOTE_LATE } from '../usage/usage.types.js';
 import {
   INDEXED_STATUS,
   OPEN_SQL,
@@ -25,6 +27,7 @@ import {
   type MoveRow,
   type NewChallenge,
 } from './otp.repository.js';
+import { OTP_LANE } from './otp-sender.service.js';
 import type { ChallengeRef, OtpStatusReport } from './otp.types.js';
 
 /** A code that this process may send now, once, before its lease runs out. */
@@ -65,6 +68,7 @@ export class SendingRepository {
 
   /** Those of the given attempts that exist and are the last of their codes. */
   async findAttempts(attemptIds: readonly string[]): Promise<string[]> {
+    await claimsEnded(this.database, [OTP_LANE]);
     const rows = await this.database.query<{ attempt_id: string }>(
       'select attempt_id from otp_challenge where attempt_id = any($1)',
       [attemptIds],
@@ -127,6 +131,8 @@ export class SendingRepository {
       seen.set(id, round + 1);
       (rounds[round] ??= new Map()).set(id, index);
     }
+    const late = lateOf([...seen.keys()], databaseClock.now());
+    if (late.length > 0) await this.database.execute(NOTE_LATE, [late]);
     for (const round of rounds) {
       const given = [...round].map(([id, index]) => ({ ...reports[index], id }));
       for (const [sql, those] of [

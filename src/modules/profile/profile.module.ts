@@ -1,12 +1,11 @@
 import { Module } from '@nestjs/common';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ProfileController } from './profile.controller.js';
-import { ProfileRepository } from './profile.repository.js';
 import { ProfileService } from './profile.service.js';
 
 @Module({
   imports: [ConnectionsModule],
   controllers: [ProfileController],
-  providers: [ProfileService, ProfileRepository],
+  providers: [ProfileService],
 })
 export class ProfileModule {}

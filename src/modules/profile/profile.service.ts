@@ -11,7 +11,6 @@ import { ConnectionsService } from '../connections/connections.service.js';
 import type { SendingConnection } from '../connections/connections.types.js';
 import type { ProfileResponse } from './dto/profile.response.js';
 import type { UpdateProfileRequest } from './dto/update-profile.request.js';
-import { ProfileRepository } from './profile.repository.js';
 
 const FIELDS = 'about,address,description,email,profile_picture_url,websites,vertical';
 
@@ -34,7 +33,6 @@ export class ProfileService {
   constructor(
     private readonly connections: ConnectionsService,
     private readonly client: CloudApiClient,
-    private readonly repository: ProfileRepository,
   ) {}
 
   /**
@@ -48,7 +46,7 @@ export class ProfileService {
     const { body } = await this.profiles.get(connectionId, async () => ({
       body: await this.ask(connection, { method: 'GET', query: { fields: FIELDS } }),
     }));
-    const updatedAt = await this.repository.updatedAt(organizationId, connectionId);
+    const updatedAt = await this.connections.profileUpdatedAt(organizationId, connectionId);
     const [profile] = ownList(body, 'data');
     return {
       about: ownText(profile, 'about'),
@@ -77,7 +75,7 @@ export class ProfileService {
         // Also where the outcome is unknown.
         this.profiles.delete(connectionId);
       }
-      await this.repository.changed(organizationId, connectionId);
+      await this.connections.setProfileUpdated(organizationId, connectionId);
     }
     return this.get(organizationId, connectionId);
   }

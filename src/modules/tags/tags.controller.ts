@@ -1,11 +1,33 @@
-import { applyDecorators, Body, Controller, Get, HttpCode, Param, type PipeTransform, Post } from '@nestjs/common';
+import {
+  applyDecorators,
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Param,
+  type PipeTransform,
+  Post,
+  Put,
+  Query,
+} from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
+import { invalidField } from '../../common/common.errors.js';
 import { EXAMPLE_TAG } from '../../common/example-ids.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
+import { cursorOf, PageQuery } from '../../infrastructure/http/page.query.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
-import { TAG } from '../message-state/tag.types.js';
-import { RetryTagRequest, SingleTagResponse, TagActionResponse, TagResponse } from './dto/tags.dto.js';
+import { TAG, TAG_MEANING } from '../message-state/tag.types.js';
+import {
+  planOf,
+  PutTagRequest,
+  RetryTagRequest,
+  SingleTagResponse,
+  TagActionResponse,
+  TagListItem,
+  TagListResponse,
+  TagResponse,
+} from './dto/tags.dto.js';
 import { tagsErrors } from './tags.errors.js';
 import { TagsService } from './tags.service.js';
 import type { TagAction } from './tags.types.js';
@@ -18,15 +40,19 @@ const pipe: PipeTransform<string, string> = {
   },
 };
 const TagParam = (): ParameterDecorator => Param('tag', pipe);
+const newPipe: PipeTransform<string, string> = {
+  transform(text) {
+    if (!TAG.test(text)) throw invalidField('tag', 'format', `tag must be ${TAG_MEANING}.`);
+    return text;
+  },
+};
+const NewTagParam = (): ParameterDecorator => Param('tag', newPipe);
+const described = (description: string): MethodDecorator =>
+  ApiParam({ name: 'tag', description, schema: { type: 'string', example: EXAMPLE_TAG } });
 const TagDocs = (): MethodDecorator =>
-  applyDecorators(
-    ApiParam({
-      name: 'tag',
-      description: 'The `tag` with which the messages were sent.',
-      schema: { type: 'string', example: EXAMPLE_TAG },
-    }),
-    ApiErrors('TAG_NOT_FOUND'),
-  );
+  applyDecorators(described('The `tag` with which the messages were sent.'), ApiErrors('TAG_NOT_FOUND'));
+const PutDocs = (): MethodDecorator =>
+  applyDecorators(described('The `tag` with which messages are sent.'), ApiErrors('TAG_STARTED'));
 const ActionDocs = (): MethodDecorator =>
   applyDecorators(
     TagDocs(),
@@ -39,6 +65,23 @@ export class TagsController {
   constructor(private readonly tags: TagsService) {}
 
   /**
+   * List groups of messages
+   *
+   * @remarks Every tag that a message was sent with, or that PUT /tags/{tag} made, newest first, with its counts. For the next page
+   * pass `next_before` and `next_before_id` of the answer as `before` and `before_id`; both are null on the last page.
+   */
+  @Get()
+  @RequireScope('messages:read')
+  @ApiOkResponse({ type: TagListResponse, description: 'One page.' })
+  async list(@CurrentCaller() caller: Caller, @Query() query: PageQuery): Promise<TagListResponse> {
+    const { tags, next } = await this.tags.list(caller.organizationId, cursorOf(query), query.limit);
+    return {
+      data: tags.map((tag) => TagListItem.of(tag)),
+      pagination: { next_before: next?.createdAt.toISOString() ?? null, next_before_id: next?.id ?? null },
+    };
+  }
+
+  /**
    * Read how far a group of messages is
    *
    * @remarks Counts the messages that were sent with this `tag`, by status, and the failed ones by category. One message
@@ -49,7 +92,29 @@ export class TagsController {
   @ApiOkResponse({ type: SingleTagResponse, description: 'Where its messages stand.' })
   @TagDocs()
   async get(@CurrentCaller() caller: Caller, @TagParam() tag: string): Promise<SingleTagResponse> {
-    return { data: TagResponse.of(await this.tags.get({ organizationId: caller.organizationId, tag })) };
+    const found = await this.tags.get({ organizationId: caller.organizationId, tag });
+    return { data: TagResponse.of(found.tag, found.estimatedEndAt) };
+  }
+
+  /**
+   * Make a group of messages before its first one, or change it
+   *
+   * @remarks With `paused` the messages that you send with this tag wait until you have looked at them: POST /tags/{tag}/resume
+   * starts them. With `start_at` they go at that time, or at their `send_at` where that is later. Until then no `ttl_seconds` runs.
+   *
+   * What the body leaves out stays as it is, so a PUT can be repeated. A tag that got its first message without a PUT has started.
+   */
+  @Put(':tag')
+  @RequireScope('messages:write')
+  @ApiOkResponse({ type: SingleTagResponse, description: 'The tag as it is now.' })
+  @PutDocs()
+  async put(
+    @CurrentCaller() caller: Caller,
+    @NewTagParam() tag: string,
+    @Body() request: PutTagRequest,
+  ): Promise<SingleTagResponse> {
+    const made = await this.tags.put({ organizationId: caller.organizationId, tag }, planOf(request));
+    return { data: TagResponse.of(made.tag, made.estimatedEndAt) };
   }
 
   /**
@@ -115,7 +180,7 @@ export class TagsController {
 
   private async act(caller: Caller, tag: string, action: TagAction, category?: string): Promise<TagActionResponse> {
     const { organizationId } = caller;
-    const status = await this.tags.act({ organizationId, tag }, action, category ?? null);
-    return { data: { tag, action, status } };
+    const done = await this.tags.act({ organizationId, tag }, action, category ?? null);
+    return { data: { tag, action, status: done.tag.status, messages: done.messages } };
   }
 }

@@ -4,7 +4,13 @@ export const tagsErrors = defineErrors('tags', {
   TAG_NOT_FOUND: error({
     kind: 'not_found',
     message: 'No message of this workspace has this tag.',
-    when: "No message of this key's workspace was accepted with the tag.",
-    fix: 'Take the `tag` with which the messages were sent, from GET /messages for example.',
+    when: "No message of this key's workspace was accepted with the tag, and no PUT /tags/{tag} made it.",
+    fix: 'Take the `tag` with which the messages were sent, from GET /tags for example.',
+  }),
+  TAG_STARTED: error({
+    kind: 'conflict',
+    message: 'This group of messages has started: its start_at cannot be changed any more.',
+    when: 'PUT /tags/{tag} has another `start_at` than the tag, which was started or has got its first message without one.',
+    fix: 'Leave `start_at` out, or make another tag with PUT /tags/{tag} before its first message.',
   }),
 });

@@ -63,7 +63,8 @@ afterEach(async () => {
   await Promise.all(clients.map((client) => client.end()));
   // The triggers leave no recipient without a turn, whatever was paused and resumed.
   expect(await sweeps.repairTurns(new AbortController().signal)).toBe(0);
-  for (const table of ['message_queue', 'message_tag']) await opened.database.execute(`delete from ${table}`);
+  for (const table of ['message_queue', 'message_tag', 'message_tag_count'])
+    await opened.database.execute(`delete from ${table}`);
 });
 
 const keyOf = () => ({ organizationId: connection.organizationId, tag: TAG });
@@ -138,12 +139,14 @@ async function act(action: TagAction): Promise<TagStatus> {
   return settle();
 }
 
+const statusOf = async (): Promise<TagStatus> => (await tags.find(keyOf()))?.status ?? 'active';
+
 async function settle(): Promise<TagStatus> {
   for (let rounds = 0; rounds < 20; rounds++) {
     const [work] = await tags.work(connection.organizationId, '');
-    if (work === undefined) return tags.status(keyOf());
+    if (work === undefined) return statusOf();
     if (work.isCanceling) await tags.cancel(work);
-    else if (work.isPaused) await tags.hold(work);
+    else if (work.isHeld) await tags.hold(work);
     else await tags.resume(work);
   }
   throw new Error('the sweep finds work again and again');
@@ -584,6 +587,56 @@ describe('what is held', () => {
   });
 });
 
+describe('a cancel', () => {
+  const canceled = async (): Promise<string[]> =>
+    (
+      await opened.database.query<{ id: string }>(
+        `select message_id as id from message_state where failure_category = 'canceled' and connection_id = $1 order by 1`,
+        [connection.id],
+      )
+    ).map(({ id }) => id);
+
+  it('ends what comes back to the queue after it', async () => {
+    const id = await accept(testPhone());
+    const [claimed] = await claim();
+    await runOutLease(opened.database, id);
+    await sweeps.expireLeases(10);
+    expect(await act('cancel')).toBe('active');
+    const later = await accept(testPhone());
+    expect(await outcomes.record(putOff(claimed as ClaimedMessage, 0))).toBe('recorded');
+    expect(await tags.find(keyOf())).toMatchObject({ status: 'canceling' });
+    expect(await settle()).toBe('active');
+    expect(await canceled()).toEqual([id]);
+    expect(await sendAll()).toEqual([later]);
+  });
+
+  it('and a retry mean what was accepted before the clock of the database stepped back', async () => {
+    const [waits, held, retried] = [await accept(testPhone()), await accept(testPhone()), await accept(testPhone())];
+    for (const each of await claim()) {
+      await outcomes.record({ ...released(each), ...(each.id === retried && { status: 'failed' }) });
+    }
+    await opened.database.execute(
+      `update message_queue set held_until = 'infinity', due_at = null where message_id = $1`,
+      [held],
+    );
+    for (const table of ['message', 'message_state', 'message_queue']) {
+      await opened.database.execute(
+        `update ${table} set created_at = created_at + interval '1 hour' where connection_id = $1`,
+        [connection.id],
+      );
+    }
+    await opened.database.execute(
+      `update message_state set failed_at = failed_at + interval '1 hour' where connection_id = $1`,
+      [connection.id],
+    );
+    await tags.act(keyOf(), 'retry', null);
+    expect((await tags.failed(keyOf()))?.failed.map(({ id }) => id)).toEqual([retried]);
+    expect(await act('cancel')).toBe('active');
+    expect(await canceled()).toEqual([waits, held].sort());
+    expect(await sendAll()).toEqual([]);
+  });
+});
+
 describe('a retry', () => {
   it('that is asked for after a cancel of the tag, by hand, is not canceled by its steps', async () => {
     const retry = (id: string) => retryMessage(opened.database, connection.organizationId, id, ['failed']);
@@ -617,7 +670,7 @@ describe('a retry', () => {
       pages.push(page);
       const look = () => tags.failed(keyOf());
       if (page.failed.length === 250) reads = await rowsRead(opened.database, 'message_state', look);
-      await tags.retried(keyOf(), page.before, page.last);
+      await tags.retried(keyOf(), page.before, page.last, page.failed.length, {});
     }
     expect(pages.map(({ failed, looked }) => [failed.length, looked])).toEqual([
       [0, 1_000],
@@ -633,6 +686,6 @@ describe('a retry', () => {
     expect(found).toEqual(ids);
     // 150 not to be retried are before them.
     expect(reads).toBeLessThan(600);
-    expect(await tags.status(keyOf())).toBe('active');
+    expect(await tags.find(keyOf())).toMatchObject({ status: 'active', action: 'retry', done: 350 });
   });
 });

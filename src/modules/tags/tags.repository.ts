@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
+import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
 import type { RowsOfWorkspaces } from '../../infrastructure/queue/turns.js';
 import { recipientKey } from '../message-state/recipient-key.types.js';
 import { queueTakes } from '../message-state/message-state.types.js';
 import type { Fact } from '../message-state/facts.types.js';
 import { FactsService } from '../message-state/facts.service.js';
-import type { TagAction, TagKey, TagPart, TagStatus } from './tags.types.js';
-
-/** Messages of a tag that are counted. */
-export const MAX_COUNTED = 200_000;
+import { camelColumns } from '../../infrastructure/database/camel-columns.js';
+import { KEPT_FAILURES, type TagAction, type TagKey, type TagPlan, type TagRow } from './tags.types.js';
 
 /** Rows that one statement moves. */
 const BATCH = 2_000;
@@ -21,12 +20,16 @@ const LOOK = 1_000;
 const RETRIES = 250;
 /** Tags of which one turn of a workspace may do a step. */
 export const TAGS_OF_TURN = 100;
-/** What a retry without a category leaves out: the caller's and the recipient's own will. */
-const NOT_RETRIED = `('canceled', 'opted_out')`;
+const NOT_RETRIED = `('${KEPT_FAILURES.join("', '")}')`;
+
+/** A pace of which nothing was used frees at most what it allows in so long; one message where that is less. */
+const UNUSED_PACE_SECONDS = 2;
 
 /** A tag that something is to be done with. */
 export interface TagWork extends TagKey {
-  isPaused: boolean;
+  /** Paused, or it has not started. */
+  isHeld: boolean;
+  isPaced: boolean;
   isResuming: boolean;
   isCanceling: boolean;
   isRetrying: boolean;
@@ -69,35 +72,47 @@ export class TagsRepository {
     private readonly facts: FactsService,
   ) {}
 
-  /** Null where no message has the tag. */
-  async act({ organizationId, tag }: TagKey, action: TagAction, category: string | null): Promise<TagStatus | null> {
+  /** Null where there is no such tag. */
+  act({ organizationId, tag }: TagKey, action: TagAction, category: string | null): Promise<TagRow | null> {
     const params = [organizationId, tag, ...(action === 'retry' ? [category] : [])];
-    const row = await this.database.find<{ status: TagStatus }>(ACTS[action], params);
-    return row?.status ?? null;
+    return this.database.byIndex(() => this.database.find<TagRow & Record<string, unknown>>(ACTS[action], params));
   }
 
-  async status({ organizationId, tag }: TagKey): Promise<TagStatus> {
-    const row = await this.database.find<{ status: TagStatus }>(
-      `select ${STATUS} as status from message_tag t where t.organization_id = $1 and t.tag = $2`,
-      [organizationId, tag],
-    );
-    return row?.status ?? 'active';
+  /**
+   * Makes a tag, or changes one; what the plan leaves out stays as it is.
+   *
+   * @returns null where it has started, and is given another time to start.
+   */
+  put({ organizationId, tag }: TagKey, { paused, startAt, messagesPerMinute }: TagPlan): Promise<TagRow | null> {
+    return this.database.transaction(async () => {
+      const made = await this.database.execute(INSERT, [organizationId, tag]);
+      const now = await this.database.row<TagRow & Record<string, unknown>>(`${FIND} for update`, [
+        organizationId,
+        tag,
+      ]);
+      const start = startAt === undefined ? now.startAt : startAt;
+      if (now.isStarted && start?.getTime() !== now.startAt?.getTime()) return null;
+      const isPaused = paused ?? now.isPaused;
+      const pace = messagesPerMinute === undefined ? now.messagesPerMinute : messagesPerMinute;
+      const action = isPaused === now.isPaused || made > 0 ? null : isPaused ? 'pause' : 'resume';
+      const loses = now.messagesPerMinute !== null && pace === null;
+      const params = [organizationId, tag, isPaused, start, pace, action, loses];
+      return this.database.row<TagRow & Record<string, unknown>>(PUT, params);
+    });
   }
 
-  /** The newest messages of a tag, counted; none where no message has it. */
-  parts({ organizationId, tag }: TagKey): Promise<TagPart[]> {
-    return this.database.query<TagPart>(PARTS, [organizationId, tag]);
+  find({ organizationId, tag }: TagKey): Promise<TagRow | null> {
+    return this.database.find<TagRow & Record<string, unknown>>(FIND, [organizationId, tag]);
   }
 
-  /** When all that waits on these numbers has left; null where one of them cannot send. */
-  async estimateEnd({ organizationId }: TagKey, waiting: readonly TagPart[]): Promise<Date | null> {
-    const params = [
-      organizationId,
-      waiting.map(({ connectionId }) => connectionId),
-      waiting.map(({ scheduled }) => scheduled),
-      waiting.map(({ lastScheduledFor }) => lastScheduledFor),
-    ];
-    return (await this.database.row<{ end: Date | null }>(ESTIMATE, params)).end;
+  /** Newest first. */
+  list(organizationId: string, { before, beforeId }: ListCursor, limit: number): Promise<TagRow[]> {
+    return this.database.query<TagRow & Record<string, unknown>>(LIST, [organizationId, before, beforeId, limit]);
+  }
+
+  /** Starts tags whose time has come; returns how many. */
+  start(): Promise<number> {
+    return this.database.byIndex(() => this.database.execute(START));
   }
 
   /** Tags of a workspace that something is to be done with, behind this one; so many that a turn has enough. */
@@ -110,12 +125,23 @@ export class TagsRepository {
     return sum(key, [await this.move(HOLD, key)]);
   }
 
+  /** Holds what came to a tag that has a pace, and frees as much as the pace allows, oldest first. */
+  async pace(key: TagKey): Promise<Moved> {
+    const held = await this.move(HOLD_FOR_PACE, key);
+    const { organizationId, tag } = key;
+    const params = [organizationId, tag, UNUSED_PACE_SECONDS];
+    const allowed = await this.database.find<{ messages: number }>(ALLOWANCE, params);
+    if (allowed === null || allowed.messages === 0) return sum(key, [held]);
+    const expired = await this.fail(key, LATE_IN_PACE, expiredFact, [allowed.messages]);
+    return sum(key, [held, expired, await this.move(RELEASE_BY_PACE, key, [allowed.messages])]);
+  }
+
   /**
    * Gives what was held new places in the queue, in the old order; what has expired fails, and what is scheduled waits for
    * its time again.
    */
   async resume(key: TagKey): Promise<Moved> {
-    const expired = await this.fail(key, LATE, (messageId) => ({ kind: 'expired', messageId, resumed: true }));
+    const expired = await this.fail(key, LATE, expiredFact);
     const moved = sum(key, [expired, await this.move(RESUME, key)]);
     return moved.rows > 0 ? moved : this.end(RESUMED, key);
   }
@@ -124,7 +150,7 @@ export class TagsRepository {
   async cancel(key: TagKey): Promise<Moved> {
     const cancel = (messageId: string, before: number): Fact => ({ kind: 'canceled', messageId, before });
     const rows: MovedRow[] = [];
-    for (const found of [WAITING, HELD]) rows.push(await this.fail(key, found, cancel));
+    for (const found of [WAITING, HELD]) rows.push(await this.fail(key, found, cancel, [], 'cancel'));
     const moved = sum(key, rows);
     return moved.rows > 0 ? moved : this.end(CANCELED, key);
   }
@@ -134,13 +160,23 @@ export class TagsRepository {
     return this.database.find<FailedPage & Record<string, unknown>>(FAILED, [organizationId, tag]);
   }
 
-  /** Goes on behind this place, null: has ended; unless another retry was asked for meanwhile. */
-  async retried({ organizationId, tag }: TagKey, before: string, last: Place | null): Promise<void> {
-    await this.database.execute(
-      `update message_tag set retry_at = $4, retry_id = $5, retry_before = case when $5::uuid is not null then retry_before end
-       where organization_id = $1 and tag = $2 and retry_before = $3::timestamptz`,
-      [organizationId, tag, before, last?.at ?? null, last?.id ?? null],
-    );
+  /** Goes on behind this place, null: has ended; unless another retry was asked for meanwhile. `counts`: by what became of messages. */
+  async retried(
+    { organizationId, tag }: TagKey,
+    before: string,
+    last: Place | null,
+    done: number,
+    skipped: Record<string, number>,
+  ): Promise<void> {
+    await this.database.execute(RETRIED, [
+      organizationId,
+      tag,
+      before,
+      last?.at ?? null,
+      last?.id ?? null,
+      done,
+      JSON.stringify(skipped),
+    ]);
   }
 
   /** Messages that are locked are left to the next step. */
@@ -148,28 +184,38 @@ export class TagsRepository {
     { organizationId, tag }: TagKey,
     find: string,
     factOf: (messageId: string, before: number) => Fact,
+    params: readonly unknown[] = [],
+    action?: TagAction,
   ): Promise<MovedRow> {
     return this.database.byIndex(async () => {
-      const found = await this.database.query<{ id: string; before: number }>(find, [organizationId, tag]);
+      const found = await this.database.query<{ id: string; before: number }>(find, [organizationId, tag, ...params]);
       const facts = found.map(({ id, before }) => factOf(id, before));
       const applied = await this.facts.apply(facts, this.database, { skipLocked: true });
       const failed = applied.flatMap(({ moved, message }) => (moved && message !== null ? [message.connectionId] : []));
+      if (action !== undefined && failed.length > 0)
+        await this.database.execute(NOTE, [organizationId, tag, action, failed.length]);
       return { messages: failed.length, connectionIds: [...new Set(failed)], failed: failed.length };
     });
   }
 
   private async end(statement: string, { organizationId, tag }: TagKey): Promise<Moved> {
-    const rows = await this.database.byIndex(() => this.database.execute(statement, [organizationId, tag]));
+    const rows = await this.database.byIndex(async () => {
+      // First, and by itself: what enters the queue in another transaction, which changes the tag, is seen then.
+      await this.database.execute(LOCK, [organizationId, tag]);
+      return this.database.execute(statement, [organizationId, tag]);
+    });
     return { rows, connectionIds: [], hasEvents: null };
   }
 
   /** Deletions of neighbours in the queue may deadlock: they are tried again. */
-  private move(statement: string, { organizationId, tag }: TagKey): Promise<MovedRow> {
+  private move(statement: string, { organizationId, tag }: TagKey, params: readonly unknown[] = []): Promise<MovedRow> {
     return this.database.byIndex(() =>
-      this.database.row<MovedRow & Record<string, unknown>>(statement, [organizationId, tag]),
+      this.database.row<MovedRow & Record<string, unknown>>(statement, [organizationId, tag, ...params]),
     );
   }
 }
+
+const expiredFact = (messageId: string): Fact => ({ kind: 'expired', messageId, resumed: true });
 
 function sum({ organizationId }: TagKey, rows: readonly MovedRow[]): Moved {
   return {
@@ -180,48 +226,110 @@ function sum({ organizationId }: TagKey, rows: readonly MovedRow[]): Moved {
 }
 
 const STATUS = `case when t.cancel_before is not null then 'canceling' when t.paused then 'paused'
-  when t.resuming then 'resuming' when t.retry_before is not null then 'retrying' else 'active' end`;
+  when t.started_at is null then 'scheduled' when t.resuming then 'resuming' when t.retry_before is not null then 'retrying'
+  else 'active' end`;
 
-const act = (columns: string, values: string, changes: string): string => `
-insert into message_tag as t (organization_id, tag, acted_at${columns})
-select $1, $2, clock_timestamp()${values}
-where exists (select from message m where m.organization_id = $1 and m.tag = $2)
-on conflict (organization_id, tag) do update set acted_at = excluded.acted_at, ${changes}
-returning ${STATUS} as status`;
+const COLUMNS = `t.tag, t.id, ${STATUS} as status, t.paused as "isPaused", t.started_at is not null as "isStarted",
+  ${camelColumns('t', 'created_at, start_at, messages_per_minute, action, acted_at, ended_at, done, skipped')}`;
 
-const ACTS: Readonly<Record<TagAction, string>> = {
-  pause: act(', paused', ', true', 'paused = true, resuming = false'),
-  resume: act('', '', 'paused = false, resuming = t.resuming or t.paused'),
-  cancel: act(
-    ', cancel_before',
-    ', clock_timestamp()',
-    // A pause ends with it, and what comes meanwhile goes afterwards.
-    `cancel_before = excluded.cancel_before, retry_before = null, paused = false, resuming = t.resuming or t.paused`,
-  ),
-  retry: act(
-    ', retry_before, retry_category',
-    ', clock_timestamp(), $3',
-    `retry_before = excluded.retry_before, retry_category = excluded.retry_category, retry_at = null, retry_id = null`,
-  ),
-};
+const FIND = `select ${COLUMNS} from message_tag t where t.organization_id = $1 and t.tag = $2`;
+
+const LIST = `
+select ${COLUMNS} from message_tag t where t.organization_id = $1
+  and (t.created_at, t.id) < (coalesce($2::timestamptz, 'infinity'), coalesce($3::uuid, '${FIRST_ID}'))
+order by t.created_at desc, t.id desc limit $4`;
+
+// It has not started yet: the statement behind it decides.
+const INSERT = `
+insert into message_tag (organization_id, tag, started_at) values ($1, $2, null) on conflict do nothing`;
+
+const STARTS = `not $3::boolean and coalesce($4::timestamptz, '-infinity') <= clock_timestamp()`;
+
+// $3 paused, $4 start, $5 pace, $6 the action that it is, $7 it loses its pace, so that what was held by it goes.
+const PUT = `
+update message_tag t set paused = $3, start_at = $4, messages_per_minute = $5,
+  started_at = case when ${STARTS} then coalesce(t.started_at, clock_timestamp()) else t.started_at end,
+  resuming = not $3 and (t.resuming or t.paused or $7 or t.started_at is null and ${STARTS}),
+  action = coalesce($6, t.action), acted_at = case when $6::text is not null then clock_timestamp() else t.acted_at end,
+  ended_at = case when $6::text is null then t.ended_at when $3 then clock_timestamp() end,
+  done = case when $6::text is null then t.done else 0 end, skipped = case when $6::text is null then t.skipped else '{}' end
+where t.organization_id = $1 and t.tag = $2
+returning ${COLUMNS}`;
+
+const START = `
+update message_tag t set started_at = clock_timestamp(), resuming = true
+where t.ctid = any(array(
+  select t.ctid from message_tag t where t.started_at is null and not t.paused and t.start_at <= statement_timestamp()
+  order by t.start_at limit ${BATCH} for update skip locked)) and t.started_at is null and not t.paused`;
+
+const act = (action: TagAction, changes: string, ended = 'null'): string => `
+update message_tag t set action = '${action}', acted_at = clock_timestamp(), ended_at = ${ended}, done = 0, skipped = '{}', ${changes}
+where t.organization_id = $1 and t.tag = $2
+returning ${COLUMNS}`;
+
+const STARTS_NOW = `t.started_at is null and coalesce(t.start_at, '-infinity') <= clock_timestamp()`;
+// A pause ends with it, and what comes meanwhile goes afterwards.
+const ENDS_PAUSE = `paused = false, resuming = t.resuming or t.paused or t.started_at is null`;
 
 const NOT_PAUSED = `q.tag is not null and q.held_until is distinct from 'infinity'`;
 const PAUSED = `q.held_until = 'infinity'`;
+
+// A retry is a request of its own: one that came after the cancel is not meant by it.
+const ASKED_AT = 'coalesce(q.retried_at, q.created_at)';
+/** SQL: now, or later: what was accepted before the database's clock stepped back is meant too. */
+const notBefore = (latest: string): string => `greatest(clock_timestamp(), (${latest}))`;
+const LATEST_ASKED = [NOT_PAUSED, PAUSED]
+  .map((rows) => `select max(${ASKED_AT}) from message_queue q where q.organization_id = $1 and q.tag = $2 and ${rows}`)
+  .join('), (');
+const LATEST_ACCEPTED = 'select max(m.created_at) from message m where m.organization_id = $1 and m.tag = $2';
+
+const ACTS: Readonly<Record<TagAction, string>> = {
+  // It holds from its commit on.
+  pause: act('pause', 'paused = true, resuming = false', 'clock_timestamp()'),
+  resume: act(
+    'resume',
+    `paused = false, resuming = t.resuming or t.paused or ${STARTS_NOW},
+    started_at = case when ${STARTS_NOW} then clock_timestamp() else t.started_at end`,
+    `case when not (t.resuming or t.paused or ${STARTS_NOW}) then clock_timestamp() end`,
+  ),
+  cancel: act(
+    'cancel',
+    `(cancel_before, canceled_before) = (select latest, latest from (select ${notBefore(LATEST_ASKED)} as latest) as asked),
+     retry_before = null, started_at = coalesce(t.started_at, clock_timestamp()), ${ENDS_PAUSE}`,
+  ),
+  retry: act(
+    'retry',
+    `retry_before = ${notBefore(LATEST_ACCEPTED)}, retry_category = $3, retry_at = null, retry_id = null`,
+  ),
+};
+
+// $3 action, $4 messages.
+const NOTE = `
+update message_tag set done = done + $4 where organization_id = $1 and tag = $2 and action = $3`;
+
 const WAITS = `${NOT_PAUSED} and ${queueTakes('canceled')}`;
 
+const IS_HELD_BACK = '(t.paused or t.started_at is null)';
 const HAS_WORK = `(t.resuming or t.cancel_before is not null or t.retry_before is not null)`;
-const IS_TO_BE_HELD = `t.paused and
-    exists (select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${WAITS})`;
+// offset 0: a tag first, and then its rows. The planner might begin with all that is held.
+const someOf = (condition: string): string =>
+  `exists (select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${condition} offset 0)`;
+const IS_TO_BE_HELD = `${IS_HELD_BACK} and ${someOf(WAITS)}`;
+const IS_PACED = `t.messages_per_minute is not null and not t.paused and t.started_at is not null and t.cancel_before is null`;
+/** Has a pace before it: what has no time of its own, and was not let pass yet. */
+const UNPACED = `${WAITS} and q.scheduled_for is null and q.not_before is null`;
 
 /** Tags that something is to be done with, by the indexes that have them. */
 export const WORK_ROWS: readonly RowsOfWorkspaces[] = [
   { table: 'message_tag t', where: HAS_WORK },
   { table: 'message_tag t', where: IS_TO_BE_HELD },
+  { table: 'message_tag t', where: `${IS_PACED} and ${someOf(UNPACED)}` },
+  { table: 'message_tag t', where: `${IS_PACED} and ${someOf(`${PAUSED} and q.scheduled_for is null`)}` },
 ];
 
 const WORK = `${WORK_ROWS.map(
   ({ table, where }) => `(
-select t.organization_id as "organizationId", t.tag, t.paused as "isPaused", t.resuming as "isResuming",
+select t.organization_id as "organizationId", t.tag, ${IS_HELD_BACK} as "isHeld", ${IS_PACED} as "isPaced", t.resuming as "isResuming",
   t.cancel_before is not null as "isCanceling", t.retry_before is not null as "isRetrying"
 from ${table} where t.organization_id = $1 and t.tag > $2 and ${where} order by t.organization_id, t.tag limit ${TAGS_OF_TURN})`,
 ).join(' union ')}
@@ -229,83 +337,129 @@ order by tag limit ${TAGS_OF_TURN}`;
 
 // What is done with a tag changes before or after a step, not in it: the step holds the row.
 const locked = (condition: string): string => `tag as materialized (
-  select t.cancel_before from message_tag t where t.organization_id = $1 and t.tag = $2 and ${condition} for share
+  select t.cancel_before, t.started_at, t.messages_per_minute is not null as is_paced from message_tag t
+  where t.organization_id = $1 and t.tag = $2 and ${condition} for no key update
 )`;
 
-const moved = (rows: string, failed = '0'): string => `
-select (select count(*)::integer from ${rows}) as messages, ${failed} as failed,
+/** SQL: what a step has moved; it is noted with the action that it belongs to. */
+const moved = (rows: string, action: TagAction): string => `, noted as (
+  update message_tag t set done = t.done + (select count(*) from ${rows})
+  where t.organization_id = $1 and t.tag = $2 and t.action = '${action}' and exists (select from ${rows})
+)
+select (select count(*)::integer from ${rows}) as messages, 0 as failed,
   coalesce((select array_agg(distinct connection_id) from ${rows}), '{}') as "connectionIds"`;
 
 // Locked as for a deletion first: an update alone would not wait for what is being accepted behind a row, and leave it without a
 // turn. The triggers of message_queue pass the turn on (migrations/1770600000000-messages.ts).
-const HOLD = `
-with ${locked('t.paused')}, picked as materialized (
+const hold = (condition: string, rows: string): string => `
+with ${locked(condition)}, picked as materialized (
   select q.ctid as row_ctid from message_queue q
-  where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${WAITS}
-  order by q.organization_id, q.tag, q.seq limit ${BATCH} for update skip locked
+  where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${rows}
+  order by q.organization_id, q.tag, q.scheduled_for nulls first, q.seq limit ${BATCH} for update skip locked
 ), held as (
   update message_queue q set held_until = 'infinity', due_at = null
   where q.ctid = any(array(select row_ctid from picked)) and ${queueTakes('canceled')}
   returning q.connection_id
-)${moved('held')}`;
+)${moved('held', 'pause')}`;
 
+const HOLD = hold(IS_HELD_BACK, WAITS);
+const HOLD_FOR_PACE = hold(IS_PACED, UNPACED);
+
+// The time that no message used is not kept for long. $3 seconds of it.
+const ALLOWANCE = `
+with since as (
+  select greatest(t.paced_at, clock_timestamp() - make_interval(secs => greatest($3::float8, 60.0 / t.messages_per_minute))) as at
+  from message_tag t where t.organization_id = $1 and t.tag = $2 and ${IS_PACED}
+), allowed as (
+  select since.at, least(${BATCH}, floor(extract(epoch from clock_timestamp() - since.at) * t.messages_per_minute / 60))::integer as messages
+  from since, message_tag t where t.organization_id = $1 and t.tag = $2
+)
+update message_tag t set paced_at = allowed.at + make_interval(secs => allowed.messages * 60.0 / t.messages_per_minute)
+from allowed where t.organization_id = $1 and t.tag = $2 and ${IS_PACED}
+returning allowed.messages`;
+
+// Before its start no time to live of a tag's message runs: it is as if it had been queued, or was to go, at the start at the earliest.
+const SINCE = 'coalesce(q.scheduled_for, q.queued_at)';
+const DEADLINE = `q.expires_at + greatest((select started_at from tag) - ${SINCE}, interval '0')`;
 // While claims are blocked nothing is called expired, since it may have been sent.
-const IS_LATE = `q.scheduled_for is null and q.expires_at <= statement_timestamp() and not (${CLAIMS_BLOCKED})`;
+const IS_LATE = `q.scheduled_for is null and ${DEADLINE} <= statement_timestamp() and not (${CLAIMS_BLOCKED})`;
 // As PAUSED, of rows that are found by their place: all of the index of what is paused would do for that.
 const IS_HELD = 'not isfinite(q.held_until)';
-const IS_RESUMING = 't.resuming and not t.paused and t.cancel_before is null';
+const IS_RESUMING = 't.resuming and not t.paused and t.cancel_before is null and t.started_at is not null';
+/** Of what a tag holds, the part that a resume frees: where it has a pace, that is what has a time of its own. */
+const RESUMED_PART = '(q.scheduled_for is not null or not (select is_paced from tag))';
 
 // In the order of before: nextval is drawn in the order of `ordered`. The time is not before the lane's low-water mark, which has
 // passed the rows.
-const RESUME = `
-with ${locked(IS_RESUMING)}, picked as materialized (
-  select q.ctid as row_ctid, q.message_id, q.connection_id, q.scheduled_for, q.seq from message_queue q
-  where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${PAUSED} and not (${IS_LATE})
-  order by q.organization_id, q.tag, q.seq limit ${BATCH} for update skip locked
+const free = (condition: string, rows: string, limit: string): string => `
+with ${locked(condition)}, picked as materialized (
+  select q.ctid as row_ctid, q.message_id, q.connection_id, q.scheduled_for, q.seq, ${DEADLINE} as deadline,
+    greatest(${SINCE}, (select started_at from tag)) as since
+  from message_queue q
+  where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${PAUSED} and ${rows} and not (${IS_LATE})
+  order by q.organization_id, q.tag, q.scheduled_for nulls first, q.seq limit ${limit} for update skip locked
 ), placed as materialized (
   select ordered.*, nextval('message_queue_seq_seq') as new_seq from (
-    select p.row_ctid, r.key as lane,
+    select p.row_ctid, p.deadline, p.since, r.key as lane,
       row_number() over (partition by p.connection_id, r.key order by p.seq) = 1 as is_first
     from picked p join message m on m.id = p.message_id and m.organization_id = $1
     cross join lateral (select ${recipientKey('m')} as key) as r
     where p.scheduled_for is null order by p.seq) as ordered
 ), freed as (
-  update message_queue q set held_until = null, seq = placed.new_seq, recipient = placed.lane,
-    due_at = case when placed.is_first then greatest(q.not_before, clock_timestamp()) end
+  update message_queue q set held_until = null, seq = placed.new_seq, recipient = placed.lane, expires_at = placed.deadline,
+    queued_at = placed.since, due_at = case when placed.is_first then greatest(q.not_before, clock_timestamp()) end,
+    not_before = case when (select is_paced from tag) then coalesce(q.not_before, clock_timestamp()) else q.not_before end
   from placed where q.ctid = placed.row_ctid and ${IS_HELD}
   returning q.connection_id
 ), rescheduled as (
-  update message_queue q set held_until = greatest(q.scheduled_for, clock_timestamp())
-  where q.ctid = any(array(select row_ctid from picked where scheduled_for is not null)) and ${IS_HELD}
+  update message_queue q set held_until = greatest(picked.since, clock_timestamp()), scheduled_for = picked.since,
+    expires_at = picked.deadline
+  from picked where q.ctid = picked.row_ctid and picked.scheduled_for is not null and ${IS_HELD}
   returning q.connection_id
 ), resumed as (
   select connection_id from freed union all select connection_id from rescheduled
-)${moved('resumed')}`;
+)${moved('resumed', 'resume')}`;
+
+const RESUME = free(IS_RESUMING, RESUMED_PART, String(BATCH));
+// $3 messages.
+const RELEASE_BY_PACE = free(IS_PACED, 'q.scheduled_for is null', '$3::integer');
 
 /** SQL: rows of the tag, under its lock, that wait; `before`: the time of its cancel, microseconds. */
-const waiting = (action: string, condition: string): string => `
+const waiting = (action: string, condition: string, limit = String(FAILED_AT_ONCE)): string => `
 with ${locked(action)}
 select q.message_id as id, (select extract(epoch from cancel_before) * 1000000 from tag)::float8 as before from message_queue q
 where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${condition}
-order by q.organization_id, q.tag, q.seq limit ${FAILED_AT_ONCE}`;
+order by q.organization_id, q.tag, q.scheduled_for nulls first, q.seq limit ${limit}`;
 
-const LATE = waiting(IS_RESUMING, `${PAUSED} and ${IS_LATE}`);
+const LATE = waiting(IS_RESUMING, `${PAUSED} and ${RESUMED_PART} and ${IS_LATE}`);
+// Of those that it is about to free. $3 messages.
+const LATE_IN_PACE = `
+with ${locked(IS_PACED)}
+select q.message_id as id, 0::float8 as before from (
+  select q.* from message_queue q where exists (select from tag) and q.organization_id = $1 and q.tag = $2
+    and ${PAUSED} and q.scheduled_for is null
+  order by q.organization_id, q.tag, q.scheduled_for nulls first, q.seq limit least($3::integer, ${FAILED_AT_ONCE})) as q
+where ${IS_LATE}`;
+
+const ENDS = (action: TagAction): string =>
+  `ended_at = case when t.action = '${action}' then clock_timestamp() else t.ended_at end`;
+
+const LOCK = 'select from message_tag where organization_id = $1 and tag = $2 for update';
 
 const RESUMED = `
-update message_tag t set resuming = false
-where t.organization_id = $1 and t.tag = $2 and t.resuming and not exists (
-  select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${PAUSED})`;
+update message_tag t set resuming = false, ${ENDS('resume')}
+where t.organization_id = $1 and t.tag = $2 and t.resuming and t.started_at is not null and not exists (
+  select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${PAUSED}
+    and (q.scheduled_for is not null or t.messages_per_minute is null))`;
 
 const IS_CANCELING = `t.cancel_before is not null and not (${CLAIMS_BLOCKED})`;
-// A retry is a request of its own: one that came after the cancel is not meant by it.
-const ASKED_AT = 'coalesce(q.retried_at, q.created_at)';
 const IS_BEFORE = `${ASKED_AT} <= (select cancel_before from tag)`;
 const WAITING = waiting(IS_CANCELING, `${WAITS} and ${IS_BEFORE}`);
 const HELD = waiting(IS_CANCELING, `${PAUSED} and ${IS_BEFORE}`);
 
 // What is on the wire may come back to the queue.
 const CANCELED = `
-update message_tag t set cancel_before = null
+update message_tag t set cancel_before = null, ${ENDS('cancel')}
 where t.organization_id = $1 and t.tag = $2 and t.cancel_before is not null
   and not exists (select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag
     and ${NOT_PAUSED} and ${ASKED_AT} <= t.cancel_before)
@@ -327,7 +481,8 @@ with tag as materialized (
   from message_tag t where t.organization_id = $1 and t.tag = $2 and t.retry_before is not null
 ), found as materialized (
   select journal.id, journal.created_at from tag cross join ${JOURNAL} as journal cross join lateral (
-    select from message_state s where s.message_id = journal.id and s.status = 'failed' and s.failed_at <= tag.retry_before
+    select from message_state s where s.message_id = journal.id and s.status = 'failed'
+      and (s.failed_at <= tag.retry_before or s.failed_at > clock_timestamp())
       and case when tag.retry_category is null then coalesce(s.failure_category, 'unknown') not in ${NOT_RETRIED}
         else coalesce(s.failure_category, 'unknown') = tag.retry_category end offset 0) as failed
   order by journal.created_at, journal.id limit ${RETRIES}
@@ -343,28 +498,12 @@ select tag.retry_before::text as before, (select count(*)::integer from looked) 
     when (select count(*) from looked) = ${LOOK} then ${lastOf('looked')} end as last
 from tag, size`;
 
-const PARTS = `
-select m.connection_id as "connectionId", case when q.attempt_id is not null then 'processing' else s.status end as status,
-  s.failure_category as "failureCategory", count(*)::integer as messages,
-  count(q.scheduled_for)::integer as scheduled, max(q.scheduled_for) as "lastScheduledFor",
-  min(m.created_at) as "firstAcceptedAt",
-  max(greatest(m.created_at, q.claimed_at, s.queued_at, s.accepted_at, s.sent_at, s.delivered_at, s.read_at, s.failed_at))
-    as "lastActivityAt"
-from (
-  select id, connection_id, created_at from message where organization_id = $1 and tag = $2
-  order by created_at desc, id desc limit ${MAX_COUNTED}) as m
-left join lateral (select * from message_queue where message_id = m.id offset 0) q on true
-left join lateral (select * from message_state where message_id = m.id offset 0) s on true
-group by 1, 2, 3`;
-
-// $1 workspace, $2 numbers, with $3 scheduled messages and $4 the last of their times.
-const ESTIMATE = `
-select case when bool_and(c.status in ('connected', 'restricted')) then max(greatest(
-    clock_timestamp() + make_interval(secs => queued.messages::float8 / c.throughput_per_second),
-    given.last_at + make_interval(secs => given.scheduled::float8 / c.throughput_per_second))) end as end
-from unnest($2::uuid[], $3::integer[], $4::timestamptz[]) as given (connection_id, scheduled, last_at)
-join connection c on c.id = given.connection_id and c.organization_id = $1
-cross join lateral (
-  select count(*) as messages from (
-    select from message_queue q where q.connection_id = c.id and q.held_until is null limit ${MAX_COUNTED}) as waiting
-) as queued`;
+// $3 the retry, $4 and $5 the place behind which it goes on, $6 messages, $7 those left out by the code of the error.
+const RETRIED = `
+update message_tag t set retry_at = $4, retry_id = $5, retry_before = case when $5::uuid is not null then retry_before end,
+  ended_at = case when $5::uuid is null and t.action = 'retry' then clock_timestamp() else t.ended_at end,
+  done = t.done + case when t.action = 'retry' then $6 else 0 end,
+  skipped = case when t.action = 'retry' then t.skipped || coalesce((
+    select jsonb_object_agg(s.key, s.value::integer + coalesce((t.skipped ->> s.key)::integer, 0)) from jsonb_each_text($7) as s), '{}')
+    else t.skipped end
+where t.organization_id = $1 and t.tag = $2 and t.retry_before = $3::timestamptz`;

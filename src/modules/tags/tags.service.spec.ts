@@ -1,8 +1,9 @@
 import { jest } from '@jest/globals';
 import type { SweepInTurns, Sweeps } from '../../infrastructure/queue/sweeps.js';
-import type { RetriesService } from '../messages/retry/retries.service.js';
+import { QUEUED, type RetriesService } from '../messages/retry/retries.service.js';
 import type { SendingService } from '../sending/sending.service.js';
 import type { WebhookService } from '../webhook/webhook.service.js';
+import type { TagCountsRepository } from './tag-counts.repository.js';
 import type { FailedPage, TagsRepository, TagWork } from './tags.repository.js';
 import { TagsService } from './tags.service.js';
 
@@ -19,18 +20,22 @@ async function turnWith(decided: readonly boolean[], given = page) {
   const work: TagWork = {
     organizationId: WORKSPACE,
     tag: 'sale',
-    isPaused: false,
+    isHeld: false,
+    isPaced: false,
     isResuming: false,
     isCanceling: false,
     isRetrying: true,
   };
   const retried = jest.fn<TagsRepository['retried']>(() => Promise.resolve());
   const tags = { work: () => Promise.resolve([work]), failed: () => Promise.resolve(given), retried };
-  const retryPage = jest.fn<RetriesService['retryPage']>(() => Promise.resolve([...decided]));
+  const retryPage = jest.fn<RetriesService['retryPage']>(() =>
+    Promise.resolve(decided.map((each) => (each ? QUEUED : null))),
+  );
   let added: SweepInTurns | undefined;
-  const sweeps = { addInTurns: (sweep: SweepInTurns) => void (added = sweep) };
+  const sweeps = { addInTurns: (sweep: SweepInTurns) => void (added = sweep), add: () => undefined };
   new TagsService(
     tags as unknown as TagsRepository,
+    {} as TagCountsRepository,
     { retryPage } as unknown as RetriesService,
     {} as SendingService,
     {} as WebhookService,

@@ -1,13 +1,17 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { databaseClock } from '../../common/clock.js';
 import { LRUCache } from 'lru-cache';
+import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { Sweeps } from '../../infrastructure/queue/sweeps.js';
 import { OUTBOUND_STATUSES } from '../message-state/message-state.types.js';
-import { RetriesService } from '../messages/retry/retries.service.js';
+import { QUEUED, RetriesService } from '../messages/retry/retries.service.js';
 import { SendingService } from '../sending/sending.service.js';
 import { WebhookService } from '../webhook/webhook.service.js';
 import { tagsErrors } from './tags.errors.js';
-import { MAX_COUNTED, type Moved, TAGS_OF_TURN, type TagWork, TagsRepository, WORK_ROWS } from './tags.repository.js';
-import type { TagAction, TagKey, TagStatus, TagSummary } from './tags.types.js';
+import { HAS_NEW_COUNTS, TagCountsRepository } from './tag-counts.repository.js';
+import { type Moved, TAGS_OF_TURN, type TagWork, TagsRepository, WORK_ROWS } from './tags.repository.js';
+import { KEPT_FAILURES, type TagAction, type TagCounts, type TagKey, type TagPart } from './tags.types.js';
+import type { TagPlan, TagRow, TagSummary } from './tags.types.js';
 
 const SWEEP_EVERY_MS = 1_000;
 /** Workspaces whose last served tag is kept. */
@@ -26,6 +30,7 @@ export class TagsService implements OnModuleInit {
 
   constructor(
     private readonly tags: TagsRepository,
+    private readonly counts: TagCountsRepository,
     private readonly retries: RetriesService,
     private readonly sending: SendingService,
     private readonly webhook: WebhookService,
@@ -39,55 +44,85 @@ export class TagsService implements OnModuleInit {
       rows: WORK_ROWS,
       turn: (organizationId, signal) => this.turn(organizationId, signal),
     });
+    this.sweeps.add({
+      name: 'tag_starts',
+      everyMs: SWEEP_EVERY_MS,
+      waitsFor: [{ table: 'message_tag', column: 'start_at', where: 'started_at is null and not paused' }],
+      run: () => this.tags.start(),
+    });
+    this.sweeps.add({
+      name: 'tag_counts',
+      everyMs: SWEEP_EVERY_MS,
+      hasWork: HAS_NEW_COUNTS,
+      run: () => this.counts.fold(),
+    });
   }
 
   /** @throws TAG_NOT_FOUND (404). */
-  async get(key: TagKey): Promise<TagSummary> {
-    const [status, parts] = await Promise.all([this.tags.status(key), this.tags.parts(key)]);
-    const [first] = parts;
-    if (first === undefined) throw tagsErrors.TAG_NOT_FOUND();
-    const counts: Record<string, number> = Object.fromEntries(OUTBOUND_STATUSES.map((name) => [name, 0]));
-    const failures: Record<string, number> = {};
-    let [messages, scheduled] = [0, 0];
-    let { firstAcceptedAt, lastActivityAt } = first;
-    for (const part of parts) {
-      messages += part.messages;
-      scheduled += part.scheduled;
-      counts[part.status] = (counts[part.status] ?? 0) + part.messages;
-      if (part.status === 'failed') {
-        const category = part.failureCategory ?? 'unknown';
-        failures[category] = (failures[category] ?? 0) + part.messages;
-      }
-      if (part.firstAcceptedAt < firstAcceptedAt) firstAcceptedAt = part.firstAcceptedAt;
-      if (part.lastActivityAt > lastActivityAt) lastActivityAt = part.lastActivityAt;
-    }
-    const waiting = parts.filter((part) => part.status === 'queued');
-    const isHeld = status === 'paused' || status === 'canceling';
-    const estimatedEndAt = isHeld || waiting.length === 0 ? null : await this.tags.estimateEnd(key, waiting);
-    return {
-      tag: key.tag,
-      status,
-      messages,
-      counts,
-      scheduled,
-      failures,
-      firstAcceptedAt,
-      lastActivityAt,
-      estimatedEndAt,
-      isComplete: messages < MAX_COUNTED,
-    };
+  async get(key: TagKey): Promise<{ tag: TagSummary; estimatedEndAt: Date | null }> {
+    const row = await this.tags.find(key);
+    if (row === null) throw tagsErrors.TAG_NOT_FOUND();
+    const parts = await this.parts(key);
+    const tag = { ...row, ...countsOf(parts) };
+    return { tag, estimatedEndAt: await this.estimateEnd(key, row, parts) };
+  }
+
+  /** Newest first. */
+  async list(
+    organizationId: string,
+    cursor: ListCursor,
+    limit: number,
+  ): Promise<{ tags: TagSummary[]; next: TagRow | null }> {
+    const found = await this.tags.list(organizationId, cursor, limit + 1);
+    const page = found.slice(0, limit);
+    const names = page.map(({ tag }) => tag);
+    const parts = await this.counts.parts(organizationId, names);
+    const tags = page.map((row) => ({ ...row, ...countsOf(parts.get(row.tag) ?? []) }));
+    return { tags, next: found.length > limit ? (page.at(-1) ?? null) : null };
+  }
+
+  /**
+   * Makes a tag before its first message, or changes one.
+   *
+   * @throws TAG_STARTED (409) where it is given another start and has started.
+   */
+  async put(key: TagKey, plan: TagPlan): Promise<{ tag: TagSummary; estimatedEndAt: Date | null }> {
+    if ((await this.tags.put(key, plan)) === null) throw tagsErrors.TAG_STARTED();
+    return this.get(key);
   }
 
   /**
    * Takes an action; it is done in the background.
    *
    * @param category of the failed messages that are to be retried; null: all but a few.
+   * @returns how many messages it is about, by the counts of this moment.
    * @throws TAG_NOT_FOUND (404).
    */
-  async act(key: TagKey, action: TagAction, category: string | null): Promise<TagStatus> {
-    const status = await this.tags.act(key, action, category);
-    if (status === null) throw tagsErrors.TAG_NOT_FOUND();
-    return status;
+  async act(key: TagKey, action: TagAction, category: string | null): Promise<{ tag: TagRow; messages: number }> {
+    const tag = await this.tags.act(key, action, category);
+    if (tag === null) throw tagsErrors.TAG_NOT_FOUND();
+    const { counts, failures } = countsOf(await this.parts(key));
+    if (action !== 'retry') return { tag, messages: counts.queued ?? 0 };
+    const retried = Object.entries(failures).filter(([name]) =>
+      category === null ? !KEPT_FAILURES.some((kept) => kept === name) : name === category,
+    );
+    return { tag, messages: retried.reduce((total, [, messages]) => total + messages, 0) };
+  }
+
+  private async parts({ organizationId, tag }: TagKey): Promise<TagPart[]> {
+    return (await this.counts.parts(organizationId, [tag])).get(tag) ?? [];
+  }
+
+  private async estimateEnd(key: TagKey, row: TagRow, parts: readonly TagPart[]): Promise<Date | null> {
+    const waiting = parts.filter(({ status, messages }) => status === 'queued' && messages > 0);
+    if (row.isPaused || row.status === 'canceling' || waiting.length === 0) return null;
+    const byNumbers = await this.counts.estimateEnd(key.organizationId, waiting);
+    if (byNumbers === null) return null;
+    const from = row.isStarted ? databaseClock.now() : Math.max(databaseClock.now(), row.startAt?.getTime() ?? 0);
+    const paced = waiting.reduce((total, { messages, scheduled }) => total + messages - scheduled, 0);
+    const byPace = row.messagesPerMinute === null ? 0 : (paced * 60_000) / row.messagesPerMinute;
+    const late = from - databaseClock.now();
+    return new Date(Math.max(byNumbers.getTime() + late, from + byPace));
   }
 
   /** A step of each tag of a workspace, behind the one that had the last. */
@@ -110,8 +145,11 @@ export class TagsService implements OnModuleInit {
   private async step(work: TagWork, signal: AbortSignal): Promise<number> {
     if (work.isCanceling) return this.moved(await this.tags.cancel(work));
     let moved = 0;
-    if (work.isPaused) moved += this.moved(await this.tags.hold(work));
-    else if (work.isResuming) moved += this.moved(await this.tags.resume(work));
+    if (work.isHeld) moved += this.moved(await this.tags.hold(work));
+    else {
+      if (work.isResuming) moved += this.moved(await this.tags.resume(work));
+      if (work.isPaced) moved += this.moved(await this.tags.pace(work));
+    }
     if (work.isRetrying) moved += await this.retry(work, signal);
     return moved;
   }
@@ -128,10 +166,36 @@ export class TagsService implements OnModuleInit {
     const page = await this.tags.failed(key);
     if (page === null) return 0;
     const ids = page.failed.map(({ id }) => id);
-    const done = ids.length === 0 ? [] : await this.retries.retryPage(key.organizationId, ids, signal);
-    const open = done.indexOf(false);
+    const decided = ids.length === 0 ? [] : await this.retries.retryPage(key.organizationId, ids, signal);
+    const open = decided.indexOf(null);
     if (open === 0) return 0;
-    await this.tags.retried(key, page.before, open < 0 ? page.last : (page.failed[open - 1] ?? null));
+    const done = open < 0 ? decided : decided.slice(0, open);
+    const skipped: Record<string, number> = {};
+    for (const code of done) if (code !== null && code !== QUEUED) skipped[code] = (skipped[code] ?? 0) + 1;
+    const queued = done.filter((code) => code === QUEUED).length;
+    const last = open < 0 ? page.last : (page.failed[open - 1] ?? null);
+    await this.tags.retried(key, page.before, last, queued, skipped);
     return open < 0 ? page.failed.length + page.looked + 1 : open;
   }
+}
+
+function countsOf(parts: readonly TagPart[]): TagCounts {
+  const counts: Record<string, number> = Object.fromEntries(OUTBOUND_STATUSES.map((name) => [name, 0]));
+  const failures: Record<string, number> = {};
+  let [messages, scheduled] = [0, 0];
+  let firstAcceptedAt: Date | null = null;
+  let lastActivityAt: Date | null = null;
+  for (const part of parts) {
+    messages += part.messages;
+    scheduled += part.scheduled;
+    counts[part.status] = (counts[part.status] ?? 0) + part.messages;
+    if (part.status === 'failed' && part.messages > 0) {
+      const category = part.failureCategory ?? 'unknown';
+      failures[category] = (failures[category] ?? 0) + part.messages;
+    }
+    const { firstAcceptedAt: first, lastActivityAt: last } = part;
+    if (first !== null && (firstAcceptedAt === null || first < firstAcceptedAt)) firstAcceptedAt = first;
+    if (lastActivityAt === null || last > lastActivityAt) lastActivityAt = last;
+  }
+  return { messages, counts, scheduled, failures, firstAcceptedAt, lastActivityAt };
 }

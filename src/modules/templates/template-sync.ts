@@ -77,7 +77,7 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
       rows,
       hasWork: anyHas(rows),
       waitsFor: [
-        { table: 'template_account', column: 'sync_until', leaveSeconds: LEASE_SECONDS },
+        { table: 'template_account', column: 'sync_until', mostAhead: `${LEASE_SECONDS}` },
         { table: 'template_account', column: 'tried_at' },
       ],
       turn: (organizationId, signal) => this.turn(organizationId, signal),

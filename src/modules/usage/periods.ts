@@ -3,18 +3,7 @@ import type { Interval } from './usage.types.js';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** A run of rows of one span that belong to one interval. */
-export interface Piece {
-  /** Which interval. */
-  bucket: number;
-  /** A slot is a quarter of an hour. */
-  span: 'slot' | 'hour' | 'day';
-  from: Date;
-  to: Date;
-  /** -1: it is taken off again, for a whole day reaches further than the interval. */
-  sign: 1 | -1;
-}
-
+/** An interval, as far as it is asked for. It ends where the next one begins. */
 export interface Bucket {
   start: Date;
   /** As the answer shows it, with the zone's offset. */
@@ -110,42 +99,16 @@ function next(start: number, interval: Interval, calendar: TimeZone): number {
   return interval === 'day' ? calendar.midnight(year, month, day + 1) : calendar.midnight(year, month + 1, 1);
 }
 
-/**
- * The intervals that a range touches, and the rows that make them: the whole UTC days that are nearest, and what they lack
- * or have too much at their ends, in hours and quarters of them. The range is cut to quarters of an hour.
- */
-export function divide(
+/** The intervals that a range touches, the oldest first. */
+export function bucketsOf(
   { since, until, interval }: { since: Date; until: Date; interval: Interval },
   calendar: TimeZone,
-): { buckets: Bucket[]; pieces: Piece[] } {
+): Bucket[] {
   const buckets: Bucket[] = [];
-  const pieces: Piece[] = [];
   let start = startOf(since.getTime(), interval, calendar);
   while (start < until.getTime()) {
-    const end = next(start, interval, calendar);
-    const from = Math.max(start, since.getTime());
-    const to = Math.min(end, until.getTime());
-    const bucket = buckets.push({ start: new Date(start), label: calendar.label(start) }) - 1;
-    const add = (span: Piece['span'], a: number, b: number, sign: Piece['sign']): void => {
-      if (a < b) pieces.push({ bucket, span, from: new Date(a), to: new Date(b), sign });
-    };
-    const addHours = (a: number, b: number, sign: Piece['sign']): void => {
-      const firstHour = Math.min(b, Math.ceil(a / HOUR) * HOUR);
-      const lastHour = Math.max(firstHour, Math.floor(b / HOUR) * HOUR);
-      add('slot', a, firstHour, sign);
-      add('hour', firstHour, lastHour, sign);
-      add('slot', lastHour, b, sign);
-    };
-    const firstDay = Math.round(from / DAY) * DAY;
-    const lastDay = Math.round(to / DAY) * DAY;
-    if (firstDay < lastDay) {
-      addHours(from, firstDay, 1);
-      addHours(firstDay, from, -1);
-      add('day', firstDay, lastDay, 1);
-      addHours(lastDay, to, 1);
-      addHours(to, lastDay, -1);
-    } else addHours(from, to, 1);
-    start = end;
+    buckets.push({ start: new Date(Math.max(start, since.getTime())), label: calendar.label(start) });
+    start = next(start, interval, calendar);
   }
-  return { buckets, pieces };
+  return buckets;
 }

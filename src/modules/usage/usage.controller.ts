@@ -25,9 +25,10 @@ export class UsageController {
    * counts in the interval of its submission, whatever happens later.
    *
    * Figures are counted in the background; `as_of` says up to when, usually less than 30 seconds ago; states of
-   * earlier quarters of an hour follow within 15 minutes. They are kept for 25 months.
+   * earlier quarters of an hour follow in minutes, of earlier days in hours where a quarter has very many. They are kept for 25 months.
    *
-   * Each 300 rows of an answer count as one request; those that it may have with groups or filters are held meanwhile.
+   * Each 300 rows of an answer, or 5,000 counts that are read for it, count as one request, at most 34; those that it may cost are held
+   * meanwhile.
    */
   @Get()
   @RequireScope('messages:read')

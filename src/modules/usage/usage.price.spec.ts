@@ -20,9 +20,10 @@ const answer = (rows: number, counts: number): UsageAnswer =>
 
 describe('what GET /usage costs', () => {
   it.each([
-    ['a month by day', question(30, 'day'), 1],
-    ['a year by day', question(365, 'day'), 2],
-    ['a month by hour', question(31, 'hour'), 3],
+    ['a month by day', question(30, 'day'), 3],
+    ['a year by day', question(365, 'day'), 34],
+    ['a month by hour', question(31, 'hour'), 4],
+    ['two months by month', question(60, 'month'), 6],
     ['with a group', question(1, 'day', { groupBy: ['country'] }), 34],
     ['with a filter', question(1, 'day', { filter: { type: 'text' } }), 34],
   ])('may be, %s', (_what, asked, most) => {
@@ -31,9 +32,9 @@ describe('what GET /usage costs', () => {
 
   it.each([
     [0, 0, 1],
-    [300, 2_000, 1],
+    [300, 5_000, 1],
     [301, 0, 2],
-    [1, 2_001, 2],
+    [1, 5_001, 2],
     [10_000, 1_000_000, 34],
   ])('is for %i rows of %i counts %i', (rows, counts, price) => {
     expect(messagesPrice(answer(rows, counts))).toBe(price);

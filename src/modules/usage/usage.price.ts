@@ -1,25 +1,28 @@
 import { MAX_ROWS } from './usage.repository.js';
 import type { CodeRow, Interval, UsageAnswer, UsageQuestion } from './usage.types.js';
 
-/** Of an answer, and counts read for it: each about ten milliseconds of the process and of PostgreSQL. */
+/** Of an answer, and counts read for it: each about ten milliseconds of the process, or of PostgreSQL. */
 const ROWS_A_TOKEN = 300;
 const CODE_ROWS_A_TOKEN = 1_000;
-const COUNTS_A_TOKEN = 2_000;
+const COUNTS_A_TOKEN = 5_000;
+/** Read without groups or filters: nobody knows before how many counts there are. */
+const DAYS_A_TOKEN = 10;
+
+const MOST = tokens(MAX_ROWS / ROWS_A_TOKEN);
 
 const INTERVAL_MS: Readonly<Record<Interval, number>> = { hour: 3_600_000, day: 86_400_000, month: 28 * 86_400_000 };
 
-/** How many tokens an answer may cost: without groups it has a row for each interval; with them nobody knows before. */
+/** How many tokens an answer may cost: without groups it has a row for each interval; with them its rows are not known before. */
 export function mostOfMessages({ groupBy, filter, ...period }: UsageQuestion): number {
   const isPlain = groupBy.length === 0 && Object.keys(filter).length === 0;
-  return tokens((isPlain ? intervalsOf(period) : MAX_ROWS) / ROWS_A_TOKEN);
+  if (!isPlain) return MOST;
+  const days = (period.until.getTime() - period.since.getTime()) / INTERVAL_MS.day;
+  return Math.min(MOST, tokens(Math.max(intervalsOf(period) / ROWS_A_TOKEN, days / DAYS_A_TOKEN)));
 }
 
 /** What it cost: at most that. */
 export function messagesPrice({ rows, counts }: UsageAnswer): number {
-  return Math.min(
-    tokens(Math.max(rows.length / ROWS_A_TOKEN, counts / COUNTS_A_TOKEN)),
-    tokens(MAX_ROWS / ROWS_A_TOKEN),
-  );
+  return Math.min(MOST, tokens(Math.max(rows.length / ROWS_A_TOKEN, counts / COUNTS_A_TOKEN)));
 }
 
 type Period = Pick<UsageQuestion, 'since' | 'until' | 'interval'>;

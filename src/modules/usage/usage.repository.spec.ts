@@ -1,14 +1,16 @@
 import fc from 'fast-check';
+import { newId } from '../../common/ids.js';
 import { Factories, type ConnectionRow } from '../../../test/support/factories.js';
 import { beginTransaction } from '../../../test/support/open-transaction.js';
-import { insertMessage, type MessageSpec } from '../../../test/support/message-factory.js';
+import { idAt, insertMessage, type MessageSpec } from '../../../test/support/message-factory.js';
 import { FUZZ_SEED, runs } from '../../../test/support/runs.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { CountingRepository } from './counting.repository.js';
-import { divide, TimeZone } from './periods.js';
+import { bucketsOf, TimeZone } from './periods.js';
 import { type SummedRow, UsageRepository } from './usage.repository.js';
-import { type Group, highestPrice, type Interval, MEASURES } from './usage.types.js';
+import { type Group, highestPrice, type Interval, lateOf, MEASURES, NOTE_LATE, SLOT_MS } from './usage.types.js';
 
+const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const FOREVER = { contents: 0, codes: 0 };
@@ -23,19 +25,14 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-beforeEach(async () => {
-  for (const table of [
-    'usage_count',
-    'usage_total',
-    'usage_codes',
-    'usage_hour',
-    'usage_late',
-    'message',
-    'message_state',
-    'message_content',
-  ]) {
+const clear = async (): Promise<void> => {
+  for (const table of ['usage', 'usage_due', 'message', 'message_state', 'message_content']) {
     await opened.database.execute(`delete from ${table}`);
   }
+};
+
+beforeEach(async () => {
+  await clear();
   const factories = new Factories(opened.database);
   const workspace = await factories.workspace();
   connection = await factories.connection({ organizationId: workspace.id });
@@ -43,24 +40,52 @@ beforeEach(async () => {
   counting = new CountingRepository(opened.database);
 });
 
-const insert = (spec: Partial<MessageSpec>): Promise<{ id: string }> =>
-  insertMessage(opened.database, { connection, status: 'delivered', ...spec });
+const insert = ({ createdAt = new Date(), ...spec }: Partial<MessageSpec>): Promise<{ id: string }> =>
+  insertMessage(opened.database, { connection, status: 'delivered', id: idAt(createdAt), createdAt, ...spec });
+
+const ago = (ms: number): Date => new Date(Date.now() - ms);
+const startOf = (time: Date): Date => new Date(Math.floor(time.getTime() / SLOT_MS) * SLOT_MS);
 
 async function countAll(kept = FOREVER, of = counting): Promise<void> {
-  await of.addHours();
+  await of.addSlots();
+  // Hundreds of older slots without messages would be counted one by one.
+  await opened.database.execute(
+    `delete from usage_due where start < now() - interval '1 day' and counted_at is null
+       and start <> all(array(select date_bin('15 minutes', created_at, 'epoch') from message))`,
+  );
   while (await of.countDue(kept));
 }
 
-/** Until nothing is due at any time; young hours are due again and again. */
+const again = (): Promise<number> =>
+  opened.database.execute('update usage_due set at = clock_timestamp() where at is not null');
+
+/** Counts what is noted and what is due at any time, but for slots that are younger than a day and so due again and again. */
 async function countAllDue(): Promise<void> {
-  const isOld = "next_at is not null and hour < now() - interval '7 days 1 hour'";
   do {
     while (await counting.countDue(FOREVER));
-  } while ((await opened.database.execute(`update usage_hour set next_at = clock_timestamp() where ${isOld}`)) > 0);
+  } while (
+    (await opened.database.execute(
+      `update usage_due set at = clock_timestamp() where at is not null and start < now() - interval '1 day'`,
+    )) > 0
+  );
 }
 
-const again = (): Promise<number> =>
-  opened.database.execute('update usage_hour set next_at = clock_timestamp() where true');
+interface Client {
+  query(sql: string, values: unknown[]): Promise<unknown>;
+}
+
+/** As FactsRepository writes it. */
+async function change(id: string, status: string, client: Client = opened.database): Promise<void> {
+  const late = lateOf([id], Date.now());
+  if (late.length > 0) await client.query(NOTE_LATE, [late]);
+  await client.query('update message_state set status = $2 where message_id = $1', [id, status]);
+}
+
+const due = (): Promise<{ start: Date; at: Date; minutes: number }[]> =>
+  opened.database.query(
+    `select start, at, extract(epoch from at - clock_timestamp())::float8 / 60 as minutes from usage_due
+     where at is not null order by start`,
+  );
 
 function rowsOf(
   since: Date,
@@ -71,18 +96,19 @@ function rowsOf(
     timezone = 'UTC',
   }: { groupBy?: Group[]; interval?: Interval; timezone?: string } = {},
 ): Promise<SummedRow[]> {
-  const { pieces } = divide({ since, until, interval }, new TimeZone(timezone));
-  return repository.summed({ organizationId: connection.organizationId, pieces, groupBy, filter: {} });
+  const buckets = bucketsOf({ since, until, interval }, new TimeZone(timezone));
+  return repository.summed({ organizationId: connection.organizationId, buckets, until, groupBy, filter: {} });
 }
 
-async function submitted(): Promise<number> {
-  const rows = await rowsOf(new Date(Date.now() - 90 * DAY), new Date(Date.now() + HOUR));
-  return rows.reduce((sum, row) => sum + row.submitted, 0);
+/** Of all that is counted. */
+async function sum(measure: (typeof MEASURES)[number]): Promise<number> {
+  const rows = await rowsOf(ago(90 * DAY), new Date(Date.now() + HOUR));
+  return rows.reduce((all, row) => all + row[measure], 0);
 }
 
 describe('UsageRepository', () => {
-  it('counts what happened to messages, in the slot of their submission and in its day', async () => {
-    const at = new Date(Math.floor(Date.now() / DAY) * DAY - 3 * DAY + 5 * HOUR + 20 * 60_000);
+  it('counts what happened to messages, in the slot of their submission', async () => {
+    const at = new Date(Math.floor(Date.now() / DAY) * DAY - 3 * DAY + 5 * HOUR + 20 * MINUTE);
     await insert({ createdAt: at, status: 'read', recipient: '491701234567' });
     await insert({ createdAt: at, status: 'failed', failureCategory: 'expired', recipient: '12042345678' });
     await insert({ createdAt: at, status: 'queued', recipient: '77012345678' });
@@ -104,30 +130,33 @@ describe('UsageRepository', () => {
     );
     for (const [since, until, found] of [
       [day, day + DAY, true],
-      [day + 5 * HOUR + 15 * 60_000, day + 5 * HOUR + 30 * 60_000, true],
-      [day + 5 * HOUR, day + 5 * HOUR + 15 * 60_000, false],
+      [day + 5 * HOUR + 15 * MINUTE, day + 5 * HOUR + 30 * MINUTE, true],
+      [day + 5 * HOUR, day + 5 * HOUR + 15 * MINUTE, false],
     ] as const) {
       const rows = await rowsOf(new Date(since), new Date(until));
-      const sum = (key: 'submitted' | 'accepted' | 'delivered' | 'read' | 'failed' | 'received'): number =>
-        rows.reduce((all, row) => all + row[key], 0);
-      expect([
-        sum('submitted'),
-        sum('accepted'),
-        sum('delivered'),
-        sum('read'),
-        sum('failed'),
-        sum('received'),
-      ]).toEqual(found ? [4, 2, 2, 1, 1, 1] : [0, 0, 0, 0, 0, 0]);
+      const of = (key: (typeof MEASURES)[number]): number => rows.reduce((all, row) => all + row[key], 0);
+      expect(
+        (['submitted', 'accepted', 'delivered', 'read', 'failed', 'received'] as const).map((measure) => of(measure)),
+      ).toEqual(found ? [4, 2, 2, 1, 1, 1] : [0, 0, 0, 0, 0, 0]);
     }
   });
 
+  it('counts nothing of a history, and of the app what follows the sending', async () => {
+    const { id } = await insert({ status: 'read' });
+    const app = await insert({ status: 'read' });
+    await opened.database.execute(`update message set source = 'history' where id = $1`, [id]);
+    await opened.database.execute(`update message set source = 'app' where id = $1`, [app.id]);
+    await countAll();
+    expect([await sum('submitted'), await sum('read')]).toEqual([0, 1]);
+  });
+
   it('counts nothing twice, however many count at once and however often', async () => {
-    for (let day = 0; day < 3; day++) await insert({ createdAt: new Date(Date.now() - day * DAY) });
+    for (let day = 0; day < 3; day++) await insert({ createdAt: ago(day * DAY) });
     const other = new CountingRepository(opened.database);
     await Promise.all([countAll(), countAll(FOREVER, other)]);
     await again();
     await Promise.all([countAll(), countAll(FOREVER, other)]);
-    expect(await submitted()).toBe(3);
+    expect(await sum('submitted')).toBe(3);
   });
 
   it('a count that is broken off leaves what was counted before', async () => {
@@ -141,33 +170,57 @@ describe('UsageRepository', () => {
         throw new Error('the worker ends here');
       }),
     ).rejects.toThrow('the worker ends here');
-    expect(await submitted()).toBe(1);
+    expect(await sum('submitted')).toBe(1);
     await countAll();
-    expect(await submitted()).toBe(2);
+    expect(await sum('submitted')).toBe(2);
   });
 
-  it('counts of the present hour its last quarter only, and all of it when the quarter is over', async () => {
-    // An hour whose third quarter is the present one.
-    const { quarter } = await opened.database.row<{ quarter: Date }>(
-      `select date_bin('15 minutes', clock_timestamp() - interval '1 minute', '2000-01-01 00:00:00+00') as quarter`,
+  it('reads what was submitted, however many numbers there are', async () => {
+    await opened.database.execute(
+      `insert into connection (id, organization_id, phone_number_id, waba_id, phone_number, status, token_ciphertext)
+       select gen_random_uuid(), $1, '77' || n, '77', lpad(n::text, 10, '3'), 'connected', '\\x00'
+       from generate_series(1, 5000) as n`,
+      [connection.organizationId],
     );
-    const hour = new Date(quarter.getTime() - HOUR / 2);
-    await opened.database.execute('insert into usage_hour (hour, next_at) values ($1, now())', [hour]);
-    await insert({ createdAt: new Date(quarter.getTime() - 1), status: 'sent' });
-    await insert({ createdAt: quarter, status: 'sent' });
-    const counted = async (): Promise<number[]> => {
-      await again();
-      expect(await counting.countDue(FOREVER)).toBe(true);
-      const rows = await rowsOf(hour, new Date(hour.getTime() + HOUR), { groupBy: ['type'] });
-      const sum = (key: 'submitted' | 'delivered'): number => rows.reduce((all, row) => all + row[key], 0);
-      return [sum('submitted'), sum('delivered')];
+    const createdAt = new Date();
+    for (let n = 0; n < 20; n++) await insert({ createdAt });
+    await insert({ createdAt: ago(HOUR) });
+    await opened.database.execute('insert into usage_due values ($1, clock_timestamp())', [startOf(createdAt)]);
+    const rowsRead = async (): Promise<number[]> => {
+      const rows = await opened.database.query<{ rows: number }>(
+        `select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::integer as rows
+         from unnest('{connection,message,message_state}'::text[]) with ordinality as t (name, place)
+         left join pg_stat_xact_user_tables on relname = name and schemaname = 'public' order by place`,
+      );
+      return rows.map(({ rows: count }) => count);
     };
-    expect(await counted()).toEqual([2, 0]);
-    await opened.database.execute(`update message_state set status = 'delivered'`);
-    expect(await counted()).toEqual([2, 1]);
-    await opened.database.execute(`update usage_hour set counted_at = counted_at - interval '15 minutes'`);
-    expect(await counted()).toEqual([2, 2]);
-    expect(await counted()).toEqual([2, 2]);
+    const read = await opened.database.transaction(async () => {
+      const before = await rowsRead();
+      await counting.countDue(FOREVER);
+      return (await rowsRead()).map((count, index) => count - (before[index] ?? 0));
+    });
+    expect(read).toEqual([0, 20, 20]);
+  });
+
+  it('counts the present slot every half minute, and an ended one at its times', async () => {
+    await countAll();
+    const [present] = await due();
+    expect(present?.minutes).toBeGreaterThan(0.4);
+    expect(present?.minutes).toBeLessThan(0.7);
+
+    const regular = async (age: number): Promise<number | null> => {
+      await opened.database.execute('delete from usage_due');
+      const start = startOf(ago(age));
+      await opened.database.execute('insert into usage_due values ($1, clock_timestamp())', [start]);
+      expect(await counting.countDue(FOREVER)).toBe(true);
+      const [left] = await due();
+      return left === undefined ? null : (left.at.getTime() - start.getTime()) / MINUTE;
+    };
+    // The start of a slot is up to a quarter of an hour older than what it has.
+    expect(await regular(36 * MINUTE)).toBe(75);
+    expect(await regular(80 * MINUTE)).toBe(23 * 60);
+    expect(await regular(22 * HOUR)).toBe(23 * 60);
+    expect(await regular(23 * HOUR)).toBeNull();
   });
 
   it('times are of delivered messages only', async () => {
@@ -178,115 +231,202 @@ describe('UsageRepository', () => {
       [id],
     );
     await countAll();
-    const [row] = await rowsOf(new Date(Date.now() - DAY), new Date(Date.now() + HOUR), { groupBy: ['type'] });
+    const [row] = await rowsOf(ago(DAY), new Date(Date.now() + HOUR), { groupBy: ['type'] });
     expect(row?.delivery).toEqual(Array.from({ length: 16 }, (_, index) => (index === 3 ? 1 : 0)));
   });
 
-  it('an hour is counted at its times, and once more before retention, which waits for it', async () => {
-    const at = new Date(Date.now() - 29.95 * DAY);
-    const { id } = await insert({ createdAt: at, type: 'template', content: { name: 'news' } });
-    const kept = { contents: 30, codes: 0 };
-    await counting.addHours();
-    // The end of its hour: the next one is not due before retention yet.
-    const before = new Date(Math.floor(at.getTime() / HOUR) * HOUR + HOUR);
-    expect((await counting.countedBefore(before)).getTime()).toBeLessThanOrEqual(at.getTime());
-    await countAll(kept);
-    expect(await counting.countedBefore(before)).toEqual(before);
-
-    // Contents are gone now: the hour keeps what it says.
-    await opened.database.execute('delete from message_content where message_id = $1', [id]);
-    await opened.database.execute(`update message set created_at = created_at - interval '2 days' where id = $1`, [id]);
-    await again();
-    await opened.database.execute(`update usage_hour set next_at = null where hour > now() - interval '29 days'`);
-    await opened.database.execute(
-      `update usage_hour set hour = hour - interval '1 day' where hour < now() - interval '29 days'`,
-    );
-    for (const table of ['usage_count', 'usage_total']) {
-      await opened.database.execute(`update ${table} set start = start - interval '1 day'`);
-    }
-    while (await counting.countDue(kept));
-    const rows = await rowsOf(new Date(Date.now() - 40 * DAY), new Date(), { groupBy: ['template'] });
-    expect(rows.map(({ template, submitted: count }) => [template, count])).toEqual([['news', 1]]);
-  });
-
-  it('says the same of all messages, of numbers and in detail, in every zone', async () => {
+  it('says the same of all messages and of each group, in every zone', async () => {
     const statuses = ['read', 'delivered', 'failed', 'queued', 'received'] as const;
     const now = Date.now();
     for (let n = 0; n < 60; n++) {
       const status = statuses[n % statuses.length] ?? 'read';
-      await insert({
-        createdAt: new Date(now - n * 97 * 60_000),
-        status,
-        recipient: n % 2 ? '491701234567' : '12042345678',
-      });
+      const recipient = n % 2 ? '491701234567' : '12042345678';
+      await insert({ createdAt: new Date(now - n * 97 * MINUTE), status, recipient });
     }
     await opened.database.execute(
       `update message_state set billable = status = 'read', pricing_category = 'utility', pricing_type = 'regular'`,
     );
     await countAll();
-    const [since, until] = [
-      new Date(Math.floor((now - 4 * DAY) / HOUR) * HOUR),
-      new Date(Math.ceil(now / HOUR) * HOUR),
-    ];
+    const [since, until] = [startOf(new Date(now - 5 * DAY)), startOf(new Date(now + HOUR))];
     const sumsOf = (rows: SummedRow[]) => {
       const sums = new Map<string, number>();
-      const add = (key: unknown[], count: number) => sums.set(key.join(' '), (sums.get(key.join(' ')) ?? 0) + count);
-      for (const { bucket, connection: number, category, kinds, delivery, ...row } of rows) {
-        for (const measure of MEASURES) add([bucket, number, category, measure], row[measure]);
-        for (const [index, count] of delivery.entries()) add([bucket, number, category, 'delivery', index], count);
-        for (const [submittedOf, failed, ...kind] of kinds.map(
-          (each) => [each[4], each[5], ...each.slice(0, 4)] as const,
-        )) {
-          add([bucket, number, category, 'submitted', ...kind], submittedOf);
-          add([bucket, number, category, 'failed', ...kind], failed);
+      const add = (key: unknown[], count: number): void => {
+        if (count > 0) sums.set(key.join(' '), (sums.get(key.join(' ')) ?? 0) + count);
+      };
+      for (const { bucket, kinds, delivery, ...row } of rows) {
+        for (const measure of MEASURES) add([bucket, measure], row[measure]);
+        for (const [index, count] of delivery.entries()) add([bucket, 'delivery', index], count);
+        for (const [billable, type, category, failure, count, failed] of kinds) {
+          add([bucket, 'submitted', billable, type, category, failure], count);
+          add([bucket, 'failed', billable, type, category, failure], failed);
         }
       }
       return sums;
     };
     for (const timezone of ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'America/Los_Angeles', 'Asia/Kathmandu']) {
       for (const interval of ['hour', 'day', 'month'] as const) {
-        for (const groupBy of [[], ['connection'], ['category'], ['category', 'connection']] satisfies Group[][]) {
-          const options = { interval, timezone };
-          const coarse = await rowsOf(since, until, { ...options, groupBy });
-          const detailed = await rowsOf(since, until, { ...options, groupBy: [...groupBy, 'type'] });
-          expect(sumsOf(coarse)).toEqual(sumsOf(detailed));
-          expect(coarse.reduce((sum, row) => sum + row.submitted + row.received, 0)).toBe(60);
+        const all = await rowsOf(since, until, { interval, timezone });
+        expect(all.reduce((total, row) => total + row.submitted + row.received, 0)).toBe(60);
+        for (const groupBy of [['connection'], ['category', 'type'], ['country', 'source']] satisfies Group[][]) {
+          expect(sumsOf(await rowsOf(since, until, { interval, timezone, groupBy }))).toEqual(sumsOf(all));
         }
       }
     }
   });
 
-  it('counts an hour again where a message of it changes after its last regular count', async () => {
-    const at = new Date(Date.now() - 9 * DAY);
+  it('says up to when all is counted', async () => {
+    expect(await counting.asOf()).toBeNull();
+    const before = Date.now();
+    await countAll();
+    const asOf = (await counting.asOf())?.getTime() ?? 0;
+    expect(asOf).toBeGreaterThan(before - 1_000);
+    // Neither a count of an ended slot nor a late change says anything of the present one.
+    const old = await insert({ createdAt: ago(9 * DAY) });
+    await change(old.id, 'read');
+    while (await counting.countDue(FOREVER));
+    expect((await counting.asOf())?.getTime()).toBe(asOf);
+    const start = startOf(ago(3 * HOUR));
+    await opened.database.execute('insert into usage_due values ($1, clock_timestamp())', [start]);
+    expect(await counting.asOf()).toEqual(start);
+  });
+
+  it('removes what is older than 25 months, and no workspace sees another', async () => {
+    await insert({ createdAt: ago(2 * DAY) });
+    await countAll();
+    expect(await counting.remove(ago(3 * DAY), 1_000)).toBe(0);
+    const own = connection;
+    connection = { ...connection, organizationId: (await new Factories(opened.database).workspace()).id };
+    expect(await sum('submitted')).toBe(0);
+    connection = own;
+    expect(await counting.remove(new Date(), 1_000)).toBeGreaterThan(0);
+    expect(await sum('submitted')).toBe(0);
+  });
+});
+
+describe('what changes late', () => {
+  it('is of messages whose slot began 22 hours ago', () => {
+    const now = Date.parse('2026-11-28T22:00:00Z');
+    const [late, young] = [idAt(new Date('2026-11-28T00:14:59.999Z')), idAt(new Date('2026-11-28T00:15:00Z'))];
+    expect(lateOf([late, young, newId()], now)).toEqual([late]);
+  });
+
+  it('is counted minutes later, once however often it changes, and retention waits for it', async () => {
+    const at = ago(9 * DAY);
     const { id } = await insert({ createdAt: at, status: 'sent' });
     await countAll();
-    const left = () => counting.countedBefore(new Date(Date.now() - 8.5 * DAY));
-    const before = await left();
-    expect(before.getTime()).toBeGreaterThan(at.getTime());
-    await opened.database.execute(`update message_state set status = 'delivered' where message_id = $1`, [id]);
-    expect((await left()).getTime()).toBeLessThanOrEqual(at.getTime());
-    // It is due minutes later, so that many changes are one count.
+    const left = () => counting.countedBefore(ago(8.5 * DAY));
+    expect((await left()).getTime()).toBeGreaterThan(at.getTime());
+    await change(id, 'delivered');
+    await change(id, 'read');
+    expect(await left()).toEqual(startOf(at));
     expect(await counting.countDue(FOREVER)).toBe(false);
+    const [noted, ...others] = (await due()).filter(({ start }) => start < ago(DAY));
+    expect([noted?.start, others]).toEqual([startOf(at), []]);
+    expect(noted?.minutes).toBeGreaterThan(4);
+    expect(noted?.minutes).toBeLessThan(6);
     await again();
     await countAll();
-    expect((await rowsOf(new Date(Date.now() - 30 * DAY), new Date())).map(({ delivered }) => delivered)).toEqual([1]);
+    expect([await sum('submitted'), await sum('read')]).toEqual([1, 1]);
+    expect((await left()).getTime()).toBeGreaterThan(at.getTime());
   });
 
-  it('counts what a transaction commits that was open while its hour was counted', async () => {
-    const { id } = await insert({ createdAt: new Date(Date.now() - 9 * DAY), status: 'sent' });
-    await countAll();
-    // The hour is due again already, so nothing else says that it changes.
+  it('is counted the later, the more messages the slot has, after a quarter of its age at most and before retention', async () => {
+    const minutesOf = async (age: number, messages: number, kept = FOREVER): Promise<number> => {
+      await clear();
+      const { id } = await insert({ createdAt: ago(age) });
+      await countAll();
+      await opened.database.execute('update usage set submitted = $1', [messages]);
+      await change(id, 'read');
+      await counting.countDue(kept);
+      const start = startOf(ago(age));
+      return Math.round((await due()).find((each) => each.start.getTime() === start.getTime())?.minutes ?? NaN);
+    };
+    expect(await minutesOf(2 * DAY, 100)).toBe(5);
+    expect(await minutesOf(2 * DAY, 3_600)).toBe(60);
+    const quarter = (await minutesOf(2 * DAY, 1_000_000)) / 60;
+    expect(quarter).toBeGreaterThanOrEqual(12);
+    expect(quarter).toBeLessThan(12.1);
+    const left = await minutesOf(29 * DAY, 1_000_000, { contents: 30, codes: 0 });
+    expect(left).toBeGreaterThan(21 * 60);
+    expect(left).toBeLessThanOrEqual(22 * 60);
+  });
+
+  it('is not counted once contents are gone: a count would know less than the figures, or nothing', async () => {
+    const kept = { contents: 30, codes: 0 };
+    const { id } = await insert({ createdAt: ago(31 * DAY), type: 'template', content: { name: 'news' } });
+    // What was never counted is, whatever its age.
+    await countAll(kept);
+    await opened.database.execute('delete from message_content');
+    await change(id, 'read');
+    await counting.countDue(kept);
     await again();
-    const late = await beginTransaction(opened.url);
-    await late.query(`update message_state set status = 'read' where message_id = $1`, [id]);
+    await countAll(kept);
+    await opened.database.execute('delete from message');
+    await opened.database.query(NOTE_LATE, [[id]]);
+    await counting.countDue(kept);
+    await again();
+    await countAll(kept);
+    const rows = await rowsOf(ago(40 * DAY), new Date(), { groupBy: ['template'] });
+    expect(rows.map(({ template, submitted }) => [template, submitted])).toEqual([['news', 1]]);
+    expect((await due()).filter(({ start }) => start < ago(DAY))).toEqual([]);
+  });
+
+  it('is counted where its transaction was open while the slot was', async () => {
+    const { id } = await insert({ createdAt: ago(9 * DAY), status: 'sent' });
     await countAll();
-    await late.query('commit');
-    await late.end();
+    await change(id, 'delivered');
+    await counting.countDue(FOREVER);
+    // The slot is due already, so nothing but its own note says that it changes again.
+    const open = await beginTransaction(opened.url);
+    await change(id, 'read', open);
     await countAllDue();
-    expect((await rowsOf(new Date(Date.now() - 30 * DAY), new Date())).map(({ read }) => read)).toEqual([1]);
+    expect([await sum('delivered'), await sum('read')]).toEqual([1, 0]);
+    await open.query('commit');
+    await open.end();
+    await countAllDue();
+    expect(await sum('read')).toBe(1);
   });
 
-  it('counts what was committed in the end, whichever transactions were open during its counts', async () => {
+  it('of a slot of the last day needs no note: it is counted once more an hour after notes have begun', async () => {
+    const createdAt = ago(21 * HOUR);
+    const { id } = await insert({ createdAt, status: 'sent' });
+    await countAll();
+    const open = await beginTransaction(opened.url);
+    await change(id, 'read', open);
+    await again();
+    await countAll();
+    expect(await opened.database.query('select from usage_due where at is null')).toEqual([]);
+    await open.query('commit');
+    await open.end();
+    const slot = (await due()).find(({ start }) => start.getTime() === startOf(createdAt).getTime());
+    expect((slot?.at.getTime() ?? 0) - (slot?.start.getTime() ?? 0)).toBe(23 * HOUR);
+    await again();
+    await countAll();
+    expect(await sum('read')).toBe(1);
+  });
+
+  it('counts a message whose transaction was open during the first counts of its slot', async () => {
+    await insert({ createdAt: ago(20 * MINUTE) });
+    await countAll();
+    const open = await beginTransaction(opened.url);
+    const createdAt = ago(18 * MINUTE);
+    const rows = {
+      execute: async (sql: string, values?: readonly unknown[]) =>
+        (await open.query(sql, [...(values ?? [])])).rowCount ?? 0,
+    };
+    await insertMessage(rows, { connection, status: 'sent', id: idAt(createdAt), createdAt });
+    await again();
+    await countAll();
+    expect(await sum('submitted')).toBe(1);
+    await open.query('commit');
+    await open.end();
+    expect((await due()).map(({ start }) => start.getTime())).toContain(startOf(createdAt).getTime());
+    await again();
+    await countAll();
+    expect(await sum('submitted')).toBe(2);
+  });
+
+  it('is in the counts in the end, whichever transactions were open during them', async () => {
     const statuses = ['sent', 'delivered', 'read', 'failed'] as const;
     const step = fc.record({
       act: fc.constantFrom('change', 'change', 'commit', 'undo', 'due', 'count', 'count'),
@@ -297,17 +437,14 @@ describe('UsageRepository', () => {
     for (const client of clients) await client.query('rollback');
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
-        for (const table of ['usage_count', 'usage_total', 'usage_hour', 'usage_late', 'message', 'message_state']) {
-          await opened.database.execute(`delete from ${table}`);
-        }
-        // Two of each hour, one of them right behind its last regular count.
+        await clear();
+        // Two of each slot, one of them right behind its last regular count.
         const ids: string[] = [];
-        for (const age of [9 * DAY, 9 * DAY, 7 * DAY + 2 * HOUR, 7 * DAY + 2 * HOUR]) {
-          ids.push((await insert({ createdAt: new Date(Date.now() - age), status: 'sent' })).id);
+        for (const age of [9 * DAY, 9 * DAY, 25 * HOUR, 25 * HOUR]) {
+          ids.push((await insert({ createdAt: startOf(ago(age)), status: 'sent' })).id);
         }
         await opened.database.execute(
-          `insert into usage_hour (hour, next_at)
-           select distinct date_trunc('hour', created_at, 'UTC'), now() from message`,
+          `insert into usage_due (start, at) select distinct created_at, now() from message`,
         );
         const isOpen = new Set<number>();
         for (const { act, message, status } of steps) {
@@ -315,62 +452,56 @@ describe('UsageRepository', () => {
           if (act === 'change') {
             if (!isOpen.has(message)) await client?.query('begin');
             isOpen.add(message);
-            await client?.query('update message_state set status = $2 where message_id = $1', [ids[message], status]);
+            await change(ids[message] ?? '', status, client);
           } else if (act === 'due') await again();
           else if (act === 'count') while (await counting.countDue(FOREVER));
           else if (isOpen.delete(message)) await client?.query(act === 'commit' ? 'commit' : 'rollback');
         }
         for (const message of isOpen) await clients[message]?.query('commit');
         await countAllDue();
-        const { wanted } = await opened.database.row<{ wanted: Record<string, number> }>(
-          `select json_build_object('submitted', count(*), 'read', count(*) filter (where status = 'read'),
-             'delivered', count(*) filter (where status in ('delivered', 'read') or delivered_at is not null),
-             'failed', count(*) filter (where status = 'failed')) as wanted from message_state`,
+        const { wanted } = await opened.database.row<{ wanted: number[] }>(
+          `select json_build_array(count(*), count(*) filter (where status = 'read'),
+             count(*) filter (where status in ('delivered', 'read') or delivered_at is not null),
+             count(*) filter (where status = 'failed')) as wanted from message_state`,
         );
-        const rows = await rowsOf(new Date(Date.now() - 30 * DAY), new Date());
-        const sum = (key: 'submitted' | 'read' | 'delivered' | 'failed'): number =>
-          rows.reduce((all, row) => all + row[key], 0);
-        const counted = [sum('submitted'), sum('read'), sum('delivered'), sum('failed')];
-        expect(counted).toEqual([wanted.submitted, wanted.read, wanted.delivered, wanted.failed]);
+        const counted = [await sum('submitted'), await sum('read'), await sum('delivered'), await sum('failed')];
+        expect(counted).toEqual(wanted);
       }),
       { numRuns: runs(25), seed: FUZZ_SEED },
     );
     for (const client of clients) await client.end();
   });
+});
 
-  it('leaves an hour alone where a message of the last week changes', async () => {
-    const { id } = await insert({ createdAt: new Date(Date.now() - 2 * DAY), status: 'sent' });
+describe('a clock that is set', () => {
+  it('forward and back: the slots of the present day are counted', async () => {
+    await insert({});
     await countAll();
-    const times = () => opened.database.query('select hour, next_at from usage_hour order by hour');
-    const before = await times();
-    await opened.database.execute(`update message_state set status = 'delivered' where message_id = $1`, [id]);
-    expect(await times()).toEqual(before);
-  });
-
-  it('asks for the present hour again after half a minute, and says up to when all is counted', async () => {
-    await countAll();
-    const [row] = await opened.database.query<{ seconds: number }>(
-      'select extract(epoch from next_at - counted_at)::float8 as seconds from usage_hour order by hour desc limit 1',
-    );
-    expect(row?.seconds).toBeGreaterThanOrEqual(30);
-    const asOf = await counting.asOf();
-    expect(asOf).not.toBeNull();
+    // As they are where the clock was two days ahead: the rows of then, and none of the present day.
     await opened.database.execute(
-      `insert into usage_hour (hour, next_at) select hour - interval '3 hours', now() from usage_hour order by hour limit 1`,
+      `update usage_due set start = start + interval '2 days', at = at + interval '2 days', counted_at = counted_at + interval '2 days'`,
     );
-    expect((await counting.asOf())?.getTime()).toBeLessThan(asOf?.getTime() ?? 0);
+    // As ClockSteps does.
+    await again();
+    await insert({});
+    await insert({ createdAt: ago(3 * HOUR) });
+    await countAll();
+    expect(await sum('submitted')).toBe(3);
+    expect((await counting.asOf())?.getTime()).toBeLessThanOrEqual(Date.now() + 1_000);
+    const present = startOf(new Date()).getTime();
+    const rows = (await due()).filter(({ start, minutes }) => start.getTime() === present && minutes < 1);
+    expect(rows).toHaveLength(1);
   });
 
-  it('removes what is older than 25 months, and no workspace sees another', async () => {
-    await insert({ createdAt: new Date(Date.now() - 2 * DAY) });
+  it('forward: no slot between is left out', async () => {
+    await insert({ createdAt: ago(5 * DAY) });
     await countAll();
-    expect(await counting.remove(new Date(Date.now() - 3 * DAY), 1_000)).toBe(0);
-    const own = connection;
-    connection = { ...connection, organizationId: (await new Factories(opened.database).workspace()).id };
-    expect(await submitted()).toBe(0);
-    connection = own;
-    expect(await counting.remove(new Date(), 1_000)).toBeGreaterThan(0);
-    expect(await submitted()).toBe(0);
+    await opened.database.execute(
+      `update usage_due set start = start - interval '4 days', counted_at = counted_at - interval '4 days'`,
+    );
+    await insert({ createdAt: ago(3 * DAY) });
+    await countAll();
+    expect(await sum('submitted')).toBe(2);
   });
 });
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../infrastructure/database/database.js';
-import { DELIVERY_COLUMNS, FIGURES, TOTALED } from './counting.repository.js';
-import type { Piece } from './periods.js';
+import { DELIVERY_COLUMNS, FIGURES } from './counting.repository.js';
+import type { Bucket } from './periods.js';
 import {
   CODE_MEASURES,
   type CodeFigures,
@@ -45,9 +45,14 @@ export interface Volume {
   messages: number;
 }
 
-interface Asked {
+/** What is asked for: the last bucket ends at `until`. */
+interface Period {
   organizationId: string;
-  pieces: readonly Piece[];
+  buckets: readonly Bucket[];
+  until: Date;
+}
+
+interface Asked extends Period {
   groupBy: readonly Group[];
   filter: Partial<Record<Group, string>>;
 }
@@ -68,12 +73,12 @@ export class UsageRepository {
       billed_category: 'case when u.billable then u.category end',
       failure_category: 'u.failure_category',
     };
-    const figures = `${FIGURES.map((column) => `sum(p.sign * u.${column}) as ${column}`).join(', ')}, count(*) as counts`;
-    const { sql, values, groups } = grouped(asked, kind, figures, COUNTED, 'workspace');
-    const sums = MEASURES.map((measure) => `sum(${measure})::float8 as ${measure}`).join(', ');
+    const figures = `${FIGURES.map((column) => `sum(u.${column}) as ${column}`).join(', ')}, count(*) as counts`;
+    const { sql, values, groups } = grouped(asked, kind, figures, COUNTED);
+    const sums = MEASURES.map((measure) => `coalesce(sum(${measure}), 0)::float8 as ${measure}`).join(', ');
     return this.database.query<SummedRow>(
-      `select bucket, ${groups} ${sums}, sum(counts)::float8 as counts, json_build_array(${DELIVERY_COLUMNS.map((column) => `sum(${column})`).join(', ')}) as delivery,
-         coalesce(json_agg(json_build_array(${Object.keys(kind).join(', ')}, submitted, failed))
+      `select bucket, ${groups} ${sums}, sum(counts)::float8 as counts, json_build_array(${DELIVERY_COLUMNS.map((column) => `coalesce(sum(${column}), 0)`).join(', ')}) as delivery,
+         coalesce(json_agg(json_build_array(${Object.keys(kind).join(', ')}, coalesce(submitted, 0), coalesce(failed, 0)))
            filter (where billable is not null or failure_category is not null), '[]') as kinds
        from (${sql}) as k group by ${groups} bucket limit ${MAX_ROWS + 1}`,
       values,
@@ -81,9 +86,9 @@ export class UsageRepository {
   }
 
   billed(asked: Asked): Promise<BilledRow[]> {
-    const by = { month: MONTH, country: 'u.country', '"billedCategory"': 'u.category', account: 'u.account' };
-    const sum = 'sum(p.sign * u.submitted)::float8 as messages';
-    const { sql, values } = grouped(asked, by, sum, 'case when u.billable then u.submitted else 0 end', 'account');
+    const by = { month: MONTH, country: 'u.country', '"billedCategory"': 'u.category', account: 'k.waba_id' };
+    const sum = 'sum(u.submitted)::float8 as messages';
+    const { sql, values } = grouped(asked, by, sum, 'u.billable and u.submitted > 0');
     return this.database.query<BilledRow>(`${sql} limit ${MAX_BILLED + 1}`, values);
   }
 
@@ -95,23 +100,28 @@ export class UsageRepository {
   /** Of all workspaces, since the beginning of the month before this one. */
   lately(): Promise<Omit<BilledRow, 'bucket'>[]> {
     return this.database.query(
-      `select ${MONTH} as month, u.country, u.category as "billedCategory", u.account, sum(u.submitted)::float8 as messages
-       from usage_total u
-       where u.level = 'account' and u.span = 'day' and u.billable
-         and u.start >= date_trunc('month', now() - interval '1 month', 'UTC')
-       group by 1, 2, 3, 4 having sum(u.submitted) > 0`,
+      `select ${MONTH} as month, u.country, u.category as "billedCategory", k.waba_id as account,
+         sum(u.submitted)::float8 as messages
+       from usage u left join connection k on k.id = u.connection_id and k.organization_id = u.organization_id
+       where u.billable and u.submitted > 0 and u.start >= date_trunc('month', now() - interval '1 month', 'UTC')
+       group by 1, 2, 3, 4`,
     );
   }
 
-  codes(projectId: string, organizationId: string, pieces: readonly Piece[]): Promise<(CodeFigures & CodeKey)[]> {
-    const sums = CODE_MEASURES.map((measure) => `sum(p.sign * u.${measure})::float8 as ${measure}`).join(', ');
+  codes(projectId: string, period: Period): Promise<(CodeFigures & CodeKey)[]> {
+    const figures: Record<keyof CodeFigures, string> = {
+      requested: 'submitted',
+      sent: 'sent',
+      delivered: 'delivered',
+      verified: 'verified',
+      expired: 'expired',
+      failed: 'failed',
+    };
+    const sums = CODE_MEASURES.map((measure) => `sum(u.${figures[measure]})::float8 as ${measure}`).join(', ');
     return this.database.query<CodeFigures & CodeKey>(
-      `select p.bucket, u.country, ${sums}
-       from ${PIECES} cross join lateral (
-         select u.* from usage_codes u where u.organization_id = $1 and u.project_id = $7 and ${IN_PIECE} offset 0) u
-       group by p.bucket, u.country having sum(p.sign * u.requested) > 0
-       order by p.bucket, u.country limit ${MAX_ROWS + 1}`,
-      [organizationId, ...valuesOf(pieces), projectId],
+      `select ${BUCKET} as bucket, u.country, ${sums} from usage u where ${IN_PERIOD} and u.project_id = $5
+       group by 1, 2 order by 1, 2 limit ${MAX_ROWS + 1}`,
+      [...valuesOf(period), projectId],
     );
   }
 
@@ -144,12 +154,13 @@ export class UsageRepository {
 
   /** Messages of the present UTC month by workspace, the largest first; the last row has all the others. */
   largest(limit: number): Promise<({ workspace: string } & Record<Measure, number>)[]> {
-    const sums = MEASURES.map((measure) => `sum(${measure})::float8 as ${measure}`).join(', ');
+    const sums = MEASURES.map((measure) => `coalesce(sum(${measure}), 0)::float8 as ${measure}`).join(', ');
     return this.database.query(
       `with counted as (
-         select organization_id, ${sums}, row_number() over (order by sum(submitted + received) desc) as place
-         from usage_total
-         where level = 'workspace' and span = 'day' and start >= date_trunc('month', now(), 'UTC') group by organization_id
+         select organization_id, ${sums},
+           row_number() over (order by coalesce(sum(submitted), 0) + coalesce(sum(received), 0) desc) as place
+         from usage
+         where connection_id is not null and start >= date_trunc('month', now(), 'UTC') group by organization_id
        )
        select case when place <= $1 then organization_id::text else 'other' end as workspace, ${sums}
        from counted group by 1`,
@@ -172,33 +183,27 @@ const COLUMNS: Readonly<Record<Group, string>> = {
   source: 'source',
 };
 
-/**
- * Sums by bucket, by the groups that are asked for and by other expressions, where `weight` is not nothing.
- *
- * @param level of the totals that suffice where numbers are not asked for
- */
+/** Sums by bucket, by the groups that are asked for and by other expressions, of the rows that meet the condition. */
 function grouped(
-  { organizationId, pieces, groupBy, filter }: Asked,
+  { groupBy, filter, ...period }: Asked,
   by: Readonly<Record<string, string>>,
   sums: string,
-  weight: string,
-  level: 'workspace' | 'account',
+  condition: string,
 ): { sql: string; values: unknown[]; groups: string } {
-  const asked = [...groupBy, ...GROUPS.filter((group) => filter[group] !== undefined)];
-  const isCoarse = asked.every((group) => group === 'connection' || group === 'category');
-  const source = isCoarse ? TOTALS[asked.includes('connection') ? 'number' : level] : COUNTS;
-  const filters = filterSql(filter, 7);
+  const filters = filterSql(filter, 5);
   const expressions = { ...by, ...Object.fromEntries(groupBy.map((group) => [`"${group}"`, `u.${COLUMNS[group]}`])) };
   const columns = Object.entries(expressions).map(([name, expression]) => `${expression} as ${name}`);
+  const places = ['bucket', ...columns].map((_, index) => index + 1).join(', ');
   const sql = `
-    select p.bucket, ${columns.join(', ')}, ${sums}
-    from ${PIECES}
-    cross join lateral (${source} offset 0) u
-    where true${filters.sql}
-    group by ${['p.bucket', ...Object.values(expressions)].join(', ')}
-    having sum(p.sign * (${weight})) > 0`;
-  const values = [organizationId, ...valuesOf(pieces), ...filters.values];
-  return { sql, values, groups: groupBy.map((group) => `"${group}",`).join(' ') };
+    select ${[`${BUCKET} as bucket`, ...columns].join(', ')}, ${sums}
+    from usage u left join connection k on k.id = u.connection_id and k.organization_id = $1
+    where ${IN_PERIOD} and u.connection_id is not null and (${condition})${filters.sql}
+    group by ${places}`;
+  return {
+    sql,
+    values: [...valuesOf(period), ...filters.values],
+    groups: groupBy.map((group) => `"${group}",`).join(' '),
+  };
 }
 
 function filterSql(filter: Partial<Record<Group, string>>, next: number): { sql: string; values: unknown[] } {
@@ -214,43 +219,30 @@ function filterSql(filter: Partial<Record<Group, string>>, next: number): { sql:
   return { sql: conditions.join(''), values };
 }
 
-/** SQL: `valuesOf` as a relation. */
-const PIECES = `unnest($2::integer[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::integer[])
-  as p (bucket, span, since, until, sign)`;
-
-/** The values of $2 to $6, which belong to `PIECES`. */
-function valuesOf(pieces: readonly Piece[]): unknown[] {
-  return (['bucket', 'span', 'from', 'to', 'sign'] as const).map((name) => pieces.map((piece) => piece[name]));
+/** The values of $1 to $4, which belong to `IN_PERIOD` and `BUCKET`. */
+function valuesOf({ organizationId, buckets, until }: Period): unknown[] {
+  return [organizationId, buckets[0]?.start, until, buckets.map(({ start }) => start)];
 }
 
+const IN_PERIOD = 'u.organization_id = $1 and u.start >= $2 and u.start < $3';
+
+/** SQL: the place of the row's bucket among those that are asked for. */
+const BUCKET = 'width_bucket(u.start, $4::timestamptz[]) - 1';
+
 // What was sent in the app was never submitted.
-const COUNTED = 'u.submitted + u.accepted + u.failed + u.received';
-
-const IN_PIECE = 'u.start >= p.since and u.start < p.until';
-
-// Each source has offset 0 behind it: one look into the index for each piece.
-const COUNTS = `
-  select u.*, k.waba_id as account from usage_count u
-  left join connection k on k.id = u.connection_id and k.organization_id = u.organization_id
-  where u.organization_id = $1 and u.span = case p.span when 'day' then 'day' else 'slot' end and ${IN_PIECE}`;
-
-// What is less than an hour is in usage_count only.
-const totals = (level: 'workspace' | 'account' | 'number'): string => `
-  select u.start, u.account, u.connection_id, ${TOTALED.map((column) => `u.${column}`).join(', ')} from usage_total u
-  where u.organization_id = $1 and u.level = '${level}' and u.span = p.span and ${IN_PIECE}
-  union all
-  select c.start, c.account, c.connection_id, ${TOTALED.map((column) => `c.${column}`).join(', ')} from (${COUNTS}) c
-  where p.span = 'slot'`;
-const TOTALS = { workspace: totals('workspace'), account: totals('account'), number: totals('number') };
+const COUNTED = 'num_nonnulls(u.submitted, u.accepted, u.failed, u.received) > 0';
 
 const MONTH = `to_char(u.start at time zone 'UTC', 'YYYY-MM')`;
 
+// Of each account of the workspace all numbers, also those of other workspaces.
 const VOLUMES = `
+with shared as materialized (
+  select id, organization_id, waba_id from connection
+  where waba_id in (select waba_id from connection where organization_id = $1)
+)
 select ${MONTH} as month, k.waba_id as account, u.country, u.category, sum(u.submitted)::float8 as messages
-from connection own
-join connection k on k.waba_id = own.waba_id
-join usage_total u on u.organization_id = k.organization_id and u.level = 'number' and u.span = 'day' and u.connection_id = k.id
-where own.organization_id = $1 and u.billable and u.start >= date_trunc('month', $2::timestamptz, 'UTC')
+from usage u join shared k on k.id = u.connection_id and k.organization_id = u.organization_id
+where u.organization_id = any(array(select organization_id from shared)) and u.billable
+  and u.start >= date_trunc('month', $2::timestamptz, 'UTC')
   and u.start < date_trunc('month', $3::timestamptz, 'UTC') + interval '1 month'
-  and own.id = (select id from connection o where o.organization_id = $1 and o.waba_id = own.waba_id order by id limit 1)
 group by 1, 2, 3, 4`;

@@ -1,16 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { databaseClock } from '../../common/clock.js';
+import { databaseClock, systemClock } from '../../common/clock.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { Config } from '../../infrastructure/config/config.js';
-import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
+import { Metrics, type Sample } from '../../infrastructure/operations/metrics/metrics.js';
 import { Retention } from '../../infrastructure/queue/retention.js';
 import { inBatches, Sweeps } from '../../infrastructure/queue/sweeps.js';
 import { Audit } from '../audit/audit.service.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { Erasure } from '../workspaces/erasure/erasure.service.js';
-import { CountingRepository, type KeptDays } from './counting.repository.js';
-import { divide, TimeZone } from './periods.js';
+import { CountingRepository, KEPT_DAYS, type KeptDays, SLOT_OF } from './counting.repository.js';
+import { bucketsOf, TimeZone } from './periods.js';
 import { Prices, readRates } from './rates.js';
 import { usageErrors } from './usage.errors.js';
 import { MAX_BILLED, MAX_ROWS, type BilledRow, type SummedRow, UsageRepository } from './usage.repository.js';
@@ -28,8 +28,6 @@ import {
   type UsageQuestion,
 } from './usage.types.js';
 
-/** 25 months. */
-const KEPT_DAYS = 762;
 const LARGEST = 50;
 /** Summed up in one turn of the event loop: a few milliseconds. */
 const ROWS_A_TURN = 500;
@@ -43,9 +41,12 @@ interface Unpriced {
   messages: number;
 }
 
-/** What was sent and received, how well, and what it cost: counted in the background, by the hour. */
+/** What was sent and received, how well, and what it cost: counted in the background, by the quarter of an hour. */
 @Injectable()
 export class UsageService implements OnModuleInit {
+  private largestWere: Sample[] = [];
+  private largestUntil = -Infinity;
+
   constructor(
     private readonly repository: UsageRepository,
     private readonly counting: CountingRepository,
@@ -60,14 +61,13 @@ export class UsageService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const { repository, counting } = this;
+    const { counting } = this;
     this.sweeps.add({
       name: 'usage',
       everyMs: 5_000,
-      waitsFor: [{ table: 'usage_hour', column: 'next_at', where: 'next_at is not null' }],
-      hasWork: `not exists (select from usage_hour where hour = date_trunc('hour', now(), 'UTC'))
-        or exists (select from usage_hour where next_at <= now())
-        or exists (select from usage_late)`,
+      waitsFor: [{ table: 'usage_due', column: 'at', where: 'at is not null' }],
+      hasWork: `not exists (select from usage_due where start = ${SLOT_OF('now()')} and at is not null)
+        or exists (select from usage_due where at <= now()) or exists (select from usage_due where at is null)`,
       run: (signal) => this.countAll(signal),
     });
     this.retention.add({ name: 'usage', days: KEPT_DAYS, clear: (before, limit) => counting.remove(before, limit) });
@@ -84,10 +84,7 @@ export class UsageService implements OnModuleInit {
       name: 'usage_messages',
       help: 'Messages of this UTC month, by state that they reached, of the 50 largest workspaces; workspace="other": of all others.',
       labelNames: ['workspace', 'state'],
-      collect: async () =>
-        (await repository.largest(LARGEST)).flatMap(({ workspace, ...counts }) =>
-          MEASURES.map((state) => ({ labels: { workspace, state }, value: counts[state] })),
-        ),
+      collect: () => this.largest(),
     });
     this.metrics.add({
       name: 'usage_age_seconds',
@@ -107,8 +104,8 @@ export class UsageService implements OnModuleInit {
   async messages(question: UsageQuestion): Promise<UsageAnswer> {
     const { organizationId, groupBy, filter } = question;
     if (filter.connection !== undefined) await this.connections.getById(organizationId, filter.connection);
-    const { buckets, pieces } = divide(question, new TimeZone(question.timezone));
-    const asked = { organizationId, pieces, groupBy, filter };
+    const buckets = bucketsOf(question, new TimeZone(question.timezone));
+    const asked = { organizationId, buckets, until: question.until, groupBy, filter };
     const [summed, asOf, rates] = await Promise.all([
       this.repository.summed(asked),
       this.counting.asOf(),
@@ -157,9 +154,9 @@ export class UsageService implements OnModuleInit {
     projectId: string,
     question: Omit<UsageQuestion, 'groupBy' | 'filter'>,
   ): Promise<{ rows: CodeRow[]; totals: CodeFigures; asOf: Date | null }> {
-    const { buckets, pieces } = divide(question, new TimeZone(question.timezone));
+    const buckets = bucketsOf(question, new TimeZone(question.timezone));
     const [found, asOf] = await Promise.all([
-      this.repository.codes(projectId, question.organizationId, pieces),
+      this.repository.codes(projectId, { ...question, buckets }),
       this.counting.asOf(),
     ]);
     if (found.length > MAX_ROWS) throw usageErrors.USAGE_TOO_LARGE();
@@ -204,8 +201,21 @@ export class UsageService implements OnModuleInit {
     return { contents: this.config.retention.messageContentDays, codes: this.config.retention.otpDays };
   }
 
+  /** Reads a month of all workspaces, and so at most a tenth of the time. */
+  private async largest(): Promise<Sample[]> {
+    const startedAt = systemClock.monotonic();
+    if (startedAt < this.largestUntil) return this.largestWere;
+    const found = await this.repository.largest(LARGEST);
+    const endedAt = systemClock.monotonic();
+    this.largestUntil = endedAt + 10 * (endedAt - startedAt);
+    this.largestWere = found.flatMap(({ workspace, ...counts }) =>
+      MEASURES.map((state) => ({ labels: { workspace, state }, value: counts[state] })),
+    );
+    return this.largestWere;
+  }
+
   private async countAll(signal: AbortSignal): Promise<number> {
-    await this.counting.addHours();
+    await this.counting.addSlots();
     return inBatches(signal, 1, async () => ((await this.counting.countDue(this.keptDays)) ? 1 : 0));
   }
 

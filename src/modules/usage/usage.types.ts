@@ -1,3 +1,32 @@
+import { timeOfId } from '../../common/ids.js';
+
+/** What is counted together: a quarter of an hour. */
+export const SLOT_MS = 900_000;
+/** When a slot is counted regularly for the last time, from its start on. */
+export const LAST_COUNT_HOURS = 23;
+/**
+ * From which age of its slot on a change of a message or code is noted. An hour before the last regular count: a change that is not
+ * noted, since it was made before this age, is committed before that count.
+ */
+export const LATE_HOURS = 22;
+
+/** SQL: the slot of an id. */
+export const slotOf = (id: string): string =>
+  `date_bin('15 minutes', to_timestamp(('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint / 1000.0), 'epoch')`;
+
+/** Notes the slots of these ids: $1, of `lateOf`. In the transaction that changes what is counted of them. */
+export const NOTE_LATE = `insert into usage_due (start) select distinct ${slotOf('id')} from unnest($1::uuid[]) as id`;
+
+/**
+ * Those of the ids whose slot may have been counted regularly for the last time.
+ *
+ * @param now milliseconds since the epoch, by the database's clock
+ */
+export function lateOf(ids: readonly string[], now: number): string[] {
+  const before = now - LATE_HOURS * 3_600_000;
+  return ids.filter((id) => Math.floor(timeOfId(id) / SLOT_MS) * SLOT_MS <= before);
+}
+
 export const INTERVALS = ['hour', 'day', 'month'] as const;
 export type Interval = (typeof INTERVALS)[number];
 

@@ -168,13 +168,12 @@ export class WebhookRepository {
   }
 
   private async requireSecret(organizationId: string, given: string): Promise<void> {
-    const { id, sealed } = await this.database.row<{ id: string; sealed: string }>(
-      `select s.id, encode(s.ciphertext, 'base64') as sealed from webhook_secret s
-       join webhook_endpoint e on e.id = s.endpoint_id and e.deleted_at is null
-       where s.organization_id = $1 and e.organization_id = $1 and s.expires_at is null`,
-      [organizationId],
-    );
-    if (!isSameText(given, this.box.open(organizationId, id, sealed))) throw webhookErrors.WEBHOOK_SECRET_DIFFERS();
+    const { id, ciphertext } = await this.secrets.findOneOrFail({
+      select: { id: true, ciphertext: true },
+      where: { organizationId, expiresAt: IsNull(), endpoint: { organizationId, deletedAt: IsNull() } },
+    });
+    const known = this.box.open(organizationId, id, ciphertext.toString('base64'));
+    if (!isSameText(given, known)) throw webhookErrors.WEBHOOK_SECRET_DIFFERS();
   }
 
   /** To the end of the transaction: who creates, changes or deletes an endpoint is alone in the workspace. */
@@ -239,11 +238,10 @@ export class WebhookRepository {
   }
 
   private async hasHeaders({ id, organizationId }: WebhookEndpointEntity, headers: WebhookHeaders): Promise<boolean> {
-    const { sealed } = await this.database.row<{ sealed: string | null }>(
-      `select encode(headers_ciphertext, 'base64') as sealed from webhook_endpoint where organization_id = $1 and id = $2`,
-      [organizationId, id],
-    );
-    return isDeepStrictEqual({ ...this.box.openHeaders(organizationId, id, sealed) }, { ...headers });
+    const select = { id: true, headersCiphertext: true };
+    const { headersCiphertext } = await this.endpoints.findOneOrFail({ select, where: { organizationId, id } });
+    const known = this.box.openHeaders(organizationId, id, headersCiphertext?.toString('base64') ?? null);
+    return isDeepStrictEqual({ ...known }, { ...headers });
   }
 
   private sealed(organizationId: string, id: string, headers: WebhookHeaders) {

@@ -4,7 +4,7 @@ import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { describeError } from '../../common/describe-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
-import { cursorOf } from '../../infrastructure/http/page.query.js';
+import { cursorOf, periodOf } from '../../infrastructure/http/page.query.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
@@ -126,7 +126,7 @@ export class WebhookService {
   /** @throws WEBHOOK_NOT_FOUND (404). */
   async listDeliveries(organizationId: string, request: ListDeliveriesRequest): Promise<DeliveriesResponse> {
     const { limit, status, event_type: eventType, event_id: eventId } = request;
-    const filter = { ...cursorOf(request), limit: limit + 1, status, eventType, eventId };
+    const filter = { ...cursorOf(request), ...periodOf(request), limit: limit + 1, status, eventType, eventId };
     const endpoint = await this.endpointOf(organizationId);
     const found = await this.deliveries.list(organizationId, endpoint.id, filter);
     const data = found.slice(0, limit);

@@ -7,6 +7,7 @@ export const WEBHOOK_EVENTS = [
   'message.standby.received',
   'message.sent_elsewhere',
   'conversation.control.updated',
+  'conversation.updated',
   'template.status.updated',
   'template.category.updated',
   'media.ready',

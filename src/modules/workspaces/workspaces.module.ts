@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { WorkspacesAdminController } from './admin/workspaces-admin.controller.js';
+import { ErasureEntity } from './entities/erasure.entity.js';
 import { OrganizationEntity } from './entities/workspace.entity.js';
 import { ErasedNames } from './erasure/erased-names.service.js';
 import { Erasure } from './erasure/erasure.service.js';
@@ -14,7 +15,7 @@ import { WorkspacesService } from './workspaces.service.js';
 /** Workspaces, and the erasure of their contacts and of themselves, for every module that stores something of theirs. */
 @Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([OrganizationEntity])],
+  imports: [TypeOrmModule.forFeature([OrganizationEntity, ErasureEntity])],
   controllers: [WorkspacesAdminController],
   providers: [
     WorkspacesRepository,

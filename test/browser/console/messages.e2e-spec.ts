@@ -88,11 +88,12 @@ describeConsole('the console in Chromium', (rig) => {
   );
 
   it(
-    'answers in a conversation, and marks it as read where that is chosen',
+    'answers in a conversation, and marks it as read by a button where the answer does not',
     () =>
       rig.visit({}, async (page) => {
         await page.goto(`${rig.demo.base_url}/console/conversations`);
         await page.locator('.conversation-row', { hasText: '1 unread' }).last().click();
+        await page.getByLabel('Answering marks as read').uncheck();
         await page.getByLabel('Answer', { exact: true }).fill('See you tomorrow.');
         await page.keyboard.press('Enter');
         await page.locator('.thread .bubble.is-mine', { hasText: 'See you tomorrow.' }).waitFor();
@@ -149,19 +150,19 @@ describeConsole('the console in Chromium', (rig) => {
   );
 
   it(
-    'finds the conversation of a number, however it is written',
+    'finds the conversation of a number, by its beginning and its end, however it is written',
     () =>
       rig.visit({}, async (page) => {
-        await page.goto(`${rig.demo.base_url}/console/conversations`);
+        await page.goto(`${rig.demo.base_url}/console/conversations?show=all`);
         await page.locator('.conversation-row', { hasText: '+15550100001' }).waitFor();
-        const search = page.getByLabel('Search by number');
-        await search.fill('555');
-        await page.getByText('Write the whole number with its country code').waitFor();
-        await search.fill('001 555 010 0003');
+        const search = page.getByLabel('Search by name or number');
+        await search.fill('10 0003');
         await page.locator('.conversation-row', { hasText: '+15550100001' }).waitFor({ state: 'detached' });
         await page.locator('.conversation-row', { hasText: '+15550100003' }).click();
         await page.locator('.thread-name', { hasText: '+15550100003' }).waitFor();
-        expect(page.url()).toContain('number=001');
+        expect(page.url()).toContain('search=10+0003');
+        await search.fill('001 555 010 0003');
+        await page.locator('.conversation-row', { hasText: '+15550100003' }).waitFor();
         expect(await page.locator('.conversation-row').count()).toBe(1);
         await search.fill('+49 151 12345678');
         await page.getByText('No conversation matches').waitFor();

@@ -36,7 +36,7 @@ describeConsole('the simulated phone in the console', (rig) => {
     () =>
       rig.visit({}, async (page) => {
         await rig.send(CUSTOMER, 'Your table is ready.');
-        await page.goto(`${rig.demo.base_url}/console/conversations`);
+        await page.goto(`${rig.demo.base_url}/console/conversations?show=all`);
         const said = phone(page).locator('.said', { hasText: 'Your table is ready.' });
         await said.getByLabel('React', { exact: true }).click();
         await page.getByLabel('React with ❤️').click();
@@ -49,6 +49,35 @@ describeConsole('the simulated phone in the console', (rig) => {
         await said.getByLabel('React', { exact: true }).click();
         await page.getByLabel('Take the reaction back').click();
         await inThread.locator('.reactions').waitFor({ state: 'detached' });
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'edits a message of the customer and deletes it: the conversation and the page of the message say what holds',
+    () =>
+      rig.visit({}, async (page) => {
+        await page.goto(`${rig.demo.base_url}/console/conversations`);
+        await page.getByLabel('Write as the customer').fill('A table at seven?');
+        await page.getByLabel('Send as the customer').click();
+        const said = phone(page).locator('.said', { hasText: 'A table at' });
+        await said.getByRole('button', { name: 'Edit' }).click();
+        await page.getByLabel('New words of the customer').fill('A table at eight?');
+        await page.getByLabel('Send as the customer').click();
+        await said.locator('.bubble', { hasText: 'eight' }).getByText('edited', { exact: true }).waitFor();
+        await page.locator('.conversation-row', { hasText: 'A table at eight?' }).first().click();
+        const inThread = page.locator('.thread .bubble', { hasText: 'A table at eight?' });
+        await inThread.getByText('edited', { exact: true }).waitFor();
+        expect(await page.locator('.thread .bubble', { hasText: 'A table' }).count()).toBe(1);
+        await rig.expectOneScreen(page);
+        await inThread.locator('.meta-link').click();
+        await page.locator('.panel', { hasText: 'Before the edit' }).getByText('A table at seven?').first().waitFor();
+        await page.locator('.panel .step', { hasText: 'edited' }).waitFor();
+        await said.getByRole('button', { name: 'Delete' }).click();
+        await phone(page).locator('.bubble').getByText('withdrawn', { exact: true }).waitFor();
+        await page.locator('.panel .bubble').getByText('withdrawn', { exact: true }).waitFor();
+        expect(await page.locator('.panel .bubble', { hasText: 'A table' }).count()).toBe(0);
+        await rig.expectAccessible(page);
       }),
     2 * PATIENCE_MS,
   );

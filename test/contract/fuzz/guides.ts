@@ -60,6 +60,8 @@ function listQuery(query: Json, own: Tenant): Json {
     ...rest,
     ...(beforeId !== undefined && rest.before !== undefined && { before_id: beforeId }),
     ...(rest.connection_id !== undefined && { connection_id: own.connection.id }),
+    // Of letters and digits alone.
+    ...(rest.search !== undefined && { search: 'Ana' }),
   };
 }
 
@@ -174,6 +176,13 @@ export const GUIDES: Record<string, Guide> = {
   conversations_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
   conversations_get: {
     place: ({ pick }, { own }) => ({ params: { id: pickOf(own.contacts, pick).conversationId } }),
+  },
+
+  conversations_update: {
+    place: ({ pick, body }, { own }) => ({
+      params: { id: pickOf(own.contacts, pick).conversationId },
+      body: { closed: pick % 2 === 0, ...(body as Json) },
+    }),
   },
 
   conversations_control: {

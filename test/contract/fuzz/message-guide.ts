@@ -13,12 +13,20 @@ const PLATFORM_ID = '1037543291543636';
  */
 export function placedMessage({ pick, body }: Made, { own }: Stage): Pick<Request, 'headers' | 'body'> {
   // A made-up user id has no open window: `to` replaces it.
-  const { media_object_id: file, recipient: _userId, ...rest } = withCardsAlike(body as Json);
-  const { phone, earlier } = own.contacts[pick % own.contacts.length] as Tenant['contacts'][number];
+  const {
+    media_object_id: file,
+    recipient: _userId,
+    to: _to,
+    connection_id: _connection,
+    conversation_id: given,
+    ...rest
+  } = withCardsAlike(body as Json);
+  const { phone, earlier, conversationId } = own.contacts[pick % own.contacts.length] as Tenant['contacts'][number];
   const placed: Json = {
     ...rest,
-    connection_id: own.connection.id,
-    to: pick % 3 === 0 ? `+${phone}` : phone,
+    ...(given === undefined
+      ? { connection_id: own.connection.id, to: pick % 3 === 0 ? `+${phone}` : phone }
+      : { conversation_id: conversationId }),
     ...(rest.send_at !== undefined && { send_at: new Date(Date.now() + 3_600_000).toISOString() }),
     ...(rest.reply_to_message_id !== undefined && { reply_to_message_id: earlier }),
     ...(rest.media !== undefined && { media: mediaOf(rest, own, pick) }),

@@ -7,6 +7,16 @@ import type { SeededConnection } from './workspace.js';
 export const ROW_ID = `(lpad(to_hex(floor(extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0') || '7'
   || substr(md5(random()::text), 1, 3) || 'a' || substr(md5(random()::text), 1, 15))::uuid`;
 
+/** SQL: tags of the relation `made`, and their counts, as the service writes them. */
+const countedAs = (status: string, category: string): string => `tagged as (
+       insert into message_tag (organization_id, tag) select distinct organization_id, tag from made where tag is not null
+       on conflict do nothing
+     ), counted as (
+       insert into message_tag_count (organization_id, tag, connection_id, status, failure_category, messages, first_at, last_at)
+       select organization_id, tag, connection_id, '${status}', ${category}, count(*), min(created_at), max(created_at) from made
+       where tag is not null group by 1, 2, 3
+     )`;
+
 const TEXT = 'Hello, your order 4711 is on its way.';
 
 /**
@@ -57,7 +67,7 @@ export async function seedQueued(
      ), stated as (
        insert into message_state (message_id, organization_id, connection_id, created_at, queued_at)
        select id, organization_id, connection_id, created_at, created_at from made
-     )
+     ), ${countedAs('queued', 'null')}
      insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, tag,
        expires_at, attempt_number, tries)
      select connection_id, created_at, id, organization_id, recipient, clock_timestamp(), tag,
@@ -116,7 +126,7 @@ export async function seedFailed(
        returning *
      ), contents as (
        insert into message_content (message_id, body, content) select id, $6, jsonb_build_object('body', $6::text) from made
-     )
+     ), ${countedAs('failed', "'expired'")}
      insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count, queued_at,
        failed_at, failure_category, error_code, error_message, attempt_number)
      select id, organization_id, connection_id, created_at, 'failed', 1, created_at, created_at, 'expired', 'EXPIRED',

@@ -6,11 +6,11 @@ export class AuditEventEntity {
   @PrimaryColumn('bigint', { generated: 'identity' })
   id!: string;
 
-  @Column({ type: 'timestamptz', name: 'occurred_at', precision: 3, insert: false, update: false })
+  @Column({ type: 'timestamptz', precision: 3, insert: false, update: false })
   occurredAt!: Date;
 
   /** The workspace; null for what concerns the whole service. */
-  @Column('uuid', { name: 'organization_id', nullable: true })
+  @Column('uuid', { nullable: true })
   organizationId!: string | null;
 
   @Column('text')
@@ -20,7 +20,7 @@ export class AuditEventEntity {
   @Column('text', { nullable: true })
   target!: string | null;
 
-  @Column('text', { name: 'actor_kind' })
+  @Column('text')
   actorKind!: 'key' | 'operator' | 'operator_key' | 'service';
 
   /** Id of the key or operator key, or the operator's account on the machine. */

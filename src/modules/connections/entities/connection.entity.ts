@@ -25,84 +25,88 @@ export class ConnectionEntity {
   @PrimaryColumn('uuid')
   id!: string;
 
-  @Column('uuid', { name: 'organization_id' })
+  @Column('uuid')
   organizationId!: string;
 
   /** The platform's id of the number; inbound notifications are routed by it. */
-  @Column('text', { name: 'phone_number_id' })
+  @Column('text')
   phoneNumberId!: string;
 
-  @Column('text', { name: 'waba_id' })
+  @Column('text')
   wabaId!: string;
 
   /** Digits without `+`. */
-  @Column('text', { name: 'phone_number' })
+  @Column('text')
   phoneNumber!: string;
 
-  @Column('text', { name: 'verified_name', nullable: true })
+  @Column('text', { nullable: true })
   verifiedName!: string | null;
 
   @Column('text')
   status!: ConnectionStatus;
 
-  @Column('text', { name: 'quality_rating', nullable: true })
+  @Column('text', { nullable: true })
   qualityRating!: string | null;
 
-  @Column('text', { name: 'messaging_limit', nullable: true })
+  @Column('text', { nullable: true })
   messagingLimit!: string | null;
 
   /** Messages a second that the platform takes from this number. */
-  @Column('integer', { name: 'throughput_per_second', default: 80 })
+  @Column('integer', { default: 80 })
   throughputPerSecond!: number;
 
-  @Column('text', { name: 'marketing_route', default: 'auto' })
+  @Column('text', { default: 'auto' })
   marketingRoute!: MarketingRoute;
 
   /** Whether the account may use the endpoint of marketing messages, in the platform's words: `ONBOARDED`, `ELIGIBLE` ... */
-  @Column('text', { name: 'marketing_status', nullable: true })
+  @Column('text', { nullable: true })
   marketingStatus!: string | null;
 
   @Column('text', { nullable: true })
   timezone!: string | null;
 
   /** Sealed by SecretBox; never selected unless asked for. */
-  @Column('bytea', { name: 'token_ciphertext', select: false })
+  @Column('bytea', { select: false })
   tokenCiphertext!: Buffer;
 
   /** Why it can't send, where it can't. */
-  @Column('text', { name: 'status_reason', nullable: true })
+  @Column('text', { nullable: true })
   statusReason!: StatusReason | null;
 
   /** Grows with each new token. */
-  @Column('integer', { name: 'token_version', default: 1 })
+  @Column('integer', { default: 1 })
   tokenVersion!: number;
 
   /** The pace was chosen by the operator; the platform's answers don't change it. */
-  @Column('boolean', { name: 'throughput_fixed', default: false })
+  @Column('boolean', { default: false })
   throughputFixed!: boolean;
 
-  @Column({ type: 'timestamptz', name: 'restricted_until', nullable: true })
+  @Column('timestamptz', { nullable: true })
   restrictedUntil!: Date | null;
 
   /** Since when the platform refuses what it charges for. */
-  @Column({ type: 'timestamptz', name: 'payment_missing_at', precision: 3, nullable: true })
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
   paymentMissingAt!: Date | null;
 
   /** The first service message beyond the free ones, of the last month that had one. */
-  @Column({ type: 'timestamptz', name: 'service_charged_since', precision: 3, nullable: true })
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
   serviceChargedSince!: Date | null;
 
   /** When the platform last described the number. */
-  @Column({ type: 'timestamptz', name: 'facts_at', precision: 3, nullable: true })
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
   factsAt!: Date | null;
 
   /** When the platform is asked next. */
-  @Column({ type: 'timestamptz', name: 'facts_due_at', select: false })
+  @Column('timestamptz', { select: false })
   factsDueAt!: Date;
 
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, insert: false, update: false })
+  /** When its profile was last changed through Herald: the platform keeps the rest of it. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true, select: false })
+  profileUpdatedAt!: Date | null;
+
+  @Column({ type: 'timestamptz', precision: 3, insert: false, update: false })
   createdAt!: Date;
 
-  @Column({ type: 'timestamptz', name: 'updated_at', precision: 3, insert: false })
+  @Column({ type: 'timestamptz', precision: 3, insert: false })
   updatedAt!: Date;
 }

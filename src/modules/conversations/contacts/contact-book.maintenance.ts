@@ -6,7 +6,7 @@ import { Metrics } from '../../../infrastructure/operations/metrics/metrics.js';
 import { inBatches, Sweeps } from '../../../infrastructure/queue/sweeps.js';
 import { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
-import { type ContactBookEntry, ContactBookRepository, IS_DUE } from './contact-book.repository.js';
+import { type ContactBookEntry, ContactBookRepository, IS_DUE, MAX_GAP_SECONDS } from './contact-book.repository.js';
 
 const EVERY_MS = 2_000;
 /** Entries of a workspace, and workspaces, of which the platform is asked at the same time. */
@@ -36,7 +36,7 @@ export class ContactBookMaintenance implements OnModuleInit {
     this.sweeps.addInTurns({
       name: 'contact_book',
       everyMs: EVERY_MS,
-      waitsFor: [{ table: 'contact_book_removal', column: 'due_at' }],
+      waitsFor: [{ table: 'contact_book_removal', column: 'due_at', mostAhead: `${MAX_GAP_SECONDS}` }],
       rows: [{ table: 'contact_book_removal', where: IS_DUE }],
       atOnce: WORKSPACES_AT_ONCE,
       turn: (organizationId, signal) =>

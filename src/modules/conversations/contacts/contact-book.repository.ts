@@ -12,7 +12,7 @@ export interface ContactBookEntry {
 
 /** Asked again after 20 s, 80 s, 5 min ..., once an hour at most. */
 const FIRST_GAP_SECONDS = 20;
-const MAX_GAP_SECONDS = 3_600;
+export const MAX_GAP_SECONDS = 3_600;
 
 /** Who is to be removed from the contact book of the platform; the erasure of a person writes the rows. */
 @Injectable()

@@ -20,6 +20,8 @@ function row(change: Partial<ConversationRecord>): ConversationRecord {
     handoverAt: null,
     handoverTo: null,
     handoverRole: null,
+    closed: false,
+    assignee: null,
     mergedInto: null,
     createdAt: new Date(1_000 + made),
     ...change,

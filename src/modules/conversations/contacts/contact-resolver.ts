@@ -15,6 +15,11 @@ export interface ConversationRecord extends OwnerFacts {
   waId: string | null;
   userId: string | null;
   profileName: string | null;
+  /** What callers keep of it. */
+  closed: boolean;
+  assignee: string | null;
+  /** A message of the contact is among what was observed. */
+  wrote?: boolean;
   /** The row that replaced it. */
   mergedInto: string | null;
   /** Names that it had before, with when they were replaced (milliseconds since the epoch). */
@@ -103,6 +108,7 @@ export class ContactResolver {
       entry = this.create(observation);
     }
     this.identify(entry, named);
+    if (observation.wrote === true) Object.assign(entry.row, { closed: false, wrote: true });
     if (observation.profileName) entry.row.profileName = observation.profileName;
     entry.row.lastInboundAt = latest(entry.row.lastInboundAt, observation.inboundAt ?? null);
     entry.row.standbyAt = latest(entry.row.standbyAt, observation.standbyAt ?? null);
@@ -138,6 +144,17 @@ export class ContactResolver {
     return [...this.entries.values()].filter(({ row, before, into }) => into === null && changesOwner(before, row));
   }
 
+  /** Rows of which callers keep something else now, with what they were, as far as `touched` has them not. */
+  keptChanges(): { row: ConversationRecord; before: ConversationRecord }[] {
+    const { identified } = this.changes();
+    return identified.flatMap((row) => {
+      const before = this.entries.get(row.id)?.before ?? null;
+      return before === null || (row.closed === before.closed && row.assignee === before.assignee)
+        ? []
+        : [{ row, before }];
+    });
+  }
+
   changes(): BookChanges {
     const changes: BookChanges = { created: [], merged: [], identified: [], touched: [], released: [] };
     for (const entry of this.entries.values()) {
@@ -148,7 +165,9 @@ export class ContactResolver {
       }
       if (into !== null) changes.merged.push({ id: row.id, into: survivorOf(entry).row.id });
       else if (IDENTITIES.some((identity) => row[identity] !== before[identity])) changes.identified.push(row);
-      else if (isTouched(row, before)) (isRouted(row) ? changes.identified : changes.touched).push(row);
+      else if (row.assignee !== before.assignee || (row.closed !== before.closed && row.wrote !== true)) {
+        changes.identified.push(row);
+      } else if (isTouched(row, before)) (isRouted(row) ? changes.identified : changes.touched).push(row);
       const gaveUp = IDENTITIES.some((identity) => before[identity] !== null && row[identity] !== before[identity]);
       if (into !== null || gaveUp) changes.released.push(row.id);
     }
@@ -296,6 +315,8 @@ export class ContactResolver {
       handoverAt: null,
       handoverTo: null,
       handoverRole: null,
+      closed: false,
+      assignee: null,
       mergedInto: null,
       createdAt: new Date(0),
     };
@@ -330,6 +351,8 @@ export class ContactResolver {
     stays.waId ??= goes.waId;
     stays.userId ??= goes.userId;
     stays.profileName ??= goes.profileName;
+    stays.assignee ??= goes.assignee;
+    stays.closed &&= goes.closed;
     stays.lastInboundAt = latest(stays.lastInboundAt, goes.lastInboundAt);
     stays.standbyAt = latest(stays.standbyAt, goes.standbyAt);
     Object.assign(stays, laterHandover(stays, goes));
@@ -413,6 +436,7 @@ function isOlder(a: Entry, b: Entry): boolean {
 function isTouched(row: ConversationRecord, before: ConversationRecord): boolean {
   return (
     row.profileName !== before.profileName ||
+    row.closed !== before.closed ||
     row.lastInboundAt?.getTime() !== before.lastInboundAt?.getTime() ||
     row.standbyAt?.getTime() !== before.standbyAt?.getTime() ||
     row.handoverAt?.getTime() !== before.handoverAt?.getTime() ||

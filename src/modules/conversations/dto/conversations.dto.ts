@@ -1,7 +1,14 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
+import { IsBoolean, IsIn, IsOptional, IsString, Length, Matches, MaxLength } from 'class-validator';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
-import { cursorOf, type ListCursor, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
+import {
+  cursorOf,
+  type ListCursor,
+  OptionalUuid,
+  type Period,
+  PeriodQuery,
+  periodOf,
+} from '../../../infrastructure/http/page.query.js';
 import type { PreviousNames } from '../conversations.types.js';
 import { OWNERS, type Owner } from '../control/owner.types.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
@@ -15,10 +22,13 @@ export const UNREAD_PAGES = 5;
 const ROLE = /^[A-Za-z0-9_]{1,64}$/;
 /** The platform takes no longer ones. */
 const MAX_NOTE = 2_000;
+const MAX_ASSIGNEE = 100;
+const NOT_BLANK = /\S/;
+const MAX_SEARCH = 100;
 const TIME = '2026-11-21T08:00:00.125Z';
 
 /** The query of GET /conversations. */
-export class ListConversationsQuery extends PageQuery {
+export class ListConversationsQuery extends PeriodQuery {
   /** Only conversations of this number: an id from GET /connections. */
   @OptionalUuid('connection_id')
   connection_id?: string;
@@ -36,6 +46,39 @@ export class ListConversationsQuery extends PageQuery {
   @IfGiven()
   @IsIn(['true', 'false'])
   unread?: 'true' | 'false';
+
+  /**
+   * `true`: only those in which the customer wrote last, so that they wait for an answer. They are in the order of what the
+   * customer wrote. Reactions, corrections and withdrawals of the customer do not count, and neither does an answer of yours that failed.
+   */
+  @ApiPropertyOptional({ enum: ['true', 'false'] })
+  @IfGiven()
+  @IsIn(['true', 'false'])
+  waiting?: 'true' | 'false';
+
+  /** `true`: only closed conversations; `false`: only those that are not. */
+  @ApiPropertyOptional({ enum: ['true', 'false'] })
+  @IfGiven()
+  @IsIn(['true', 'false'])
+  closed?: 'true' | 'false';
+
+  /** Only those with exactly this assignee, such as `ana@example.com`. */
+  @ApiPropertyOptional({ type: String, minLength: 1, maxLength: MAX_ASSIGNEE })
+  @IfGiven()
+  @IsString()
+  @Length(1, MAX_ASSIGNEE)
+  assignee?: string;
+
+  /**
+   * Only those whose contact's name, or last name, begins with this, whatever the case and accents; or whose number
+   * begins or ends with these digits, spaces and `+` aside. The first 50 matches are looked at: write more for others.
+   */
+  @ApiPropertyOptional({ type: String, minLength: 1, maxLength: MAX_SEARCH })
+  @IfGiven()
+  @IsString()
+  @Length(1, MAX_SEARCH)
+  @Matches(/[\p{L}\p{N}]/u, { message: 'search must have a letter or a digit.' })
+  search?: string;
 }
 
 /** Names that are not valid any more, because WhatsApp reported new ones. */
@@ -101,6 +144,14 @@ export class ConversationResponse {
   @ApiProperty({ type: 'string', nullable: true, example: null })
   owner_role!: string | null;
 
+  /** Set with PATCH /conversations/{id}; the next message of the customer makes it false. It keeps nothing from being sent. */
+  @ApiProperty({ type: Boolean, example: false })
+  closed!: boolean;
+
+  /** Who looks after it, in your own words, as set with PATCH /conversations/{id}; null where that is not said. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'ana@example.com' })
+  assignee!: string | null;
+
   @ApiProperty({ type: 'string', format: 'date-time', example: TIME })
   created_at!: Date;
 
@@ -159,12 +210,53 @@ export class ControlledConversationResponse {
   data!: ControlledConversation;
 }
 
+/** Body of PATCH /conversations/{id}: what is left out stays as it is. */
+export class UpdateConversationRequest {
+  /** `true` takes it out of the work to be done; a message of the customer sets it to `false` again. */
+  @ApiPropertyOptional({ type: Boolean, example: true })
+  @IfGiven()
+  @IsBoolean()
+  closed?: boolean;
+
+  /** Who looks after it: any text of yours, such as a name or an address. `null`: none. */
+  @ApiPropertyOptional({
+    type: 'string',
+    nullable: true,
+    minLength: 1,
+    maxLength: MAX_ASSIGNEE,
+    pattern: NOT_BLANK.source,
+    example: 'ana@example.com',
+  })
+  @IsOptional()
+  @IsString()
+  @Length(1, MAX_ASSIGNEE)
+  @Matches(NOT_BLANK, { message: 'assignee must not be blank; null removes it.' })
+  assignee?: string | null;
+}
+
+/** What `messages:write` alone learns of a changed conversation. */
+export class UpdatedConversation {
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_CONVERSATION_ID })
+  id!: string;
+
+  @ApiProperty({ type: Boolean, example: true })
+  closed!: boolean;
+
+  @ApiProperty({ type: 'string', nullable: true, example: 'ana@example.com' })
+  assignee!: string | null;
+}
+
+export class UpdatedConversationResponse {
+  @ApiProperty({ type: UpdatedConversation })
+  data!: UpdatedConversation;
+}
+
 export class SingleConversationResponse {
   data!: ConversationResponse;
 }
 
 /** What is null does not filter. */
-export interface ConversationFilter extends ListCursor {
+export interface ConversationFilter extends ListCursor, Period {
   connectionId: string | null;
   /** Digits. */
   to: string | null;
@@ -172,6 +264,12 @@ export interface ConversationFilter extends ListCursor {
   recipient: string | null;
   /** Only those with unread messages. */
   unread: boolean;
+  /** Only those in which the customer wrote last. */
+  waiting: boolean;
+  closed: boolean | null;
+  assignee: string | null;
+  /** The beginning of a name, or digits of a number. */
+  search: string | null;
   limit: number;
 }
 
@@ -179,9 +277,14 @@ export function conversationFilterOf(query: ListConversationsQuery): Conversatio
   return {
     limit: query.limit,
     ...cursorOf(query),
+    ...periodOf(query),
     connectionId: query.connection_id?.toLowerCase() ?? null,
     to: query.to?.replace('+', '') ?? null,
     recipient: query.recipient ?? null,
     unread: query.unread === 'true',
+    waiting: query.waiting === 'true',
+    closed: query.closed === undefined ? null : query.closed === 'true',
+    assignee: query.assignee ?? null,
+    search: query.search ?? null,
   };
 }

@@ -16,16 +16,18 @@ import {
 import { listItemOf } from '../../message-state/message-list-item.response.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../../message-state/message-row.types.js';
 
-/** A conversation's last message, or the place in the journal down to which was looked. */
+/** The message by which a conversation is listed, or the place in the journal down to which was looked. */
 interface Place {
   conversationId: string;
   messageId: string;
   at: string | Date;
+  /** The last message, where it is another one. */
+  lastId?: string;
 }
 
 type ConversationRow = Pick<
   ConversationResponse,
-  'id' | 'connection_id' | 'last_inbound_at' | 'unread_count' | 'created_at'
+  'id' | 'connection_id' | 'last_inbound_at' | 'unread_count' | 'closed' | 'assignee' | 'created_at'
 > &
   Record<'phone' | 'wa_id' | 'user_id' | 'profile_name', string | null> & { former: string[] } & Pick<
     OwnerFacts,
@@ -37,6 +39,15 @@ const MAX_PREVIOUS = 20;
 
 /** Rows that are about a message, and none that waits to be read. */
 const NOT_WRITTEN = `('reaction', 'system', 'edit', 'revoke')`;
+
+/** SQL: what a customer wrote to this workspace, as the index message_written has it. */
+const written = (m: string): string =>
+  `${m}.direction = 'inbound' and ${m}.source is null and not ${m}.standby and ${m}.type not in ${NOT_WRITTEN}`;
+
+/** Matches of a search that are looked at. */
+const SEARCHED = 50;
+/** Conversations of an assignee, or closed ones, that are sorted by their last message; of more, pages of the journal are read. */
+const FEW = 500;
 
 /** Messages of the journal that one page looks at, in steps: most pages end in the first one. */
 const STEPS = [200, 1_000, 4_000];
@@ -54,34 +65,30 @@ export class ConversationPagesRepository {
    * A page that looked at as many messages as it may ends there, with fewer conversations than wanted. `next`: where the
    * next page begins; null after the last one.
    */
-  async page(organizationId: string, filter: ConversationFilter): Promise<ConversationPage> {
+  async page(organizationId: string, asked: ConversationFilter): Promise<ConversationPage> {
+    const filter = beginningAt(asked);
     if (filter.unread) return this.unreadPage(organizationId, filter);
+    const ids = await this.candidates(organizationId, filter);
     const { places, next } =
-      filter.to === null && filter.recipient === null
-        ? await this.walk(organizationId, filter)
-        : await this.ofContact(organizationId, filter);
+      ids === null ? await this.walk(organizationId, filter) : await this.among(organizationId, ids, filter);
     const conversations = await this.read(organizationId, places);
-    return {
-      conversations,
-      next: next === null ? null : { at: new Date(next.at), messageId: next.messageId },
-      looked: 1,
-    };
+    return { conversations, places, next: next === null ? null : placeOf(next), looked: 1 };
   }
 
   /** No index has what waits to be read: a page looks at a few pages of all conversations. */
   private async unreadPage(organizationId: string, filter: ConversationFilter): Promise<ConversationPage> {
     const conversations: ConversationResponse[] = [];
+    const places: Place[] = [];
     let cursor: Pick<ConversationFilter, 'before' | 'beforeId'> = filter;
     for (let looked = 1; ; looked++) {
       const page = await this.page(organizationId, { ...filter, ...cursor, unread: false });
       const unread = page.conversations.filter(({ unread_count: count }) => count > 0);
       const rest = filter.limit - conversations.length;
       conversations.push(...unread.slice(0, rest));
-      const last = conversations.at(-1);
-      if (unread.length > rest && last?.last_message) {
-        return { conversations, next: { at: last.updated_at, messageId: last.last_message.id }, looked };
-      }
-      if (page.next === null || looked === UNREAD_PAGES) return { conversations, next: page.next, looked };
+      places.push(...page.places);
+      const last = places.find(({ conversationId }) => conversationId === conversations.at(-1)?.id);
+      if (unread.length > rest && last !== undefined) return { conversations, places, next: placeOf(last), looked };
+      if (page.next === null || looked === UNREAD_PAGES) return { conversations, places, next: page.next, looked };
       cursor = { before: page.next.at, beforeId: page.next.messageId };
     }
   }
@@ -94,16 +101,40 @@ export class ConversationPagesRepository {
     return (await this.read(organizationId, [place]))[0] ?? null;
   }
 
+  /**
+   * The conversations that a contact, a search, an assignee or `closed` leaves; null where those are not given, or leave
+   * too many.
+   */
+  private async candidates(organizationId: string, filter: ConversationFilter): Promise<string[] | null> {
+    const { connectionId, to, recipient, search, assignee, closed } = filter;
+    const ids = async (sql: string, params: unknown[]): Promise<string[]> =>
+      (await this.database.query<{ id: string }>(sql, params)).map(({ id }) => id);
+    if (to !== null || recipient !== null) {
+      return ids(OF_CONTACT, [organizationId, connectionId, to === null ? null : spellingsOf(to), recipient]);
+    }
+    if (search !== null) {
+      const { beginnings, ends } = numbersOf(search);
+      return ids(SEARCH, [organizationId, search, beginnings, ends]);
+    }
+    if (assignee === null && closed !== true) return null;
+    const found = await ids(
+      assignee === null ? CLOSED : ASSIGNED,
+      [organizationId, assignee].filter((one) => one !== null),
+    );
+    return found.length > FEW ? null : found;
+  }
+
   private async walk(organizationId: string, filter: ConversationFilter): Promise<Places> {
-    const { connectionId, limit } = filter;
+    const { limit } = filter;
     const places: Place[] = [];
     let before: unknown[] = [filter.before ?? 'infinity', filter.beforeId ?? FIRST_ID];
     let end: Place | null = null;
     for (const step of STEPS) {
       const wanted = limit + 1 - places.length;
+      const { sql, params } = walkOf(filter, [organizationId, ...before, step, wanted]);
       const { found, last, walked } = await this.database.row<{ found: Place[]; last: Place | null; walked: number }>(
-        connectionId === null ? WALK : WALK_OF_CONNECTION,
-        [organizationId, ...before, step, wanted, ...(connectionId === null ? [] : [connectionId])],
+        sql,
+        params,
       );
       places.push(...found);
       if (places.length > limit) return pageOf(places, limit);
@@ -114,22 +145,24 @@ export class ConversationPagesRepository {
     return { places, next: end };
   }
 
-  /** Few: a contact has one conversation on each connection. */
-  private async ofContact(organizationId: string, filter: ConversationFilter): Promise<Places> {
-    const { connectionId, to, recipient, before, beforeId, limit } = filter;
-    const places = await this.database.query<Place>(OF_CONTACT, [
+  private async among(organizationId: string, ids: readonly string[], filter: ConversationFilter): Promise<Places> {
+    const { before, beforeId, limit } = filter;
+    if (ids.length === 0) return { places: [], next: null };
+    const { sql, params } = amongOf(filter, [
       organizationId,
       before ?? 'infinity',
       beforeId ?? FIRST_ID,
       limit + 1,
-      connectionId,
-      to === null ? null : spellingsOf(to),
-      recipient,
+      ids,
     ]);
-    return pageOf(places, limit);
+    return pageOf(await this.database.query<Place>(sql, params), limit);
   }
 
-  private async read(organizationId: string, places: readonly Omit<Place, 'at'>[]): Promise<ConversationResponse[]> {
+  private async read(organizationId: string, found: readonly Omit<Place, 'at'>[]): Promise<ConversationResponse[]> {
+    const places = found.map(({ conversationId, messageId, lastId = messageId }) => ({
+      conversationId,
+      messageId: lastId,
+    }));
     if (places.length === 0) return [];
     const ids = places.map(({ conversationId }) => conversationId);
     const rows = await this.database.query<ConversationRow>(READ, [organizationId, ids]);
@@ -160,6 +193,8 @@ export class ConversationPagesRepository {
           unread_count: row.unread_count,
           owner,
           owner_role: role,
+          closed: row.closed,
+          assignee: row.assignee,
           created_at: row.created_at,
           updated_at: lastMessage?.createdAt ?? row.created_at,
         },
@@ -170,6 +205,8 @@ export class ConversationPagesRepository {
 
 interface ConversationPage {
   conversations: ConversationResponse[];
+  /** Where these are in the list. */
+  places: Place[];
   next: { at: Date; messageId: string } | null;
   /** Pages of all conversations that were read for it. */
   looked: number;
@@ -180,9 +217,28 @@ interface Places {
   next: Place | null;
 }
 
+/** `until` is where the first page begins. */
+function beginningAt(filter: ConversationFilter): ConversationFilter {
+  const { before, until } = filter;
+  return until === null || (before !== null && before < until) ? filter : { ...filter, before: until, beforeId: null };
+}
+
 function pageOf(found: readonly Place[], limit: number): Places {
   const places = found.slice(0, limit);
   return { places, next: found.length > limit ? (places.at(-1) ?? null) : null };
+}
+
+function placeOf({ at, messageId }: Place): { at: Date; messageId: string } {
+  return { at: new Date(at), messageId };
+}
+
+/** The digits of a search that is nothing but a number: what numbers begin or end with; empty for other words. */
+function numbersOf(search: string): { beginnings: string[]; ends: string[] } {
+  if (!/^[+\d\s()./-]+$/.test(search)) return { beginnings: [], ends: [] };
+  const digits = search.replaceAll(/\D/g, '');
+  // A number as it is dialled within its country, or abroad: 0171 ..., 0049171 ...
+  const national = digits.replace(/^0(?=[1-9]\d{5})/, '');
+  return { beginnings: [digits.replace(/^00(?=[1-9])/, '')], ends: [...new Set([digits, national])] };
 }
 
 /** The rows whose messages are a conversation's: its own, and those of conversations that were merged into it. */
@@ -201,8 +257,55 @@ const lastOf = (id: string): string => `(
 
 const LISTED = `(n.created_at, n.id) > (f.created_at, f.id)`;
 
-/** Of the messages `walked` those that are their conversation's last. */
-const lastAmong = (walked: string): string => `
+/** SQL: nothing in the conversation makes another message of it count. An answer that failed is none. */
+const isListed = (waiting: boolean): string =>
+  waiting
+    ? `not exists (
+    select 1 from ${same('f.survivor')} cross join lateral (
+      ${newest('inbound', `and ${written('n')} and ${LISTED}`)} union all (
+        select n.id, n.created_at from message n join message_state t on t.message_id = n.id and t.status <> 'failed'
+        where n.conversation_id = same.id and n.direction = 'outbound' and n.organization_id = $1 and ${LISTED} limit 1)) n)`
+    : `not exists (
+    select 1 from ${same('f.survivor')} cross join lateral (
+      ${newest('inbound', `and ${LISTED}`)} union all ${newest('outbound', `and ${LISTED}`)}) n)`;
+
+const lastId = (waiting: boolean): string => (waiting ? `(select n.id from ${lastOf('f.survivor')} n)` : 'f.id');
+
+interface Sql {
+  sql: string;
+  params: unknown[];
+}
+
+/** SQL: what the filter asks of the row `s` of a conversation; its values are added to `params`. */
+function rowConditions({ closed, assignee }: ConversationFilter, params: unknown[]): string {
+  const conditions = [
+    ...(closed === null ? [] : [`s.closed = $${params.push(closed)}`]),
+    ...(assignee === null ? [] : [`s.assignee = $${params.push(assignee)}`]),
+  ];
+  return conditions.length === 0
+    ? ''
+    : `and exists (select from conversation s where s.id = f.survivor and s.organization_id = $1 and ${conditions.join(' and ')})`;
+}
+
+/**
+ * Of the messages of the journal from a place on those that are their conversation's last one, and where it ends.
+ *
+ * @param params workspace, time and id of the place, how many messages to look at, how many to find.
+ */
+function walkOf(filter: ConversationFilter, params: unknown[]): Sql {
+  const { connectionId, since, waiting } = filter;
+  const from = since === null ? '' : `m.created_at >= $${params.push(since)} and `;
+  const ofConnection =
+    connectionId === null ? '' : `m.connection_id = $${params.push(connectionId)} and m.organization_id = $1 and `;
+  let walked: string;
+  if (waiting) walked = journal(`${from}${ofConnection}${written('m')} and m.organization_id = $1`);
+  else if (connectionId === null) walked = journal(`${from}m.organization_id = $1`);
+  else {
+    walked = `
+  select * from (${journal(`${from}${ofConnection}m.direction = 'inbound'`)} union all ${journal(`${from}${ofConnection}m.direction = 'outbound'`)}) both_directions
+  order by created_at desc, id desc limit $4`;
+  }
+  const sql = `
 with walked as materialized (${walked}), seen as (
   select distinct on (c.survivor) c.survivor, w.id, w.created_at
   from walked w cross join lateral (
@@ -211,45 +314,98 @@ with walked as materialized (${walked}), seen as (
   order by c.survivor, w.created_at desc, w.id desc
 ), found as (
   select f.* from (select * from seen order by created_at desc, id desc offset 0) f
-  where not exists (
-    select 1 from ${same('f.survivor')} cross join lateral (
-      ${newest('inbound', `and ${LISTED}`)} union all ${newest('outbound', `and ${LISTED}`)}) n)
+  where ${isListed(waiting)} ${rowConditions(filter, params)}
   limit $5
 )
-select (select coalesce(json_agg(json_build_object('conversationId', survivor, 'messageId', id, 'at', created_at)
-    order by created_at desc, id desc), '[]') from found) as found,
+select (select coalesce(json_agg(json_build_object('conversationId', f.survivor, 'messageId', f.id, 'at', f.created_at,
+    'lastId', ${lastId(waiting)}) order by f.created_at desc, f.id desc), '[]') from found f) as found,
   (select json_build_object('messageId', id, 'at', created_at) from walked order by created_at, id limit 1) as last,
   (select count(*)::integer from walked) as walked`;
+  return { sql, params };
+}
 
 const journal = (conditions: string): string => `
   (select m.id, m.conversation_id, m.created_at from message m
    where ${conditions} and (m.created_at, m.id) < ($2::timestamptz, $3::uuid)
    order by m.created_at desc, m.id desc limit $4)`;
 
-const WALK = lastAmong(journal('m.organization_id = $1'));
-
-const ofConnection = (direction: string): string =>
-  journal(`m.connection_id = $6 and m.direction = '${direction}' and m.organization_id = $1`);
-const WALK_OF_CONNECTION = lastAmong(`
-  select * from (${ofConnection('inbound')} union all ${ofConnection('outbound')}) both_directions
-  order by created_at desc, id desc limit $4`);
+/**
+ * A page of conversations whose ids are known.
+ *
+ * @param params workspace, time and id of the place, how many to find, the ids.
+ */
+function amongOf(filter: ConversationFilter, params: unknown[]): Sql {
+  const { connectionId, since, waiting } = filter;
+  const listed = waiting
+    ? `(select n.id, n.created_at from ${same('k.id')} cross join lateral ${newest('inbound', `and ${written('n')}`)} n
+      order by n.created_at desc, n.id desc limit 1)`
+    : lastOf('k.id');
+  const conditions = [
+    '(f.created_at, f.id) < ($2::timestamptz, $3::uuid)',
+    ...(waiting ? [isListed(true)] : []),
+    ...(connectionId === null ? [] : [`f.connection_id = $${params.push(connectionId)}`]),
+    ...(since === null ? [] : [`f.created_at >= $${params.push(since)}`]),
+  ];
+  const sql = `
+select f.survivor as "conversationId", f.id as "messageId", f.created_at as at, ${lastId(waiting)} as "lastId"
+from (
+  select k.id as survivor, k.connection_id, last.id, last.created_at
+  from conversation k cross join lateral ${listed} last
+  where k.organization_id = $1 and k.id = any($5::uuid[])) f
+where ${conditions.join(' and ')} ${rowConditions(filter, params)}
+order by f.created_at desc, f.id desc limit $4`;
+  return { sql, params };
+}
 
 // By all ways to write the number: the one that the caller gave first, and the platform's.
 const OF_CONTACT = `
-select k.id as "conversationId", last.id as "messageId", last.created_at as at
+select k.id
 from connection n cross join lateral (
-  select c.id from conversation c where c.connection_id = n.id and c.phone = any($6::text[])
-    and ($7::text is null or c.user_id = $7)
-  union select c.id from conversation c where c.connection_id = n.id and c.wa_id = any($6::text[])
-    and ($7::text is null or c.user_id = $7)
-  union select c.id from conversation c where c.connection_id = n.id and c.user_id = $7 and $6::text[] is null
+  select c.id from conversation c where c.connection_id = n.id and c.phone = any($3::text[])
+    and ($4::text is null or c.user_id = $4)
+  union select c.id from conversation c where c.connection_id = n.id and c.wa_id = any($3::text[])
+    and ($4::text is null or c.user_id = $4)
+  union select c.id from conversation c where c.connection_id = n.id and c.user_id = $4 and $3::text[] is null
   union select coalesce(f.merged_into, f.id) from conversation_alias a join conversation f on f.id = a.conversation_id
     where a.connection_id = n.id and ${isOnlyFormer('a')}
-      and case when $6::text[] is null then a.name = $7 else a.name = any($6) and $7::text is null end) k
-cross join lateral ${lastOf('k.id')} last
-where n.organization_id = $1 and ($5::uuid is null or n.id = $5)
-  and (last.created_at, last.id) < ($2::timestamptz, $3::uuid)
-order by last.created_at desc, last.id desc limit $4`;
+      and case when $3::text[] is null then a.name = $4 else a.name = any($3) and $4::text is null end) k
+where n.organization_id = $1 and ($2::uuid is null or n.id = $2)`;
+
+const ASSIGNED = `
+select id from conversation where organization_id = $1 and assignee = $2 and merged_into is null limit ${FEW + 1}`;
+const CLOSED = `select id from conversation where organization_id = $1 and closed and merged_into is null limit ${FEW + 1}`;
+
+/** SQL: what begins with `word`, in the order of the index; bytes are compared. */
+const beginning = (text: string, word: string): string =>
+  `${text} collate "C" >= ${word} collate "C" and ${text} collate "C" < ${word} || chr(1114111) collate "C"`;
+
+/** SQL: numbers of the workspace that begin with $3, in the order of the unique index of each of its numbers. */
+const numbers = (column: string, others = ''): string => `
+  select c.id from unnest($3::text[]) as d (digits) cross join connection n cross join lateral (
+    select c.id from conversation c where c.connection_id = n.id and c.${column} between d.digits and rpad(d.digits, 24, '9')
+      ${others} order by c.${column} limit ${SEARCHED}) c
+  where n.organization_id = $1`;
+
+const NAME = 'search_name(c.profile_name)';
+const LAST_NAME = `substring(${NAME} from '[^ ]+$')`;
+const NAMED = `c.organization_id = $1 and c.profile_name is not null and c.merged_into is null and search_name($2) <> ''`;
+
+// Each part ends after so many matches, and the whole too: later parts are not read then.
+export const SEARCH = `
+select distinct id from (
+  (select c.id from conversation c where ${NAMED} and ${beginning(NAME, 'search_name($2)')}
+   order by ${NAME} collate "C" limit ${SEARCHED})
+  union all
+  (select c.id from conversation c where ${NAMED} and ${NAME} like '% %' and ${beginning(LAST_NAME, 'search_name($2)')}
+   order by ${LAST_NAME} collate "C" limit ${SEARCHED})
+  union all (${numbers('phone')})
+  union all (${numbers('wa_id', 'and c.wa_id is distinct from c.phone')})
+  union all (
+    select c.id from unnest($4::text[]) as d (digits) cross join lateral (
+      select c.id from conversation c where c.organization_id = $1 and coalesce(c.phone, c.wa_id) is not null
+        and ${beginning('reverse(coalesce(c.phone, c.wa_id))', 'reverse(d.digits)')}
+      order by reverse(coalesce(c.phone, c.wa_id)) collate "C" limit ${SEARCHED}) c)
+  limit ${SEARCHED}) found`;
 
 // An erased contact has no name left.
 const FIND = `
@@ -261,6 +417,7 @@ where c.organization_id = $1 and c.id = $2 and coalesce(s.phone, s.wa_id, s.user
 // Who marks a message as read has read all earlier ones, as the platform shows it.
 const READ = `
 select s.id, s.connection_id, s.phone, s.wa_id, s.user_id, s.profile_name, s.last_inbound_at, s.created_at,
+  s.closed, s.assignee,
   ${camelColumns('s', 'standby_at, handover_at, handover_to, handover_role')}, (
     select count(*)::integer from (
       select i.type, i.standby, i.source, bool_or(r.message_id is not null) over (order by i.created_at desc, i.id desc) as was_read

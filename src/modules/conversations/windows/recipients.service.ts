@@ -101,6 +101,20 @@ export class RecipientsService implements BeforeApplicationShutdown {
     await Promise.all(this.moving);
   }
 
+  /**
+   * Where a message to the contact of a conversation goes.
+   *
+   * @throws CONVERSATION_NOT_FOUND (404) where the workspace has no such conversation, or the contact was erased.
+   */
+  async addressOf(
+    organizationId: string,
+    conversationId: string,
+  ): Promise<{ connectionId: string; recipient: string }> {
+    const found = await this.conversations.findAddress(organizationId, conversationId);
+    if (found === null) throw conversationsErrors.CONVERSATION_NOT_FOUND();
+    return found;
+  }
+
   /** The conversation with a recipient (digits or a user id), whether open or not; null where there is none. */
   async find(connectionId: string, recipient: string): Promise<FoundRecipient | null> {
     const found = await this.conversations.findByRecipient(connectionId, recipient);

@@ -8,33 +8,33 @@ export class ApiKeyEntity {
   @PrimaryColumn('text')
   id!: string;
 
-  @Column('uuid', { name: 'organization_id' })
+  @Column('uuid')
   organizationId!: string;
 
   @Column('text')
   name!: string;
 
   /** SHA-256 of the secret part. */
-  @Column('bytea', { name: 'secret_hash', select: false })
+  @Column('bytea', { select: false })
   secretHash!: Buffer;
 
   @Column('text', { array: true })
   scopes!: Scope[];
 
   /** The OTP project that the key belongs to, and to nothing else of the workspace. */
-  @Column('uuid', { name: 'otp_project_id', nullable: true })
+  @Column('uuid', { nullable: true })
   otpProjectId!: string | null;
 
-  @Column({ type: 'timestamptz', name: 'expires_at', nullable: true })
+  @Column('timestamptz', { nullable: true })
   expiresAt!: Date | null;
 
-  @Column({ type: 'timestamptz', name: 'revoked_at', nullable: true })
+  @Column('timestamptz', { nullable: true })
   revokedAt!: Date | null;
 
   /** At most a minute old. */
-  @Column({ type: 'timestamptz', name: 'last_used_at', nullable: true, insert: false })
+  @Column({ type: 'timestamptz', nullable: true, insert: false })
   lastUsedAt!: Date | null;
 
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, insert: false, update: false })
+  @Column({ type: 'timestamptz', precision: 3, insert: false, update: false })
   createdAt!: Date;
 }

@@ -3,7 +3,7 @@ import { Allow, IsIn, IsOptional, Matches } from 'class-validator';
 import { invalidField } from '../../../common/common.errors.js';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 import { UUID_PATTERN } from '../../../common/ids.js';
-import { cursorOf, isUuidText, PageQuery } from '../../../infrastructure/http/page.query.js';
+import { cursorOf, isUuidText, PeriodQuery, periodOf } from '../../../infrastructure/http/page.query.js';
 import { RequestValidationPipe } from '../../../infrastructure/http/validation.pipe.js';
 import { propertiesOf } from '../../../infrastructure/http/validation-details.js';
 import {
@@ -101,7 +101,7 @@ export const UploadMediaDocs = (): MethodDecorator =>
   });
 
 /** The query of GET /media. */
-export class ListMediaQuery extends PageQuery {
+export class ListMediaQuery extends PeriodQuery {
   /** Only files of this number: an id from GET /connections. */
   @ApiPropertyOptional({ format: 'uuid' })
   @IsOptional()
@@ -136,6 +136,7 @@ export function filterOf(query: ListMediaQuery): MediaFilter {
   return {
     limit: query.limit,
     ...cursorOf(query),
+    ...periodOf(query),
     connectionId: query.connection_id?.toLowerCase() ?? null,
     type: query.type ?? null,
     direction: query.direction ?? null,

@@ -17,10 +17,10 @@ export class MediaObjectEntity {
   @PrimaryColumn('uuid')
   id!: string;
 
-  @Column('uuid', { name: 'organization_id' })
+  @Column('uuid')
   organizationId!: string;
 
-  @Column('uuid', { name: 'connection_id' })
+  @Column('uuid')
   connectionId!: string;
 
   @Column('text')
@@ -30,12 +30,11 @@ export class MediaObjectEntity {
   type!: MediaType;
 
   /** As the platform spells it, such as `audio/ogg; codecs=opus`. Of an inbound file: as the platform said. */
-  @Column('text', { name: 'mime_type' })
+  @Column('text')
   mimeType!: string;
 
   /** The driver returns a bigint as text. */
   @Column('bigint', {
-    name: 'size_bytes',
     nullable: true,
     transformer: {
       to: (value: unknown) => value,
@@ -60,9 +59,9 @@ export class MediaObjectEntity {
   status!: MediaStatus;
 
   /** Null while there are no bytes. */
-  @Column('uuid', { name: 'storage_key', nullable: true })
+  @Column('uuid', { nullable: true })
   storageKey!: string | null;
 
-  @CreateDateColumn({ type: 'timestamptz', name: 'created_at', precision: 3 })
+  @CreateDateColumn({ type: 'timestamptz', precision: 3 })
   createdAt!: Date;
 }

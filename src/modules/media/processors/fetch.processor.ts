@@ -3,7 +3,7 @@ import { Processor } from '@nestjs/bullmq';
 import { Injectable, Logger } from '@nestjs/common';
 import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
-import { deferralMs } from '../../../common/retry-schedule.js';
+import { deferralMs, MAX_DELAY_MS } from '../../../common/retry-schedule.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { inBatches } from '../../../infrastructure/queue/sweeps.js';
 import type { ClaimRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-grant.js';
@@ -42,6 +42,8 @@ const MAX_REFUSALS = 9;
 /** From this count on the delay is as long as it gets; an outage counts no further. */
 const TRIES_OF_AN_OUTAGE = 6;
 const RECORD_FOR_MS = 30_000;
+/** SQL, of a file: seconds until the end of its lease, or its next try. */
+const MOST_AHEAD = `least(${MAX_DELAY_MS / 1_000}, greatest(${FETCH_LEASE_MS / 1_000}, power(4, least(tries, 5))))`;
 const ANY_TYPE = 'application/octet-stream';
 
 /** A claimed file, and when it was claimed (monotonic ms). */
@@ -275,7 +277,14 @@ export class FetchProcessor extends QueueProcessor<FetchTask> {
         maxInFlight: MAX_IN_FLIGHT,
         // Lost leases are due files too: see FetchRepository.
         dueLanes: fetches.dueLanes,
-        waitsFor: [{ table: 'media_object', column: 'next_attempt_at', where: 'next_attempt_at is not null' }],
+        waitsFor: [
+          {
+            table: 'media_object',
+            column: 'next_attempt_at',
+            where: 'next_attempt_at is not null',
+            mostAhead: MOST_AHEAD,
+          },
+        ],
         leftAtStop: (count) => `${count} files were on their way when Herald stopped; they are fetched again`,
       },
       parts,

@@ -10,6 +10,7 @@ import { type TraceContext, Tracing } from '../../../infrastructure/operations/t
 import { LimitBook, limitReached } from '../../billing/limits.service.js';
 import { previousOf, type ReplacedRecipient } from '../../conversations/conversations.types.js';
 import { recipientKey } from '../../message-state/recipient-key.types.js';
+import { COUNT_COLUMNS } from '../../message-state/tag-counts.types.js';
 import { type OptOutFound, optOutOf } from '../../opt-outs/opt-outs.types.js';
 import { countedMessages } from './counted-messages.js';
 import type { MessageInput } from './message-input.js';
@@ -301,7 +302,8 @@ export class AcceptRepository {
   }
 
   private insert(rows: NewMessage[], statements: Statements): Promise<StoredRow[]> {
-    return statements.query<StoredRow>(INSERT_MESSAGES, [
+    const statement = rows.some(({ tag }) => tag !== undefined) ? INSERT_TAGGED : INSERT_MESSAGES;
+    return statements.query<StoredRow>(statement, [
       JSON.stringify(withNewConversations(rows)),
       this.config.limits.messageTtlHours,
     ]);
@@ -413,13 +415,11 @@ const REPLACED = `case when f.found_id is null and i."lookUp" is not null then (
     order by a.replaced_at desc limit 1) end`;
 
 /**
- * $1: the messages as JSON, with the names of `NewMessage`, and an id for the conversation that may have to be made. $2:
+ * SQL. $1: the messages as JSON, with the names of `NewMessage`, and an id for the conversation that may have to be made. $2:
  * hours to live of messages without a time of their own. Conversations are made before messages, both in the order of
  * their indexes: batches never deadlock.
  */
-export const INSERT_MESSAGES: Prepared = {
-  name: 'message_accept',
-  text: `
+const insertMessages = (more: string): string => `
 with given as materialized (
   select i.*, now.at, f.found_id, ${REPLACED} as replaced, ${OPT_OUT} as opt_out
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
@@ -469,9 +469,24 @@ with given as materialized (
     coalesce("sendAt", at) + coalesce(make_interval(secs => "ttlSeconds"), make_interval(hours => $2::integer))
   from accepted join fresh using (id)
   order by id
-)
+)${more}
 select a.id, f.id is not null as "isInserted", case when a."lookUp" is not null then a.conversation_id end
   as "conversationId", a.last_inbound_at as "lastInboundAt", a.opt_out as "optOut", a.replaced
 from accepted a left join fresh f using (id)
-where f.id is null or a."lookUp" is not null`,
+where f.id is null or a."lookUp" is not null`;
+
+export const INSERT_MESSAGES: Prepared = { name: 'message_accept', text: insertMessages('') };
+
+// Where a message has a tag. A tag that is new is made; two that make the same one wait for each other, and only then.
+export const INSERT_TAGGED: Prepared = {
+  name: 'message_accept_tagged',
+  text: insertMessages(`, tagged as (
+  insert into message_tag (organization_id, tag)
+  select distinct "organizationId", tag from accepted join fresh using (id) where tag is not null order by "organizationId", tag
+  on conflict do nothing
+), counted as (
+  insert into message_tag_count (${COUNT_COLUMNS}, last_scheduled_for, first_at)
+  select "organizationId", tag, "connectionId", 'queued', null, count(*), count("sendAt"), max(at), max("sendAt"), min(created_at)
+  from accepted join fresh using (id) where tag is not null group by 1, 2, 3
+)`),
 };

@@ -13,6 +13,8 @@ export interface MessageInput extends MessageContent {
   connectionId: string;
   /** Digits without `+`, or a user id. */
   recipient: string;
+  /** In place of `connectionId` and `recipient`, which are empty until they are looked up. */
+  inConversationId?: string | undefined;
   clientMessageId: string | null;
   replyToMessageId: string | null;
   /** The group that it belongs to; only where the request has it, as `metadata`. */
@@ -48,6 +50,7 @@ export function readMessageInput(body: unknown, violations: ErrorDetail[] = []):
     clientMessageId: valid.client_message_id ?? null,
     replyToMessageId: valid.reply_to_message_id?.toLowerCase() ?? null,
     mediaObjectId: valid.media_object_id?.toLowerCase() ?? null,
+    ...(valid.conversation_id !== undefined && { inConversationId: valid.conversation_id.toLowerCase() }),
     ...(valid.tag !== undefined && { tag: valid.tag }),
     ...(metadata !== undefined && { metadata }),
     ...(valid.send_at !== undefined && { sendAt: new Date(valid.send_at).toISOString() }),
@@ -86,12 +89,24 @@ export function fingerprintOf(input: MessageInput): string {
  * needs no escape are known here.
  */
 function meaningOf(input: MessageInput): string {
-  const { connectionId, mediaObjectId, metadata, recipient, replyToMessageId, sendAt, tag, ttlSeconds, type } = input;
+  const {
+    connectionId,
+    inConversationId,
+    mediaObjectId,
+    metadata,
+    recipient,
+    replyToMessageId,
+    sendAt,
+    tag,
+    ttlSeconds,
+    type,
+  } = input;
   const body = JSON.stringify(input.body);
   const clientMessageId = JSON.stringify(input.clientMessageId);
   const content = canonicalJson(input.content);
   return (
     `{"body":${body},"clientMessageId":${clientMessageId},"connectionId":"${connectionId}","content":${content},` +
+    (inConversationId === undefined ? '' : `"inConversationId":"${inConversationId}",`) +
     `"mediaObjectId":${textOrNull(mediaObjectId)},` +
     (metadata === undefined ? '' : `"metadata":${canonicalJson(metadata)},`) +
     `"recipient":"${recipient}",` +

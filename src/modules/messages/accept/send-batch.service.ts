@@ -32,7 +32,7 @@ import {
 } from './send-preparation.js';
 
 /** One message of a batch, and what is known of it so far. */
-interface Entry {
+export interface Entry {
   index: number;
   /** Null where it is malformed. */
   request: (RequestKey & { input: MessageInput }) | null;
@@ -107,10 +107,11 @@ export class SendBatchService {
 
   private async prepare(sender: Sender, entry: Entry): Promise<void> {
     if (entry.request === null) return;
-    const { input } = entry.request;
+    const { request } = entry;
     try {
-      requireTimeAhead(input.sendAt);
-      entry.prepared = await this.preparation.prepare(sender, input);
+      requireTimeAhead(request.input.sendAt);
+      request.input = await this.preparation.addressed(sender.organizationId, request.input);
+      entry.prepared = await this.preparation.prepare(sender, request.input);
     } catch (error) {
       refuse(entry, error);
     }
@@ -292,7 +293,7 @@ function settle(entry: Entry, accepted: Accepted | undefined): void {
 }
 
 /** Lets other requests pass between the messages of a large batch. */
-async function readEntries(messages: readonly Buffer[]): Promise<Entry[]> {
+export async function readEntries(messages: readonly Buffer[]): Promise<Entry[]> {
   const firsts = new Map<string, number>();
   const entries: Entry[] = [];
   let bytes = 0;

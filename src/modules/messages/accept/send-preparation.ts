@@ -120,6 +120,17 @@ export class SendPreparation {
     return { connection, conversationId: isReplaced ? null : conversationId, message };
   }
 
+  /**
+   * The request with the number and the recipient of the conversation that it names.
+   *
+   * @throws CONVERSATION_NOT_FOUND (422).
+   */
+  async addressed(organizationId: string, input: MessageInput): Promise<MessageInput> {
+    const { inConversationId: conversationId } = input;
+    if (conversationId === undefined) return input;
+    return { ...input, ...(await this.recipients.addressOf(organizationId, conversationId).catch(asViolation)) };
+  }
+
   /** @throws SUBSCRIPTION_REQUIRED (402). */
   requirePayment(sender: Omit<Sender, 'limited'>): Promise<void> {
     return this.billing.requireApiTime(sender.organizationId, sender.apiPaidUntil);

@@ -32,7 +32,7 @@ import type { QueueEstimate } from '../../sending/sending.types.js';
 import { NOTHING_RENDERED, renderContent } from './rendering.js';
 import { warningsOf } from './warnings.js';
 
-type CheckingCaller = Sender & Pick<Caller, 'scopes'>;
+export type CheckingCaller = Sender & Pick<Caller, 'scopes'>;
 
 /** What a request is refused for; anything else keeps Herald from knowing it. */
 const REFUSALS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
@@ -63,7 +63,7 @@ export class CheckMessageService {
   /**
    * @throws where the account's templates could never be read though its number can send, PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
    */
-  async check(sender: CheckingCaller, input: MessageInput): Promise<MessageCheck> {
+  async check(sender: CheckingCaller, request: MessageInput): Promise<MessageCheck> {
     const { organizationId } = sender;
     const problems: AppError[] = [];
     const passes = async <T>(step: () => T | Promise<T>): Promise<T | null> => {
@@ -75,13 +75,18 @@ export class CheckMessageService {
         return null;
       }
     };
+    const addressed = await passes(() => this.preparation.addressed(organizationId, request));
+    const input = addressed ?? request;
     await passes(() => requireTimeAhead(input.sendAt));
     await passes(() => this.billing.requireApiTime(organizationId, sender.apiPaidUntil));
     await passes(() =>
       this.backlog.requireRoom(organizationId, input.sendAt === undefined ? 'queued' : 'scheduled', 1),
     );
-    const ready = await passes(() => this.preparation.readyConnection(organizationId, input.connectionId));
-    const connection = ready ?? (await this.connections.find(organizationId, input.connectionId));
+    const known = addressed !== null;
+    const ready = known
+      ? await passes(() => this.preparation.readyConnection(organizationId, input.connectionId))
+      : null;
+    const connection = ready ?? (known ? await this.connections.find(organizationId, input.connectionId) : null);
     const mayRead = sender.scopes.has('messages:read');
     if (connection === null) {
       const nothing = mayRead

@@ -1,5 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches, MaxLength } from 'class-validator';
+import { IsIn, IsOptional, Matches, MaxLength, ValidateBy } from 'class-validator';
 import { FAILURE_CATEGORIES, type FailureCategory } from '../../../common/failure-category.js';
 import { cursorOf, OptionalTime, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
 import { OptionalPhone, OptionalUserId } from '../../conversations/dto/recipient.decorator.js';
@@ -10,6 +10,7 @@ import { MESSAGE_STATUSES, type MessageStatus } from '../../message-state/messag
 
 /** The specification leaves `accepted` out; such messages are found by the other filters. */
 const FILTER_STATUSES = MESSAGE_STATUSES.filter((status) => status !== 'accepted');
+const STATUSES: ReadonlySet<string> = new Set(FILTER_STATUSES);
 const DIRECTIONS = ['outbound', 'inbound'] as const;
 
 /** The query of GET /messages. */
@@ -43,6 +44,27 @@ export class ListMessagesQuery extends PageQuery {
   @IsIn(FILTER_STATUSES)
   status?: MessageStatus;
 
+  /** Messages in one of these states, separated by commas, such as `failed,outcome_unknown`. Instead of `status`. */
+  @ApiPropertyOptional({ type: String, maxLength: 100, example: 'failed,outcome_unknown' })
+  @IsOptional()
+  @MaxLength(100)
+  @ValidateBy({
+    name: 'one_of',
+    validator: {
+      validate: (text) => typeof text === 'string' && text.split(',').every((each) => STATUSES.has(each)),
+      defaultMessage: () =>
+        `statuses must be one or more of these, separated by commas: ${FILTER_STATUSES.join(', ')}.`,
+    },
+  })
+  @ValidateBy({
+    name: 'exactly_one',
+    validator: {
+      validate: (_text, given) => (given?.object as ListMessagesQuery | undefined)?.status === undefined,
+      defaultMessage: () => 'Give one of status and statuses.',
+    },
+  })
+  statuses?: string;
+
   /** Messages that failed for this reason, or whose outcome is unknown for it. */
   @ApiPropertyOptional({ enum: FAILURE_CATEGORIES })
   @IsOptional()
@@ -73,6 +95,12 @@ export class ListMessagesQuery extends PageQuery {
   @OptionalUuid('media_object_id')
   media_object_id?: string;
 
+  /** The message that has this id at WhatsApp, or had it with an earlier attempt: `meta_message_id`. */
+  @ApiPropertyOptional({ maxLength: 512 })
+  @IsOptional()
+  @MaxLength(512)
+  meta_message_id?: string;
+
   /** Outbound messages to this number. */
   @OptionalPhone('to')
   to?: string;
@@ -88,6 +116,12 @@ export class ListMessagesQuery extends PageQuery {
 
 export type JournalFilter = Omit<JournalQuery, 'organizationId'>;
 
+/** One state is asked for as before. */
+function statesOf({ status, statuses }: ListMessagesQuery): Pick<JournalQuery, 'status' | 'statuses'> {
+  const all = [...new Set(statuses?.split(',') as MessageStatus[] | undefined)];
+  return all.length > 1 ? { statuses: all } : { status: status ?? all[0] };
+}
+
 export function filterOf(query: ListMessagesQuery): JournalFilter {
   return {
     limit: query.limit,
@@ -96,10 +130,11 @@ export function filterOf(query: ListMessagesQuery): JournalFilter {
     conversationId: query.conversation_id?.toLowerCase(),
     direction: query.direction,
     source: query.source,
-    status: query.status,
+    ...statesOf(query),
     clientMessageId: query.client_message_id,
     tag: query.tag,
     mediaObjectId: query.media_object_id?.toLowerCase(),
+    metaMessageId: query.meta_message_id,
     failureCategory: query.failure_category,
     since: query.since === undefined ? undefined : new Date(query.since),
     until: query.until === undefined ? undefined : new Date(query.until),

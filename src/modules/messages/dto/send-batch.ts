@@ -82,26 +82,25 @@ export class BatchedMessage {
   replayed!: boolean;
 }
 
+/** A refused message of a batch. */
+export const BATCH_ERRORS = {
+  type: 'object' as const,
+  required: ['index', 'code', 'message', 'details'],
+  properties: {
+    index: { type: 'integer', minimum: 0 },
+    code: { type: 'string' },
+    message: { type: 'string' },
+    details: { type: 'array', items: { $ref: '#/components/schemas/ErrorDetail' } },
+  },
+  additionalProperties: true,
+};
+
 export class SendBatchResponse {
   @ApiProperty({ type: [BatchedMessage] })
   data!: BatchedMessage[];
 
   /** Of a permissive batch: what was not taken, and why. Beside these fields stand those of the code. */
-  @ApiProperty({
-    type: 'array',
-    items: {
-      type: 'object',
-      required: ['index', 'code', 'message', 'details'],
-      properties: {
-        index: { type: 'integer', minimum: 0 },
-        code: { type: 'string' },
-        message: { type: 'string' },
-        details: { type: 'array', items: { $ref: '#/components/schemas/ErrorDetail' } },
-      },
-      additionalProperties: true,
-    },
-    example: [],
-  })
+  @ApiProperty({ type: 'array', items: BATCH_ERRORS, example: [] })
   errors!: BatchError[];
 }
 
@@ -114,19 +113,22 @@ const BATCH = [
   keyed(MESSAGE_EXAMPLES.template, '7c9e6679-7425-40de-944b-e07fc1f90ae7'),
 ];
 
+export const BatchBodyDocs = (): MethodDecorator =>
+  ApiBody({
+    required: true,
+    schema: bodyOf(BATCH_MESSAGE).schema,
+    examples: {
+      strict: { summary: 'All or none', value: { messages: BATCH } },
+      permissive: {
+        summary: 'Those that can be sent',
+        value: { messages: BATCH.slice(0, 1), validation: 'permissive' },
+      },
+    },
+  });
+
 export const SendBatchDocs = (): MethodDecorator =>
   applyDecorators(
-    ApiBody({
-      required: true,
-      schema: bodyOf(BATCH_MESSAGE).schema,
-      examples: {
-        strict: { summary: 'All or none', value: { messages: BATCH } },
-        permissive: {
-          summary: 'Those that can be sent',
-          value: { messages: BATCH.slice(0, 1), validation: 'permissive' },
-        },
-      },
-    }),
+    BatchBodyDocs(),
     ApiAcceptedResponse({ type: SendBatchResponse, description: 'What was taken is queued.' }),
     ApiErrors(
       'VALIDATION_FAILED',

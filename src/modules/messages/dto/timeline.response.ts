@@ -31,6 +31,8 @@ export const TIMELINE_EVENTS = [
   'received',
   'deleted',
   'warned',
+  'edited',
+  'revoked',
 ] as const;
 
 /** One move of a message, or one thing that happened to it. */

@@ -11,11 +11,15 @@ export interface JournalQuery extends Partial<ListCursor> {
   direction?: Message['direction'] | undefined;
   source?: MessageSource | undefined;
   status?: MessageStatus | undefined;
+  /** Several, in place of `status`. */
+  statuses?: readonly MessageStatus[] | undefined;
   conversationId?: string | undefined;
   clientMessageId?: string | undefined;
   tag?: string | undefined;
   /** The file that it sends, refers to, or that came with it. */
   mediaObjectId?: string | undefined;
+  /** WhatsApp's id of it, or of an earlier attempt. */
+  metaMessageId?: string | undefined;
   /** Of what failed, or has an unknown outcome. */
   failureCategory?: string | undefined;
   /** Made then or later. */
@@ -50,6 +54,29 @@ export interface NamedContact {
   userId: string | null;
 }
 
+/** The query for each of its states. */
+function perState({ statuses, ...query }: JournalQuery): JournalQuery[] {
+  return statuses === undefined ? [query] : statuses.map((status) => ({ ...query, status }));
+}
+
+/** `pageOfState` for all states that are asked for, each by its own lists. */
+export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
+  const found = perState(query).flatMap((each) => pageOfState(each, contacts, bind) ?? []);
+  if (found.length < 2) return found[0] ?? null;
+  const all = found.map((each) => `select m.* from ${each}`).join(' union all ');
+  return `(select m.* from (${all}) as m order by m.created_at desc, m.id desc limit $2) as m`;
+}
+
+/** `scanEndOfState` for all states that are asked for: the newest, down to which all of their lists go. */
+export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
+  // PostgreSQL refuses parameters that no part of a statement has.
+  const bounded = perState(query).filter((each) => scanEndOfState(each, contacts, () => '') !== null);
+  const found = bounded.flatMap((each) => scanEndOfState(each, contacts, bind) ?? []);
+  if (found.length < 2) return found[0] ?? null;
+  const all = found.map((each) => `(${each})`).join(' union all ');
+  return `select id, created_at from (${all}) as ends order by created_at desc, id desc limit 1`;
+}
+
 type Bind = (value: unknown) => string;
 type List = (relation: string, id: string, conditions: readonly string[], columns?: string) => string;
 
@@ -61,7 +88,7 @@ type List = (relation: string, id: string, conditions: readonly string[], column
  *
  * @returns the page's rows `m` of `message`, for a FROM list; null where the filters contradict each other.
  */
-export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
+function pageOfState(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
   const { direction, source, status, clientMessageId, to, from, connectionId } = query;
   const { failureCategory } = query;
   const inbound =
@@ -88,7 +115,10 @@ export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | 
     }
     // The planner would take few of the other filters for a reason to read all messages: it is left no choice.
     const atMost = `limit ${Math.max(query.limit, MAX_SCANNED)}`;
-    const led = listWithin(query, bind, atMost)('message m', 'm.id', indexed(query, bind), 'm.*');
+    const led =
+      query.metaMessageId === undefined
+        ? listWithin(query, bind, atMost)('message m', 'm.id', indexed(query, bind), 'm.*')
+        : namedAtWhatsApp(query.metaMessageId, bind);
     return `${list(`${led} m`, 'm.id', found, 'm.*')} as m`;
   }
   if (inbound && outbound && connectionId === undefined && contacts === null && from === undefined) {
@@ -192,10 +222,10 @@ const ofKey = (alias: string, contacts: Contacts): string =>
  *
  * @returns null where every message that is looked at is listed.
  */
-export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
+function scanEndOfState(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
   const { clientMessageId, tag, mediaObjectId, to, from, source, status, direction, connectionId } = query;
   const { organizationId, before, beforeId, limit } = query;
-  if (contacts?.length === 0) return null;
+  if (contacts?.length === 0 || query.metaMessageId !== undefined) return null;
   const list = listWithin(query, bind, 'offset $2 limit 1');
   const lists: string[] = [];
   if (leadsToMessage(query, contacts)) {
@@ -239,16 +269,28 @@ export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[]
 }
 
 /**
- * Whether the page is read from `message` by what the caller knows of it: its own id, its tag, its file, that the API did
+ * Whether the page is read from `message` by what the caller knows of it: an id, its tag, its file, that the API did
  * not send it, or a number that was written to.
  */
 function leadsToMessage(query: JournalQuery, contacts: Contacts): boolean {
-  const { clientMessageId, tag, mediaObjectId, source, to, status } = query;
+  const { clientMessageId, tag, mediaObjectId, metaMessageId, source, to, status } = query;
   return (
-    [clientMessageId, tag, mediaObjectId].some((filter) => filter !== undefined) ||
+    [clientMessageId, tag, mediaObjectId, metaMessageId].some((filter) => filter !== undefined) ||
     isElsewhere(source) ||
     (to !== undefined && contacts === null && !isInQueue(status))
   );
+}
+
+/** The few messages that have this id at WhatsApp: each of the workspace's numbers may have received one. */
+function namedAtWhatsApp(metaMessageId: string, bind: Bind): string {
+  const id = bind(metaMessageId);
+  const ofNumber = (condition: string): string => `
+    select m.id from connection k join message m on m.connection_id = k.id and m.meta_message_id = ${id} and ${condition}
+    where k.organization_id = $1`;
+  return `(select * from message where organization_id = $1 and id = any(array(
+    ${ofNumber("m.direction = 'inbound'")}
+    union all ${ofNumber("m.direction = 'outbound' and m.source is not null")}
+    union all select a.message_id from message_attempt a where a.meta_message_id = ${id} and a.organization_id = $1)) offset 0)`;
 }
 
 /** Of what the API has not sent, which a column says. */

@@ -166,7 +166,7 @@ export class MessagesMaintenanceRepository {
          select connection_id, user_id, $1 from known on conflict do nothing
        )
        update conversation set phone = null, wa_id = null, user_id = null, profile_name = null, last_inbound_at = null,
-         standby_at = null, handover_at = null, handover_to = null, handover_role = null
+         standby_at = null, handover_at = null, handover_to = null, handover_role = null, closed = false, assignee = null
        where organization_id = $1 and id = any($2::uuid[]) and ${NAMED}`,
       [subject.organizationId, subject.conversationIds],
     );
@@ -280,7 +280,7 @@ const blankJournal = (
   of: string,
   id: string,
 ): string => `update message m set client_message_id = null, metadata = null,
-    meta_message_id = null, conversation_id = null, recipient_user_id = null,
+    meta_message_id = null, original_meta_id = null, conversation_id = null, recipient_user_id = null,
     fingerprint = case when m.fingerprint is not null then '\\x'::bytea end,
     recipient = case when m.direction = 'inbound' then m.recipient end,
     sender = case when m.direction = 'outbound' then m.sender end

@@ -102,18 +102,19 @@ with incoming as materialized (
     answered.id as answered_id
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
     source text, direction text, status text, type text, "businessNumber" text, contact text, "userId" text, body text,
-    content jsonb, "contextMessageId" text, "mediaObjectId" uuid, "metaMessageId" text, "occurredAt" timestamptz,
-    "traceContext" text)
+    content jsonb, "contextMessageId" text, "mediaObjectId" uuid, "metaMessageId" text, "originalMetaId" text,
+    "occurredAt" timestamptz, "traceContext" text)
   cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
   cross join lateral (select case when i."contextMessageId" is not null then ${answeredBy('i')} end as id) as answered
 ), created as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, source, type, recipient,
-    recipient_user_id, sender, reply_to_message_id, media_object_id, meta_message_id, created_at, sent_at, trace_context)
+    recipient_user_id, sender, reply_to_message_id, media_object_id, meta_message_id, original_meta_id, created_at, sent_at,
+    trace_context)
   select id, "organizationId", "connectionId", "conversationId", direction, source, type,
     case when direction = 'inbound' then "businessNumber" else coalesce(contact, "userId") end,
     case when direction = 'outbound' and contact is null then "userId" end,
     case when direction = 'inbound' then contact else "businessNumber" end, answered_id, "mediaObjectId", "metaMessageId",
-    made_at, least("occurredAt", at), decode("traceContext", 'hex')
+    "originalMetaId", made_at, least("occurredAt", at), decode("traceContext", 'hex')
   from incoming i where direction = 'inbound' or not ${IS_OURS}
   on conflict do nothing
   returning *

@@ -126,6 +126,7 @@ function observationOf(report: InboundReport): ContactObservation {
     replacement: report.replacement ?? null,
     // The database takes it for its own present where it lies later.
     inboundAt: report.opensWindow ? (report.occurredAt ?? databaseClock.date()) : null,
+    wrote: report.opensWindow && report.standby !== true && report.type !== 'reaction',
     standbyAt: report.standby === true ? (report.occurredAt ?? databaseClock.date()) : null,
   };
 }
@@ -195,16 +196,16 @@ with incoming as materialized (
   select i.*, now.at, answered.id as answered_id
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
     type text, "businessNumber" text, "from" text, body text, content jsonb, "contextMessageId" text,
-    "replyToMessageId" uuid, "mediaObjectId" uuid, "metaMessageId" text, context jsonb, "occurredAt" timestamptz, "traceContext" text,
-    standby boolean)
+    "replyToMessageId" uuid, "mediaObjectId" uuid, "metaMessageId" text, "originalMetaId" text, context jsonb, "occurredAt" timestamptz,
+    "traceContext" text, standby boolean)
   cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
   cross join lateral (select case when i."contextMessageId" is not null then coalesce(i."replyToMessageId",
     ${answeredBy('i')}) end as id) as answered
 ), created as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender,
-    reply_to_message_id, media_object_id, meta_message_id, created_at, sent_at, trace_context, standby)
+    reply_to_message_id, media_object_id, meta_message_id, original_meta_id, created_at, sent_at, trace_context, standby)
   select id, "organizationId", "connectionId", "conversationId", 'inbound', type, "businessNumber", "from", answered_id,
-    "mediaObjectId", "metaMessageId", at, case when "occurredAt" is not null then least("occurredAt", at) end,
+    "mediaObjectId", "metaMessageId", "originalMetaId", at, case when "occurredAt" is not null then least("occurredAt", at) end,
     decode("traceContext", 'hex'), coalesce(standby, false)
   from incoming
   on conflict (connection_id, meta_message_id) where direction = 'inbound' do nothing

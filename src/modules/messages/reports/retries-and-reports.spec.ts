@@ -53,17 +53,24 @@ beforeAll(async () => {
 
 afterAll(() => opened.close());
 
-it('a retry is barred by an attempt that was accepted and has not failed, and by an erasure', async () => {
-  const make = (status: 'accepted' | 'failed') => factories.message({ connection, status, recipient: testPhone() });
+it('a retry may be barred by an attempt that was accepted, or may have been, and has not failed, and by an erasure', async () => {
+  const make = (status: 'accepted' | 'failed' | 'outcome_unknown') =>
+    factories.message({ connection, status, recipient: testPhone() });
   const [accepted, refused, erased] = [await make('accepted'), await make('failed'), await make('failed')];
-  const failed = await make('accepted');
-  await opened.database.execute('update message_attempt set failed_at = started_at where message_id = $1', [failed.id]);
+  const [failed, unknown, resolved] = [
+    await make('accepted'),
+    await make('outcome_unknown'),
+    await make('outcome_unknown'),
+  ];
+  for (const { id } of [failed, resolved])
+    await opened.database.execute('update message_attempt set failed_at = started_at where message_id = $1', [id]);
   await opened.database.execute('update message set recipient = null where id = $1', [erased.id]);
-  const ids = [accepted, refused, erased, failed].map(({ id }) => id);
+  const ids = [accepted, refused, erased, failed, unknown, resolved].map(({ id }) => id);
   expect(await messages.barred(connection.organizationId, ids)).toEqual(
     new Map([
       [accepted.id, 'accepted'],
       [erased.id, 'erased'],
+      [unknown.id, 'unknown'],
     ]),
   );
   expect(await messages.barred(newId(), ids)).toEqual(new Map());

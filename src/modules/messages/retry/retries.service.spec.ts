@@ -4,7 +4,7 @@ import type { SendingService } from '../../sending/sending.service.js';
 import type { SendPreparation } from '../accept/send-preparation.js';
 import type { OutboundStatus } from '../../message-state/message-state.types.js';
 import { messagesErrors } from '../messages.errors.js';
-import type { MessagesRepository } from '../messages.repository.js';
+import type { Barred, MessagesRepository } from '../messages.repository.js';
 import type { Message } from '../../message-state/message.types.js';
 import { RetriesService } from './retries.service.js';
 
@@ -31,7 +31,7 @@ interface Given {
   messages?: Message[];
   /** As they are once their locks are there; default: failed, and none locked. */
   statuses?: Partial<Record<string, OutboundStatus>>;
-  barred?: [string, 'erased' | 'accepted'][];
+  barred?: [string, Barred][];
   store?: (ids: readonly string[]) => void;
 }
 
@@ -69,7 +69,7 @@ async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, b
     { wake: (id: string) => void woken.push(id) } as unknown as SendingService,
     database as unknown as Database,
   ).retryPage('a', IDS, stop.signal);
-  return { begun, queued, woken, decided: IDS.filter((_, index) => decided[index]) };
+  return { begun, queued, woken, decided: IDS.filter((_, index) => decided[index] !== null) };
 }
 
 describe('a page of failed messages', () => {
@@ -77,14 +77,15 @@ describe('a page of failed messages', () => {
     expect(await pageOf()).toEqual({ begun: IDS, queued: [IDS], woken: ['number'], decided: IDS });
   });
 
-  it('leaves out, decided, what was erased, and what WhatsApp has accepted of an earlier attempt', async () => {
+  it('leaves out, decided, what was erased, and what WhatsApp has accepted, or may have, of an earlier attempt', async () => {
     const { queued, decided } = await pageOf({
       barred: [
         ['m2', 'erased'],
         ['m4', 'accepted'],
+        ['m5', 'unknown'],
       ],
     });
-    expect(queued).toEqual([['m1', 'm3', 'm5']]);
+    expect(queued).toEqual([['m1', 'm3']]);
     expect(decided).toEqual(IDS);
   });
 

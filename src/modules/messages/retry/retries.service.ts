@@ -23,6 +23,8 @@ interface Prepared {
 
 /** Of a workspace with limits. */
 const TURNS = { slots: 2, mostWaiting: 1_000, waitMs: 10_000 };
+/** What `retryPage` says of a message that it has queued. */
+export const QUEUED = 'queued';
 /** Messages of a page that are prepared at the same time. */
 const AT_ONCE = 8;
 /** These say nothing of the message: it is asked again later. */
@@ -90,34 +92,35 @@ export class RetriesService {
    * Queues those of a page of failed messages that may be sent as things are; the others stay failed. Of many look-ups each is made
    * once, and all enter the queue in one transaction.
    *
-   * @returns for each id whether the message was decided. False: something is away, it is locked, or the signal came before it.
+   * @returns for each id `QUEUED`, or the code of the error for which it stays failed. Null: it was not decided, since something is away,
+   * it is locked, or the signal came before it.
    */
-  async retryPage(organizationId: string, ids: readonly string[], signal: AbortSignal): Promise<boolean[]> {
+  async retryPage(organizationId: string, ids: readonly string[], signal: AbortSignal): Promise<(string | null)[]> {
     // Whether there are limits is looked up.
     const sender = { organizationId, apiPaidUntil: null, limited: true };
     const from = statesThatTake('retry');
-    const decided = new Set<string>();
+    const decided = new Map<string, string>();
     try {
       await this.preparation.requirePayment(sender);
       const found = new Map((await this.messages.findByIds(organizationId, ids)).map((each) => [each.id, each]));
       const { prepared, refused } = await this.prepare(ids, found, from, signal);
-      for (const id of refused) decided.add(id);
-      for (const id of await this.queuePage(sender, prepared, from)) decided.add(id);
+      for (const [id, code] of refused) decided.set(id, code);
+      for (const [id, error] of await this.queuePage(sender, prepared, from)) decided.set(id, error?.code ?? QUEUED);
     } catch (error) {
-      if (isAnswer(error)) return ids.map(() => true);
+      if (isAnswer(error)) return ids.map(() => error.code);
       this.later(error);
     }
-    return ids.map((id) => decided.has(id));
+    return ids.map((id) => decided.get(id) ?? null);
   }
 
-  /** What of a page may be sent, in the order of the ids, and the ids of what may not. */
+  /** What of a page may be sent, in the order of the ids, and what may not, with the codes of its errors. */
   private async prepare(
     ids: readonly string[],
     found: ReadonlyMap<string, Message>,
     from: readonly OutboundStatus[],
     signal: AbortSignal,
-  ): Promise<{ prepared: Prepared[]; refused: string[] }> {
-    const refused: string[] = [];
+  ): Promise<{ prepared: Prepared[]; refused: Map<string, string> }> {
+    const refused = new Map<string, string>();
     const contentOf = this.preparation.prepareAgain([...found.values()]);
     let [begun, isOver] = [0, false];
     const results = await mapAtOnce(ids, AT_ONCE, async (id) => {
@@ -131,7 +134,7 @@ export class RetriesService {
         requireRetryable(message, from);
         return { message, content: await contentOf(message) };
       } catch (error) {
-        if (isAnswer(error)) refused.push(id);
+        if (isAnswer(error)) refused.set(id, error.code);
         else {
           isOver = true;
           this.later(error);
@@ -142,13 +145,13 @@ export class RetriesService {
     return { prepared: results.filter((each) => each !== null), refused };
   }
 
-  /** Returns the ids of those that were queued, or refused. */
+  /** Returns those that were queued, or refused. */
   private async queuePage(
     sender: Sender,
     prepared: readonly Prepared[],
     from: readonly OutboundStatus[],
-  ): Promise<string[]> {
-    if (prepared.length === 0) return [];
+  ): Promise<ReadonlyMap<string, AppError | null>> {
+    if (prepared.length === 0) return new Map();
     const queue = (some: readonly Prepared[]) =>
       this.inTurn(sender, () => this.queue(sender, some, from, { onlyFree: true }));
     let results: ReadonlyMap<string, AppError | null>;
@@ -161,7 +164,7 @@ export class RetriesService {
     }
     const queued = prepared.filter(({ message }) => results.get(message.id) === null);
     for (const id of new Set(queued.map(({ message }) => message.connectionId))) this.sending.wake(id);
-    return [...results.keys()];
+    return results;
   }
 
   /**
@@ -186,7 +189,7 @@ export class RetriesService {
       if (from.includes(status)) open.push(each);
       else results.set(each.message.id, notRetryable(status));
     }
-    await this.bar(organizationId, open, from, results);
+    await this.bar(organizationId, open, { isConfirmed: from.includes('outcome_unknown'), isOfTag: onlyFree }, results);
     const free = open.filter(({ message }) => !results.has(message.id));
     const book = limited ? await this.reserve(free, results) : null;
     const fit = free.filter(({ message }) => !results.has(message.id));
@@ -196,21 +199,23 @@ export class RetriesService {
     return results;
   }
 
-  /** Notes in `results` those that `MessageCase` does not queue whatever their status: MESSAGE_NOT_RETRYABLE, OUTCOME_UNKNOWN_NOT_CONFIRMED (409). */
+  /**
+   * Notes in `results` those that are not queued whatever their status: MESSAGE_NOT_RETRYABLE, OUTCOME_UNKNOWN_NOT_CONFIRMED (409). An unknown
+   * attempt of a message that failed afterwards, as its retry expired, keeps only a tag's retry from it: who retries it by hand means it.
+   */
   private async bar(
     organizationId: string,
     prepared: readonly Prepared[],
-    from: readonly OutboundStatus[],
+    { isConfirmed, isOfTag }: { isConfirmed: boolean; isOfTag: boolean },
     results: Map<string, AppError | null>,
   ): Promise<void> {
     const ids = prepared.map(({ message }) => message.id);
     const barred = await this.messages.barred(organizationId, ids);
-    const isConfirmed = from.includes('outcome_unknown');
     for (const { message } of prepared) {
       const { id, status } = message;
       const why = barred.get(id);
       if (why === 'erased') results.set(id, messagesErrors.MESSAGE_NOT_RETRYABLE({ status, erased: true }));
-      else if (why === 'accepted' && !isConfirmed)
+      else if (why === 'accepted' ? !isConfirmed : why === 'unknown' && isOfTag)
         results.set(id, messagesErrors.OUTCOME_UNKNOWN_NOT_CONFIRMED({ status }));
     }
   }
@@ -273,6 +278,6 @@ function notRetryable(status: string): AppError {
 }
 
 /** It says something about the message, which stays failed. */
-function isAnswer(error: unknown): boolean {
+function isAnswer(error: unknown): error is AppError {
   return error instanceof AppError && !LATER.has(error.kind);
 }

@@ -24,6 +24,7 @@ import {
 import type { Message } from '../../message-state/message.types.js';
 import type { Fact, LockedMessage } from '../../message-state/facts.types.js';
 import { FactsService } from '../../message-state/facts.service.js';
+import { COUNT_COLUMNS } from '../../message-state/tag-counts.types.js';
 
 export interface DueMessage {
   message: Message;
@@ -147,6 +148,7 @@ with picked as materialized (
 update message_queue q set held_until = clock_timestamp() + make_interval(secs => $2)
 where q.message_id = any(array(select message_id from picked)) and ${IS_SCHEDULED}`;
 
+// not_before: the pace of a tag is not meant for what has a time of its own.
 // $1 messages that may go. Each gets its place in its recipient's order now: nextval is drawn in the order of `ordered`.
 const RELEASE = `
 with decided as materialized (
@@ -164,9 +166,14 @@ with decided as materialized (
     order by p.scheduled_for, p.message_id) as ordered
 ), released as (
   update message_queue q set held_until = null, scheduled_for = null, seq = placed.seq, recipient = placed.recipient,
-    queued_at = placed.at, due_at = case when placed.is_first then placed.at end
+    queued_at = placed.at, due_at = case when placed.is_first then placed.at end,
+    not_before = case when q.tag is not null then placed.at end
   from placed where q.ctid = placed.row_ctid and ${IS_SCHEDULED}
-  returning q.message_id, q.connection_id, q.organization_id, placed.body
+  returning q.message_id, q.connection_id, q.organization_id, q.tag, placed.body, placed.at
+), counted as (
+  insert into message_tag_count (${COUNT_COLUMNS})
+  select organization_id, tag, connection_id, 'queued', null, 0, -count(*), max(at) from released
+  where tag is not null group by 1, 2, 3
 ), shown as (
   update message_content c set body = released.body from released
   where c.message_id = released.message_id and c.body is distinct from released.body

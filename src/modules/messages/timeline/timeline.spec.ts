@@ -55,6 +55,7 @@ function message(change: Partial<DetailedMessage> = {}): DetailedMessage {
     standby: false,
     source: 'api',
     inboundContext: {},
+    changes: null,
     attempts: [],
     ...change,
   };
@@ -77,7 +78,7 @@ function attempt(number: number, status: Attempt['status'], change: Partial<Atte
 }
 
 const told = (change: Partial<MessageHistory> & { message: DetailedMessage }) =>
-  timelineOf({ sendAt: null, acts: [], erasedAt: null, events: [], ...change });
+  timelineOf({ sendAt: null, acts: [], changes: [], erasedAt: null, events: [], ...change });
 const moves = (change: Parameters<typeof told>[0]) =>
   told(change).map(({ event, status, attempt: n, source }) => [event, status, n, source]);
 
@@ -300,6 +301,7 @@ describe('the explanation', () => {
     explanationOf({
       message: message(change),
       waiting: null,
+      changes: [],
       isErased: false,
       isCleared: false,
       now: at(60),

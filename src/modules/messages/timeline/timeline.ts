@@ -26,7 +26,7 @@ export const MAX_ATTEMPTS = 100;
 export const MAX_ENTRIES = 500;
 
 /** All that is kept of a message. */
-export interface MessageHistory extends Pick<MessageMarks, 'sendAt' | 'acts'> {
+export interface MessageHistory extends Pick<MessageMarks, 'sendAt' | 'acts' | 'changes'> {
   message: DetailedMessage;
   /** When all that named the contact was erased, where that is known. */
   erasedAt: Date | null;
@@ -39,7 +39,8 @@ const RANK = new Map(TIMELINE_EVENTS.map((event, index) => [event, index]));
 /** Every move of a message that its rows and its webhook events still tell of, oldest first. */
 export function timelineOf(history: MessageHistory): TimelineEntry[] {
   const { message, erasedAt } = history;
-  const entries = message.direction === 'inbound' ? receivedMoves(message) : sentMoves(history);
+  const entries = message.direction === 'inbound' ? receivedMoves(history) : sentMoves(history);
+  entries.push(...history.changes.map((change) => changedMove(change, message)));
   entries.sort(byTime);
   addEvents(entries, history);
   if (erasedAt !== null && !entries.some(({ event }) => event === 'erased')) {
@@ -53,7 +54,7 @@ function byTime(a: TimelineEntry, b: TimelineEntry): number {
   return a.at.getTime() - b.at.getTime() || (RANK.get(a.event) ?? 0) - (RANK.get(b.event) ?? 0);
 }
 
-function receivedMoves(message: DetailedMessage): TimelineEntry[] {
+function receivedMoves({ message }: MessageHistory): TimelineEntry[] {
   const { createdAt, sentAt, readAt } = message;
   const written = sentAt === null ? '' : `, which the customer wrote at ${sentAt.toISOString()}`;
   const received = { event: 'received', status: 'received', source: 'whatsapp' } as const;
@@ -65,6 +66,14 @@ function receivedMoves(message: DetailedMessage): TimelineEntry[] {
     entries.push({ at: readAt, event: 'read', source: 'api', summary });
   }
   return entries;
+}
+
+/** An edit or a withdrawal, which is a message of its own too. */
+function changedMove({ type, at }: MessageMarks['changes'][number], { direction }: DetailedMessage): TimelineEntry {
+  const author = direction === 'inbound' ? 'The customer' : 'The business';
+  return type === 'edit'
+    ? { at, event: 'edited', source: 'whatsapp', summary: `${author} edited it.` }
+    : { at, event: 'revoked', source: 'whatsapp', summary: `${author} withdrew it: show its text no longer.` };
 }
 
 function sentMoves(history: MessageHistory): TimelineEntry[] {

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
 import { EXAMPLE_OPT_OUT_ID } from '../../../common/example-ids.js';
-import { cursorOf, PageQuery } from '../../../infrastructure/http/page.query.js';
+import { cursorOf, PeriodQuery, periodOf } from '../../../infrastructure/http/page.query.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import { USER_ID } from '../../conversations/contacts/recipient.types.js';
 import { OptionalPhone, OptionalUserId } from '../../conversations/dto/recipient.decorator.js';
@@ -19,7 +19,7 @@ const TIME = '2026-11-21T08:00:00.125Z';
 const PHONE = /^\+?(?:[1-9][0-9]|0[1-9])[0-9]{6,14}$/;
 
 /** The query of GET /opt-outs. */
-export class ListOptOutsQuery extends PageQuery {
+export class ListOptOutsQuery extends PeriodQuery {
   /** Only those of the person who has this number. */
   @OptionalPhone('to')
   to?: string;
@@ -33,12 +33,20 @@ export class ListOptOutsQuery extends PageQuery {
   @IsOptional()
   @IsIn(OPT_OUT_SOURCES)
   source?: OptOutSource;
+
+  /** Only those of this category. */
+  @ApiPropertyOptional({ enum: OPT_OUT_CATEGORIES })
+  @IsOptional()
+  @IsIn(OPT_OUT_CATEGORIES)
+  category?: OptOutCategory;
 }
 
 export function optOutFilterOf(query: ListOptOutsQuery): OptOutFilter {
   return {
     limit: query.limit,
     ...cursorOf(query),
+    ...periodOf(query),
+    category: query.category ?? null,
     phone: query.to?.replace('+', '') ?? null,
     userId: query.recipient ?? null,
     source: query.source ?? null,

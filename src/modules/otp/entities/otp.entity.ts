@@ -7,7 +7,7 @@ export class OtpProjectEntity {
   @PrimaryColumn('uuid')
   id!: string;
 
-  @Column('uuid', { name: 'organization_id' })
+  @Column('uuid')
   organizationId!: string;
 
   @Column('text')
@@ -17,14 +17,14 @@ export class OtpProjectEntity {
   mode!: OtpMode;
 
   /** Language of the template that carries the codes. */
-  @Column('text', { name: 'template_language' })
+  @Column('text')
   templateLanguage!: string;
 
   /** ISO 3166 alpha-2; null: any country. */
-  @Column('text', { name: 'allowed_countries', array: true, nullable: true })
+  @Column('text', { array: true, nullable: true })
   allowedCountries!: string[] | null;
 
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, insert: false, update: false })
+  @Column({ type: 'timestamptz', precision: 3, insert: false, update: false })
   createdAt!: Date;
 }
 
@@ -34,34 +34,34 @@ export class OtpSenderEntity {
   @PrimaryColumn('boolean', { select: false })
   id!: true;
 
-  @Column('text', { name: 'phone_number_id' })
+  @Column('text')
   phoneNumberId!: string;
 
   /** Digits; null where the platform did not report it. */
-  @Column('text', { name: 'phone_number', nullable: true })
+  @Column('text', { nullable: true })
   phoneNumber!: string | null;
 
   /** An AUTHENTICATION template. */
-  @Column('text', { name: 'template_name' })
+  @Column('text')
   templateName!: string;
 
   /** Numbers from which codes were sent before: the platform still reports about these. */
-  @Column('text', { name: 'former_number_ids', array: true })
+  @Column('text', { array: true })
   formerNumberIds!: string[];
 
-  @Column('integer', { name: 'throughput_per_second' })
+  @Column('integer')
   throughputPerSecond!: number;
 
   @Column('text')
   status!: 'connected' | 'disconnected';
 
-  @Column('integer', { name: 'token_version' })
+  @Column('integer')
   tokenVersion!: number;
 
   /** Sealed by SecretBox. */
-  @Column('bytea', { name: 'token_ciphertext' })
+  @Column('bytea')
   tokenCiphertext!: Buffer;
 
-  @Column({ type: 'timestamptz', name: 'updated_at', precision: 3, select: false })
+  @Column({ type: 'timestamptz', precision: 3, select: false })
   updatedAt!: Date;
 }

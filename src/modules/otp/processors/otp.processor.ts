@@ -220,11 +220,11 @@ export class OtpProcessor extends QueueProcessor<CodeTask> {
       },
       parts,
     );
-    const leaveSeconds = LEASE_MS / 1_000;
+    const mostAhead = `${LEASE_MS / 1_000}`;
     parts.sweeps.add({
       name: 'otp_leases',
       everyMs: 1_000,
-      waitsFor: [{ table: 'otp_challenge', column: 'lease_until', where: 'lease_until is not null', leaveSeconds }],
+      waitsFor: [{ table: 'otp_challenge', column: 'lease_until', where: 'lease_until is not null', mostAhead }],
       run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sending.expireLeases(limit)),
     });
     parts.sweeps.add({

@@ -13,8 +13,8 @@ import {
   type GrantRow,
   type Claim,
 } from '../../../infrastructure/queue/lane-grant.js';
-import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
-import { tagIsNotPaused, queueTakes } from '../../message-state/message-state.types.js';
+import { claimsEnded, LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
+import { tagIsNotPaused, tagLetsPass, queueTakes } from '../../message-state/message-state.types.js';
 
 /** A message that this process may send now, once, before its lease runs out. */
 export interface ClaimedMessage {
@@ -93,10 +93,11 @@ export class ClaimRepository {
   }
 
   /** Those of the given attempts of these connections whose messages still wait for their outcome. */
-  findAttempts(
+  async findAttempts(
     connectionIds: readonly string[],
     attemptIds: readonly string[],
   ): Promise<{ id: string; attemptId: string }[]> {
+    await claimsEnded(this.database, connectionIds);
     return this.database.query(FIND_ATTEMPTS, [connectionIds, attemptIds]);
   }
 }
@@ -163,15 +164,15 @@ with ${laneGrants()}, lane_with_slots as materialized (
   -- transaction keeps from being vacuumed.
   -- statement_timestamp(): clock_timestamp() cannot be an index condition; it only filters.
   -- No two claims take one row: a locked row is passed over, and of a row that was changed since the snapshot the conditions are
-  -- checked again. (Where they hold again, as after a release, the row is locked and not claimed: "claimed" looks for the version that
-  -- the snapshot has.)
+  -- checked again. Where they hold again, as after a release, its ctid differs, so "claimed" misses it: the next claim takes it.
   select due.row_ctid, overlay(lane_with_slots.claim_id::text placing
     lpad(to_hex(row_number() over (partition by lane_with_slots.key)), 4, '0') from 33)::uuid as attempt_id
   from lane_with_slots cross join lateral (
     select q.ctid as row_ctid from message_queue q
     where q.connection_id = lane_with_slots.connection_id and ${queueTakes('claimed')}
       and q.due_at >= lane_with_slots.low_at and q.due_at <= statement_timestamp() and q.expires_at > clock_timestamp()
-      and ${tagIsNotPaused('q')} and q.message_id = (${FIRST_OF_RECIPIENT})
+      and ${tagIsNotPaused('q')} and ${tagLetsPass('q')}
+      and q.message_id = (${FIRST_OF_RECIPIENT})
     order by q.connection_id, q.due_at limit lane_with_slots.slots for no key update of q skip locked) as due
 ), claimed as (
   update message_queue q set attempt_id = picked.attempt_id, claimed_at = greatest(clock_timestamp(), q.queued_at),

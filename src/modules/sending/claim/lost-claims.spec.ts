@@ -1,6 +1,7 @@
 import { factsOf } from '../../../../test/support/facts.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
+import { beside } from '../../../../test/support/beside.js';
 import { Factories, testPhone } from '../../../../test/support/factories.js';
 import { openProxiedDatabase, type ProxiedDatabase } from '../../../../test/support/proxied-database.js';
 import { newId } from '../../../common/ids.js';
@@ -76,6 +77,25 @@ it('a claim that was never committed changes nothing', async () => {
   expect(error).toBeInstanceOf(LostClaimError);
   expect(await releaseLost(error as LostClaimError, releaseFor(connectionId, 0))).toBe(0);
   expect(await states()).toEqual(Array.from({ length: 3 }, () => ['queued']));
+});
+
+it('a claim that hangs in its commit for longer than its lease is released once it has ended', async () => {
+  const factories = new Factories(database.direct);
+  const connection = await factories.connection({ organizationId: (await factories.workspace()).id });
+  const { id } = await factories.message({ connection });
+  await new LaneRepository(database.direct).ensure(connection.id);
+  let lost = new LostClaimError([], new Error('never claimed'));
+  const hangs = async (): Promise<void> => {
+    const request = claimRequest(connection.id, OWNER, 1);
+    const { items } = await claimLane(new ClaimRepository(database.direct), request, LIMITS);
+    lost = new LostClaimError(
+      items.map(({ attemptId }) => attemptId),
+      new Error('Query read timeout'),
+    );
+  };
+  const released = await beside(database.direct, hangs, () => releaseLost(lost, releaseFor(connection.id, 0)));
+  expect(released).toBe(1);
+  expect(await attemptRows(database.direct, id)).toMatchObject([{ status: 'deferred' }]);
 });
 
 it('is released although its lease was over meanwhile, and although the database is away at first', async () => {

@@ -589,8 +589,8 @@ it('never strands a message, nor sends two to a recipient at once, whatever inse
     rounds(sendAll),
   ]);
   expect(await stranded()).toEqual([]);
-  for (let rounds = 0; rounds < 20 && (await tags.status(sale)) === 'resuming'; rounds++) await tags.resume(sale);
-  expect(await tags.status(sale)).toBe('active');
+  for (let rounds = 0; rounds < 20 && (await tags.find(sale))?.status === 'resuming'; rounds++) await tags.resume(sale);
+  expect(await tags.find(sale)).toMatchObject({ status: 'active' });
   const waiting = 'select count(*)::integer as count from message_queue';
   while ((await opened.database.count(waiting)) > 0) await sendAll();
   expect(together).toEqual([]);

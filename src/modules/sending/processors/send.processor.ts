@@ -1,4 +1,5 @@
 import { Processor } from '@nestjs/bullmq';
+import { MAX_DELAY_MS } from '../../../common/retry-schedule.js';
 import { inBatches } from '../../../infrastructure/queue/sweeps.js';
 import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
@@ -8,6 +9,8 @@ import { SendingSweepsRepository, type MovedMessage } from '../sweeps/sending-sw
 
 export const SEND_QUEUE = 'send';
 const SWEEP_BATCH = 1_000;
+/** SQL: seconds for which a message is put off, as `outcome-record.ts` has it; a minute also for an upload, or as WhatsApp asks. */
+const DEFERRAL = `least(${MAX_DELAY_MS / 1_000}, greatest(60, power(4, least(tries, 5))))`;
 
 /**
  * The queue of messages: its wakes and sweeps. The work on a message is in MessageSender. What happens to one after
@@ -45,18 +48,23 @@ export class SendProcessor extends QueueProcessor<SendTask> {
         maxInFlight: parts.config.queue.maxInFlight,
         dueLanes: claims.dueConnections,
         waitsFor: [
-          { table: 'message_queue', column: 'due_at' },
-          { table: 'message_queue', column: 'not_before', where: 'not_before is not null' },
+          // What was put off waits for the later of both.
+          { table: 'message_queue', column: 'not_before', where: 'not_before is not null', mostAhead: DEFERRAL },
+          {
+            table: 'message_queue',
+            column: 'due_at',
+            mostAhead: `case when not_before is null then 0 else ${DEFERRAL} end`,
+          },
         ],
         leftAtStop: (count) => `${count} sends had no answer when Herald stopped; their outcome will be unknown`,
       },
       parts,
     );
-    const leaveSeconds = this.config.limits.sendLeaseMs / 1_000;
+    const mostAhead = `${this.config.limits.sendLeaseMs / 1_000}`;
     parts.sweeps.add({
       name: 'send_leases',
       everyMs: 1_000,
-      waitsFor: [{ table: 'message_queue', column: 'lease_until', where: 'lease_until is not null', leaveSeconds }],
+      waitsFor: [{ table: 'message_queue', column: 'lease_until', where: 'lease_until is not null', mostAhead }],
       run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sweeps.expireLeases(limit))),
     });
     parts.sweeps.add({

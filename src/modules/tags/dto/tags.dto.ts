@@ -1,9 +1,11 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn } from 'class-validator';
+import { IsBoolean, IsIn, IsInt, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
+import { isDateTime } from '../../../common/date-time.js';
 import { EXAMPLE_TAG } from '../../../common/example-ids.js';
 import { FAILURE_CATEGORIES, type FailureCategory } from '../../../common/failure-category.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
-import { TAG_ACTIONS, TAG_STATUSES, type TagAction, type TagStatus, type TagSummary } from '../tags.types.js';
+import { MAX_PACE, TAG_ACTIONS, TAG_STATUSES } from '../tags.types.js';
+import type { TagAction, TagPlan, TagStatus, TagSummary } from '../tags.types.js';
 
 const TIME = '2026-11-21T08:00:00.125Z';
 const COUNTS = { queued: 1_800, delivered: 2_400, read: 725, failed: 75 };
@@ -18,6 +20,41 @@ export class RetryTagRequest {
   category?: FailureCategory;
 }
 
+/** Body of PUT /tags/{tag}. */
+export class PutTagRequest {
+  /** `true`: its messages wait, and before its start no `ttl_seconds` runs. `false`: they go, or wait for `start_at`. Default: as it is, at first `false`. */
+  @ApiPropertyOptional({ type: Boolean, example: true })
+  @IfGiven()
+  @IsBoolean()
+  paused?: boolean;
+
+  /** No message goes before this time. One with a later `send_at` keeps that. null: none. Fixed once the tag has started. */
+  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: TIME })
+  @ValidateIf((request: PutTagRequest) => request.start_at !== undefined && request.start_at !== null)
+  @ValidateBy({
+    name: 'format',
+    validator: {
+      validate: isDateTime,
+      defaultMessage: () => 'start_at must be an ISO 8601 date-time with its zone, or null.',
+    },
+  })
+  start_at?: string | null;
+
+  /** At most so many a minute are let into the queue, whatever your numbers could send. Not for messages with a `send_at` or a retry. null: no limit. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: MAX_PACE, nullable: true, example: 600 })
+  @ValidateIf(
+    (request: PutTagRequest) => request.messages_per_minute !== undefined && request.messages_per_minute !== null,
+  )
+  @IsInt()
+  @Min(1)
+  @Max(MAX_PACE)
+  messages_per_minute?: number | null;
+}
+
+export function planOf({ paused, start_at: start, messages_per_minute: messagesPerMinute }: PutTagRequest): TagPlan {
+  return { paused, startAt: start === undefined || start === null ? start : new Date(start), messagesPerMinute };
+}
+
 export class TagActionResult {
   @ApiProperty({ example: EXAMPLE_TAG })
   tag!: string;
@@ -27,6 +64,10 @@ export class TagActionResult {
 
   @ApiProperty({ enum: TAG_STATUSES, example: 'paused' })
   status!: TagStatus;
+
+  /** Messages that it is about, as they are counted at this moment: those that wait, or for a retry those that failed. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 1_800 })
+  messages!: number;
 }
 
 export class TagActionResponse {
@@ -34,23 +75,51 @@ export class TagActionResponse {
   data!: TagActionResult;
 }
 
-/** Where the messages of a tag stand. */
-export class TagResponse {
+/** The last action, and what it has done so far. */
+export class LastTagAction {
+  @ApiProperty({ enum: TAG_ACTIONS, example: 'retry' })
+  action!: TagAction;
+
+  @ApiProperty({ format: 'date-time', example: TIME })
+  started_at!: string;
+
+  /** null: it goes on. A pause holds from its start on. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: TIME })
+  ended_at!: string | null;
+
+  /** Messages that it has put aside, freed, canceled or queued again. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 60 })
+  done!: number;
+
+  /** Messages that a retry had to leave as they were, by the error code that POST /messages/{id}/retry would answer. */
+  @ApiProperty({ type: 'object', additionalProperties: count, example: { RECIPIENT_OPTED_OUT: 15 } })
+  skipped!: Record<string, number>;
+}
+
+/** A group of messages, in lists. */
+export class TagListItem {
   @ApiProperty({ example: EXAMPLE_TAG })
   tag!: string;
 
+  /** `scheduled`: it waits for its `start_at`. */
   @ApiProperty({ enum: TAG_STATUSES, example: 'active' })
   status!: TagStatus;
+
+  @ApiProperty({ type: Boolean, example: false })
+  paused!: boolean;
+
+  /** As PUT /tags/{tag} was given. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
+  start_at!: string | null;
+
+  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  messages_per_minute!: number | null;
 
   @ApiProperty({ type: 'integer', minimum: 0, example: 5_000 })
   messages!: number;
 
   /** Messages by status. */
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: count,
-    example: COUNTS,
-  })
+  @ApiProperty({ type: 'object', additionalProperties: count, example: COUNTS })
   counts!: Record<string, number>;
 
   /** Of the queued ones: whose `send_at` has not come. */
@@ -61,33 +130,65 @@ export class TagResponse {
   @ApiProperty({ type: 'object', additionalProperties: count, example: { invalid_recipient: 75 } })
   failures!: Record<string, number>;
 
+  /** When it was made: by its first message, or before by PUT /tags/{tag}. Lists are in this order. */
   @ApiProperty({ format: 'date-time', example: TIME })
-  first_accepted_at!: string;
+  created_at!: string;
 
-  @ApiProperty({ format: 'date-time', example: TIME })
-  last_activity_at!: string;
+  /** null: it has no message yet. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: TIME })
+  first_accepted_at!: string | null;
 
+  /** When Herald last learned or decided something of one of its messages; null: it has none yet. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: TIME })
+  last_activity_at!: string | null;
+
+  @ApiProperty({ type: LastTagAction, nullable: true })
+  last_action!: LastTagAction | null;
+
+  static of(tag: TagSummary): TagListItem {
+    const { action, actedAt } = tag;
+    return {
+      tag: tag.tag,
+      status: tag.status,
+      paused: tag.isPaused,
+      start_at: tag.startAt?.toISOString() ?? null,
+      messages_per_minute: tag.messagesPerMinute,
+      messages: tag.messages,
+      counts: tag.counts,
+      scheduled: tag.scheduled,
+      failures: tag.failures,
+      created_at: tag.createdAt.toISOString(),
+      first_accepted_at: tag.firstAcceptedAt?.toISOString() ?? null,
+      last_activity_at: tag.lastActivityAt?.toISOString() ?? null,
+      last_action:
+        action === null || actedAt === null
+          ? null
+          : {
+              action,
+              started_at: actedAt.toISOString(),
+              ended_at: tag.endedAt?.toISOString() ?? null,
+              done: tag.done,
+              skipped: tag.skipped,
+            },
+    };
+  }
+}
+
+/** Where the messages of a tag stand. */
+export class TagResponse extends TagListItem {
   /** When the last one leaves, by the queues and pace of its numbers; null where nothing waits or can go. */
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-21T08:01:02.500Z' })
   estimated_end_at!: string | null;
 
-  /** `false`: it has more messages than are counted; the newest 200,000 are. */
+  /** Always `true`: all messages are counted, however many there are. */
   @ApiProperty({ type: Boolean, example: true })
   complete!: boolean;
 
-  static of(summary: TagSummary): TagResponse {
-    const { tag, status, messages, counts, scheduled, failures } = summary;
+  static override of(tag: TagSummary, estimatedEndAt: Date | null = null): TagResponse {
     return {
-      tag,
-      status,
-      messages,
-      counts,
-      scheduled,
-      failures,
-      first_accepted_at: summary.firstAcceptedAt.toISOString(),
-      last_activity_at: summary.lastActivityAt.toISOString(),
-      estimated_end_at: summary.estimatedEndAt?.toISOString() ?? null,
-      complete: summary.isComplete,
+      ...TagListItem.of(tag),
+      estimated_end_at: estimatedEndAt?.toISOString() ?? null,
+      complete: true,
     };
   }
 }
@@ -95,4 +196,22 @@ export class TagResponse {
 export class SingleTagResponse {
   @ApiProperty({ type: TagResponse })
   data!: TagResponse;
+}
+
+export class TagPagination {
+  /** Pass it as `before` for the next page; null on the last one. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: TIME })
+  next_before!: string | null;
+
+  /** Pass it as `before_id` together with `before`. */
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: null })
+  next_before_id!: string | null;
+}
+
+export class TagListResponse {
+  @ApiProperty({ type: [TagListItem] })
+  data!: TagListItem[];
+
+  @ApiProperty({ type: TagPagination })
+  pagination!: TagPagination;
 }

@@ -13,13 +13,13 @@ export class TemplateEntity implements TemplateForm {
   @PrimaryColumn('uuid')
   id!: string;
 
-  @Column('uuid', { name: 'organization_id' })
+  @Column('uuid')
   organizationId!: string;
 
-  @Column('text', { name: 'waba_id' })
+  @Column('text')
   wabaId!: string;
 
-  @Column('text', { name: 'platform_id' })
+  @Column('text')
   platformId!: string;
 
   @Column('text')
@@ -32,13 +32,13 @@ export class TemplateEntity implements TemplateForm {
   status!: TemplateStatus;
 
   /** The platform's own word, such as `APPROVED` or `LOCKED`. */
-  @Column('text', { name: 'platform_status' })
+  @Column('text')
   platformStatus!: string;
 
   @Column('text')
   category!: TemplateCategory;
 
-  @Column('text', { name: 'parameter_format' })
+  @Column('text')
   parameterFormat!: ParameterFormat;
 
   /** GREEN, YELLOW, RED or UNKNOWN; null where the platform said nothing. */
@@ -46,44 +46,44 @@ export class TemplateEntity implements TemplateForm {
   quality!: string | null;
 
   /** The platform's word, such as `INVALID_FORMAT`. */
-  @Column('text', { name: 'rejected_reason', nullable: true })
+  @Column('text', { nullable: true })
   rejectedReason!: string | null;
 
   /** Seconds that a message may wait for its delivery; null: the platform's default. */
-  @Column('integer', { name: 'message_send_ttl_seconds', nullable: true })
+  @Column('integer', { nullable: true })
   messageSendTtlSeconds!: number | null;
 
   @Column('jsonb')
   components!: readonly TemplateComponent[];
 
   /** How new the platform's last word on the field is, by its own clock. */
-  @Column('timestamptz', { name: 'status_at', nullable: true })
+  @Column('timestamptz', { nullable: true })
   statusAt!: Date | null;
 
-  @Column('timestamptz', { name: 'quality_at', nullable: true })
+  @Column('timestamptz', { nullable: true })
   qualityAt!: Date | null;
 
-  @Column('timestamptz', { name: 'category_at', nullable: true })
+  @Column('timestamptz', { nullable: true })
   categoryAt!: Date | null;
 
   /** What the platform announced that the category is going to be, and when. */
-  @Column('text', { name: 'announced_category', nullable: true })
+  @Column('text', { nullable: true })
   announcedCategory!: TemplateCategory | null;
 
-  @Column('timestamptz', { name: 'announced_for', nullable: true })
+  @Column('timestamptz', { nullable: true })
   announcedFor!: Date | null;
 
-  @Column('timestamptz', { name: 'deleted_at', nullable: true })
+  @Column('timestamptz', { nullable: true })
   deletedAt!: Date | null;
 
   /** When a write of ours or a notification last changed the row; `-infinity`: never. */
-  @Column('timestamptz', { name: 'touched_at', select: false })
+  @Column('timestamptz', { select: false })
   touchedAt!: Date;
 
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, insert: false, update: false })
+  @Column({ type: 'timestamptz', precision: 3, insert: false, update: false })
   createdAt!: Date;
 
-  @Column({ type: 'timestamptz', name: 'updated_at', precision: 3, insert: false })
+  @Column({ type: 'timestamptz', precision: 3, insert: false })
   updatedAt!: Date;
 }
 

@@ -11,7 +11,7 @@ import {
   type GrantRow,
   type Claim,
 } from '../../../infrastructure/queue/lane-grant.js';
-import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
+import { claimsEnded, LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { dueTableLanes, type MarkedLanes, type TableLanes } from '../../../infrastructure/queue/due-lanes.js';
 import { WEBHOOK_LANE, type DisabledReason } from '../webhook.types.js';
@@ -145,6 +145,7 @@ export class DispatchRepository {
   /** Attempts of a claim whose leases run, or ended just now; their events were not claimed again. */
   async findAttempts(endpointIds: readonly string[], claimId: string): Promise<DeliveryAttempt[]> {
     const claimedAt = performance.now();
+    await claimsEnded(this.database, endpointIds.map(webhookLaneOf));
     const rows = await this.database.byIndex(() =>
       this.database.query<Omit<DeliveryAttempt, 'claimedAt'>>(FIND_ATTEMPTS, [endpointIds, claimId, LEASE_MS / 1_000]),
     );

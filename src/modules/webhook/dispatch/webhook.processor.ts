@@ -280,6 +280,10 @@ export const MAX_RETRY_AFTER_MS = 3_600_000;
 
 const SPREAD = 0.2;
 
+/** SQL, of a row of `webhook_queue`: seconds until the end of its lease, or its next attempt; an hour where its secret cannot be opened. */
+const MOST_AHEAD = `case when attempt_id is not null then ${LEASE_MS / 1_000} when attempt_count = 0 then 0
+  else coalesce((array[${RETRY_DELAYS_MS.map((ms) => (ms / 1_000) * (1 + SPREAD)).join(', ')}])[tries], ${KEY_WITHIN_MS / 1_000}) end`;
+
 /**
  * Milliseconds until the next attempt of an event that failed `tries` times; null after the last one.
  *
@@ -324,8 +328,7 @@ export class WebhookProcessor extends QueueProcessor<ClaimedEvent> {
         maxInFlight: parts.config.webhook.maxInFlight,
         claimEveryMs: CLAIM_EVERY_MS,
         dueLanes: dispatches.dueEndpoints,
-        // Of leases and retries alike: what is made again was not recorded, as after any lost lease.
-        waitsFor: [{ table: 'webhook_queue', column: 'due_at' }],
+        waitsFor: [{ table: 'webhook_queue', column: 'due_at', mostAhead: MOST_AHEAD }],
         leftAtStop: (count) => `${count} deliveries had no answer when Herald stopped; they will be repeated`,
       },
       parts,

@@ -102,22 +102,46 @@ const CONTACT = object({
   name: is(nullable(text), 'Ana Lima'),
 });
 
+/** Of an edit or a revoke, and of a message that one of them has overtaken. */
+const CHANGES = {
+  edits_message_id: {
+    ...nullable(uuid),
+    description:
+      'Only of type `edit`: what it corrects. Null where that is not known; `content.original_message_id` is its `meta_message_id`.',
+  },
+  revokes_message_id: {
+    ...nullable(uuid),
+    description: 'Only of type `revoke`: what it withdraws, as `edits_message_id`.',
+  },
+  edited_at: { ...nullable(time), description: 'Only where an edit or a revoke came before the message.' },
+  revoked_at: nullable(time),
+  current: {
+    ...nullable({ type: 'object' }),
+    required: ['body', 'content'],
+    properties: { body: nullable(text), content: RECEIVED_CONTENT },
+    description: 'What it says by now; null where it was revoked.',
+  },
+};
+
 /** A message as an event has it. */
 const messageWith = (own: Record<string, Described>): Described =>
-  object({
-    id: is(uuid, EXAMPLE_MESSAGE_ID),
-    connection_id: is(uuid, EXAMPLE_CONNECTION_ID),
-    conversation_id: is(nullable(uuid), EXAMPLE_CONVERSATION_ID),
-    type: is(text, 'text'),
-    failure_category: is(nullable(text), null),
-    client_message_id: is(nullable(text), null),
-    tag: is(nullable(text), null),
-    metadata: is(OWN_STRINGS, null),
-    meta_message_id: is(nullable(text), META_ID),
-    reply_to_message_id: is(nullable(uuid), null),
-    media_object_id: is(nullable(uuid), null, 'A file that came with it: GET /media/{id}/url.'),
-    ...own,
-  });
+  object(
+    {
+      id: is(uuid, EXAMPLE_MESSAGE_ID),
+      connection_id: is(uuid, EXAMPLE_CONNECTION_ID),
+      conversation_id: is(nullable(uuid), EXAMPLE_CONVERSATION_ID),
+      type: is(text, 'text'),
+      failure_category: is(nullable(text), null),
+      client_message_id: is(nullable(text), null),
+      tag: is(nullable(text), null),
+      metadata: is(OWN_STRINGS, null),
+      meta_message_id: is(nullable(text), META_ID),
+      reply_to_message_id: is(nullable(uuid), null),
+      media_object_id: is(nullable(uuid), null, 'A file that came with it: GET /media/{id}/url.'),
+      ...own,
+    },
+    CHANGES,
+  );
 
 const OWNER = {
   owner: is(oneOf(OWNERS), 'you', 'Who may send ordinary messages in the conversation.'),
@@ -183,6 +207,18 @@ export const CONTROL = object({
     SECOND,
     'By WhatsApp, in whole seconds: of several events of a conversation the latest counts.',
   ),
+});
+
+export const UPDATED = object({
+  conversation_id: is(uuid, EXAMPLE_CONVERSATION_ID),
+  connection_id: is(uuid, EXAMPLE_CONNECTION_ID),
+  contact: CONTACT,
+  closed: is(flag, true),
+  assignee: is(nullable(text), 'ana@example.com'),
+  previous_closed: is(flag, false),
+  previous_assignee: is(nullable(text), 'ana@example.com'),
+  cause: is(oneOf(['request', 'message']), 'request', 'A request, or a message of the customer.'),
+  occurred_at: is(time, TIME, 'When it changed here.'),
 });
 
 export const TEMPLATE = object({

@@ -18,6 +18,7 @@ import {
   TEMPLATE,
   TEMPLATE_CATEGORY,
   TIME,
+  UPDATED,
 } from './event-data.docs.js';
 import { LIMIT } from './limit.docs.js';
 import { callOf, PAYMENT, PLATFORM_ERROR } from './news.docs.js';
@@ -94,6 +95,16 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
         note: 'Wants to speak to a person.',
         context: { type: 'summary', summary: { text: 'Asked for a refund of order 4711.' } },
       },
+    },
+  },
+  'conversation.updated': {
+    summary: 'A conversation was closed, opened or assigned',
+    description:
+      'Sent where `closed` or `assignee` of a conversation changes: by PATCH /conversations/{id}, or because the customer of a closed one wrote.',
+    data: UPDATED,
+    as: 'closed',
+    further: {
+      reopened: { ...UPDATED.example, closed: false, previous_closed: true, cause: 'message' },
     },
   },
   'template.status.updated': {

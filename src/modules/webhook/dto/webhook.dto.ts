@@ -13,7 +13,7 @@ import {
   MaxLength,
 } from 'class-validator';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_URL } from '../../../common/example-ids.js';
-import { PageQuery } from '../../../infrastructure/http/page.query.js';
+import { PeriodQuery } from '../../../infrastructure/http/page.query.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import type { WebhookEndpointEntity } from '../entities/webhook-endpoint.entity.js';
 import { SECRET_PATTERN } from '../../../common/standard-webhooks.js';
@@ -106,7 +106,7 @@ export class TestWebhookRequest {
   type: EventType = TEST_EVENT;
 }
 
-export class ListDeliveriesRequest extends PageQuery {
+export class ListDeliveriesRequest extends PeriodQuery {
   /** Only attempts that ended so. */
   @ApiPropertyOptional({ enum: DELIVERY_STATUSES })
   @IsOptional()

@@ -7,7 +7,7 @@ export class WebhookEndpointEntity {
   @PrimaryColumn('uuid')
   id!: string;
 
-  @Column('uuid', { name: 'organization_id' })
+  @Column('uuid')
   organizationId!: string;
 
   /** Canonical, as `TargetChecker` gave it. */
@@ -18,15 +18,15 @@ export class WebhookEndpointEntity {
   events!: WebhookEvent[];
 
   /** Of the numbers whose events it gets; empty: of all. */
-  @Column('uuid', { name: 'connection_ids', array: true, default: [] })
+  @Column('uuid', { array: true, default: [] })
   connectionIds!: string[];
 
   /** Of its own headers, in the order in which they were given. */
-  @Column('text', { name: 'header_names', array: true, default: [] })
+  @Column('text', { array: true, default: [] })
   headerNames!: string[];
 
   /** Sealed by SecretBox; null: it has none. */
-  @Column('bytea', { name: 'headers_ciphertext', nullable: true, select: false })
+  @Column('bytea', { nullable: true, select: false })
   headersCiphertext!: Buffer | null;
 
   @Column('boolean')
@@ -37,26 +37,26 @@ export class WebhookEndpointEntity {
   revision!: number;
 
   /** Since when it takes no events: paused, disabled or deleted. */
-  @Column({ type: 'timestamptz', name: 'inactive_since', nullable: true })
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
   inactiveSince!: Date | null;
 
-  @Column('text', { name: 'disabled_reason', nullable: true })
+  @Column('text', { nullable: true })
   disabledReason!: DisabledReason | null;
 
   /** First failed attempt after the last success. */
-  @Column({ type: 'timestamptz', name: 'failing_since', nullable: true })
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
   failingSince!: Date | null;
 
-  @Column({ type: 'timestamptz', name: 'last_failure_at', nullable: true, select: false })
+  @Column({ type: 'timestamptz', precision: 3, nullable: true, select: false })
   lastFailureAt!: Date | null;
 
-  @Column({ type: 'timestamptz', name: 'deleted_at', nullable: true, insert: false })
+  @Column({ type: 'timestamptz', precision: 3, nullable: true, insert: false })
   deletedAt!: Date | null;
 
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, insert: false, update: false })
+  @Column({ type: 'timestamptz', precision: 3, insert: false, update: false })
   createdAt!: Date;
 
-  @Column({ type: 'timestamptz', name: 'updated_at', precision: 3, insert: false })
+  @Column({ type: 'timestamptz', precision: 3, insert: false })
   updatedAt!: Date;
 
   @OneToMany(() => WebhookSecretEntity, (secret) => secret.endpoint)
@@ -69,10 +69,10 @@ export class WebhookSecretEntity {
   @PrimaryColumn('uuid')
   id!: string;
 
-  @Column('uuid', { name: 'organization_id' })
+  @Column('uuid')
   organizationId!: string;
 
-  @Column('uuid', { name: 'endpoint_id' })
+  @Column('uuid')
   endpointId!: string;
 
   /** Sealed by SecretBox. */
@@ -84,10 +84,10 @@ export class WebhookSecretEntity {
   hint!: string;
 
   /** Until when it signs once it was replaced; null: it is the current one. */
-  @Column({ type: 'timestamptz', name: 'expires_at', nullable: true })
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
   expiresAt!: Date | null;
 
-  @Column({ type: 'timestamptz', name: 'created_at', insert: false, update: false })
+  @Column({ type: 'timestamptz', precision: 3, insert: false, update: false })
   createdAt!: Date;
 
   @ManyToOne(() => WebhookEndpointEntity, (endpoint) => endpoint.secrets)

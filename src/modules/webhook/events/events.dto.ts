@@ -13,6 +13,7 @@ const READABLE_WITH: Partial<Record<EventType, readonly Scope[]>> = {
   'message.standby.received': ['messages:read'],
   'message.sent_elsewhere': ['messages:read'],
   'conversation.control.updated': ['messages:read'],
+  'conversation.updated': ['messages:read'],
   'contact.opt_out.updated': ['messages:read'],
   'media.ready': ['messages:read', 'media:read'],
   'media.failed': ['messages:read', 'media:read'],

@@ -18,41 +18,40 @@ export class OrganizationEntity {
   deletionRequestedAt!: Date | null;
 
   /** Null: never paid. */
-  @Column({ type: 'timestamptz', name: 'api_paid_until', nullable: true })
+  @Column('timestamptz', { nullable: true })
   apiPaidUntil!: Date | null;
 
   /** Null: the service's default. */
-  @Column('integer', { name: 'rate_per_second', nullable: true })
+  @Column('integer', { nullable: true })
   ratePerSecond!: number | null;
 
   /** Null: the service's default. */
-  @Column('integer', { name: 'rate_burst', nullable: true })
+  @Column('integer', { nullable: true })
   rateBurst!: number | null;
 
   /** Of its stored files; null: the service's default. The driver reads a bigint as text. */
   @Column('bigint', {
-    name: 'storage_limit_bytes',
     nullable: true,
     transformer: { to: (value) => value, from: (text: string | null) => (text === null ? null : Number(text)) },
   })
   storageLimitBytes!: number | null;
 
   /** Messages that are accepted in a day; null: any number. */
-  @Column('integer', { name: 'messages_per_day', nullable: true })
+  @Column('integer', { nullable: true })
   messagesPerDay!: number | null;
 
   /** What its messages of a month may cost, a decimal in the currency of the operator's prices; null: any amount. */
-  @Column('numeric', { name: 'spend_per_month', nullable: true })
+  @Column('numeric', { precision: 15, scale: 6, nullable: true })
   spendPerMonth!: string | null;
 
   /** Marketing templates to one recipient in a week; null: any number. */
-  @Column('integer', { name: 'marketing_per_recipient_per_week', nullable: true })
+  @Column('integer', { nullable: true })
   marketingPerRecipientPerWeek!: number | null;
 
   /** IANA name: where its days, weeks and months begin. */
-  @Column('text', { name: 'time_zone', default: 'UTC' })
+  @Column('text', { default: 'UTC' })
   timeZone!: string;
 
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, insert: false, update: false })
+  @Column({ type: 'timestamptz', precision: 3, insert: false, update: false })
   createdAt!: Date;
 }

@@ -6,7 +6,7 @@ import { FIRST_ID } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { Sweeps } from '../../../infrastructure/queue/sweeps.js';
 import type { OpenErasure, Subject } from './erasure.types.js';
-import { ErasuresRepository } from './erasures.repository.js';
+import { ErasuresRepository, LEASE_SECONDS } from './erasures.repository.js';
 
 export type { Subject } from './erasure.types.js';
 
@@ -140,7 +140,7 @@ export class Erasure implements OnModuleInit {
     this.sweeps.add({
       name: 'erasure',
       everyMs: SWEEP_EVERY_MS,
-      waitsFor: [{ table: 'erasure', column: 'due_at' }],
+      waitsFor: [{ table: 'erasure', column: 'due_at', mostAhead: `${LEASE_SECONDS}` }],
       run: (signal) => this.goOnWithDue(signal),
     });
   }

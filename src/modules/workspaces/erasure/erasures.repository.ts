@@ -2,17 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { newId } from '../../../common/ids.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
+import { ErasureEntity } from '../entities/erasure.entity.js';
 import type { ErasedPerson, NamedPerson, OpenErasure, Subject } from './erasure.types.js';
 
 /** For which a process works on an erasure alone: longer than the longest of its steps, the wait for what is under way included. */
-const LEASE_SECONDS = 300;
+export const LEASE_SECONDS = 300;
 const COLUMNS = `id, organization_id as "organizationId", numbers, user_ids as "userIds", conversation_ids as "conversationIds"`;
 
 /** SQL: a name as `erased_name` has it. */
 const hashOf = (organizationId: string, name: string): string =>
   `sha256(convert_to(${organizationId}::text || ${name}, 'UTF8'))`;
 
-const leased = `clock_timestamp() + interval '${LEASE_SECONDS} seconds'`;
+const inSeconds = (seconds: number): string => `clock_timestamp() + interval '${seconds} seconds'`;
+const leased = (): string => inSeconds(LEASE_SECONDS);
 
 /** Erasures that have begun and not ended, which is what a killed run needs to go on, and hashes of whom they were about. */
 @Injectable()
@@ -21,21 +23,16 @@ export class ErasuresRepository {
 
   /** Begins an erasure, or takes over one of the same person that has not ended. Returns its id. */
   async begin({ organizationId, numbers, userIds, conversationIds }: Subject): Promise<string> {
-    const values = [organizationId, numbers, userIds, conversationIds];
-    const [open] = await this.database.query<{ id: string }>(
-      `update erasure set due_at = ${leased} where id = (
+    const open = await this.database.find<{ id: string }>(
+      `update erasure set due_at = ${leased()} where id = (
          select id from erasure where organization_id = $1
            and (numbers && $2::text[] or user_ids && $3::text[] or conversation_ids && $4::uuid[]) order by id limit 1)
        returning id`,
-      values,
+      [organizationId, numbers, userIds, conversationIds],
     );
-    if (open !== undefined) return open.id;
+    if (open !== null) return open.id;
     const id = newId();
-    await this.database.execute(
-      `insert into erasure (organization_id, numbers, user_ids, conversation_ids, id, due_at)
-       values ($1, $2, $3, $4, $5, ${leased})`,
-      [...values, id],
-    );
+    await this.table.insert({ id, organizationId, numbers, userIds, conversationIds, dueAt: leased });
     return id;
   }
 
@@ -47,7 +44,7 @@ export class ErasuresRepository {
    */
   async takeDue(after: string): Promise<OpenErasure | null> {
     return this.database.find<OpenErasure>(
-      `update erasure set due_at = ${leased} where id = (
+      `update erasure set due_at = ${leased()} where id = (
          select id from erasure where due_at <= statement_timestamp()
          order by organization_id <= $1, organization_id, due_at limit 1 for update skip locked)
        returning ${COLUMNS}`,
@@ -56,17 +53,14 @@ export class ErasuresRepository {
   }
 
   /** Null: it has ended. */
-  async read(id: string): Promise<OpenErasure | null> {
-    return this.database.find<OpenErasure>(`select ${COLUMNS} from erasure where id = $1`, [id]);
+  read(id: string): Promise<OpenErasure | null> {
+    return this.table.findOneBy({ id });
   }
 
   /** Keeps every name that is known by now before anything that leads to it goes, and hashes of them for afterwards. */
   async widen({ id, organizationId, numbers, userIds, conversationIds }: OpenErasure): Promise<void> {
     await this.database.transaction(async () => {
-      await this.database.execute(
-        `update erasure set numbers = $2, user_ids = $3, conversation_ids = $4, due_at = ${leased} where id = $1`,
-        [id, numbers, userIds, conversationIds],
-      );
+      await this.table.update({ id }, { numbers, userIds, conversationIds, dueAt: leased });
       await this.database.execute(
         `insert into erased_name (organization_id, hash, erased_at)
          select $1, hash, clock_timestamp() from (
@@ -79,13 +73,12 @@ export class ErasuresRepository {
 
   /** A worker goes on with it in so long; 0: when the others that are due had their turns. */
   async putOff(id: string, seconds: number): Promise<void> {
-    const sql = 'update erasure set due_at = clock_timestamp() + make_interval(secs => $2) where id = $1';
-    await this.database.execute(sql, [id, seconds]);
+    await this.table.update({ id }, { dueAt: () => inSeconds(seconds) });
   }
 
   /** Whether it was open until now. */
-  end(id: string): Promise<boolean> {
-    return this.database.changes('delete from erasure where id = $1', [id]);
+  async end(id: string): Promise<boolean> {
+    return ((await this.table.delete({ id })).affected ?? 0) > 0;
   }
 
   /** One answer a person, in the same order; null: they were not erased. */
@@ -99,6 +92,10 @@ export class ErasuresRepository {
     const found = await statements.query<ErasedPerson & { place: number }>(FIND_ERASED, [JSON.stringify(given)]);
     const byPlace = new Map(found.map(({ place, ...person }) => [place, person]));
     return people.map((_person, place) => byPlace.get(place) ?? null);
+  }
+
+  private get table() {
+    return this.database.repository(ErasureEntity);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
+import { OrganizationEntity } from '../entities/workspace.entity.js';
 import type { ErasureBatch } from './erasure.service.js';
 
 /** Blocks of a table that one statement looks at. Deleting from a table that others refer to looks into those too. */
@@ -87,7 +88,7 @@ export class WorkspaceErasureRepository {
 
   /** Returns false where another process has removed it. */
   async remove(organizationId: string): Promise<boolean> {
-    return (await this.database.execute('delete from organization where id = $1', [organizationId])) > 0;
+    return (await this.database.repository(OrganizationEntity).delete({ id: organizationId })).affected === 1;
   }
 }
 

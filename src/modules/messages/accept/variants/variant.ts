@@ -89,7 +89,14 @@ const metadata = (description: string): Shape => ({
   }),
 });
 
+/** What a conversation says by itself. */
+const ADDRESS = ['connection_id', 'to', 'recipient'] as const;
+
 const COMMON_OPTIONAL = {
+  conversation_id: uuid({
+    description:
+      'In place of `connection_id` and of `to` or `recipient`: the conversation to write in, by its number to its contact.',
+  }),
   to: string({
     // No country code begins with two zeros, and a client generator may not know look-ahead.
     pattern: /^\+?(?:[1-9][0-9]|0[1-9])[0-9]{6,14}$/,
@@ -141,8 +148,17 @@ export function bodyShape(required: Record<string, Shape>): Shape {
   // A field that the variant requires is not optional as well.
   const optional = Object.fromEntries(Object.entries(COMMON_OPTIONAL).filter(([key]) => !(key in required)));
   const fields = object({ required: { connection_id: CONNECTION_ID, ...required }, optional });
+  const inConversation = object({ required, optional: { connection_id: CONNECTION_ID, ...optional } });
   return {
     check(body, field, violations) {
+      if (isObject(body) && body.conversation_id !== undefined) {
+        inConversation.check(body, field, violations);
+        for (const beside of ADDRESS) {
+          if (body[beside] === undefined || violations.some((one) => one.field === beside)) continue;
+          violations.push(violation(beside, 'excluded', `Leave ${beside} out: conversation_id stands in its place.`));
+        }
+        return;
+      }
       fields.check(body, field, violations);
       if (!isObject(body) || (body.to === undefined) !== (body.recipient === undefined)) return;
       const [empty, other] = body.to === null ? ['to', 'recipient'] : ['recipient', 'to'];
@@ -174,8 +190,11 @@ export function exactlyOne(first: string, second: string): Shape['schema'] {
 
 /** What all variants have, described once. */
 const EVERY_MESSAGE = namedSchema('EveryMessage', {
-  ...open(object({ required: { connection_id: CONNECTION_ID }, optional: COMMON_OPTIONAL }).schema),
-  ...exactlyOne('to', 'recipient'),
+  ...open(object({ optional: { connection_id: CONNECTION_ID, ...COMMON_OPTIONAL } }).schema),
+  description:
+    'Exactly one of `to`, `recipient` and `conversation_id` is given; with `to` and `recipient` also `connection_id`, with `conversation_id` never.',
+  [ONE_OF_FIELDS]: ['to', 'recipient', 'conversation_id'],
+  dependentRequired: { to: ['connection_id'], recipient: ['connection_id'] },
 });
 
 /** One of two shapes: the second where the test on the value holds. */

@@ -1,0 +1,63 @@
+import { isoTime } from '../webhook/webhook.types.js';
+
+/**
+ * What an edit or a revoke changes, as the API shows it: of itself which message it is about, of that message when it was changed and
+ * what it says now. Each is left out where it does not apply.
+ */
+export interface MessageChanges {
+  /** Of an edit; null where the message is not known. */
+  edits_message_id?: string | null;
+  /** Of a revoke; null where the message is not known. */
+  revokes_message_id?: string | null;
+  edited_at?: string | null;
+  revoked_at?: string | null;
+  /** By the latest edit; null where it was revoked. */
+  current?: { body: string | null; content: Record<string, unknown> } | null;
+}
+
+/** Of one message: more than a person makes in the minutes that WhatsApp allows. */
+export const MAX_CHANGES = 100;
+
+/** SQL: the conversation that a row `m` of `message` belongs to by now. */
+const conversationOf = (m: string): string =>
+  `coalesce((select v.merged_into from conversation v where v.id = ${m}.conversation_id), ${m}.conversation_id)`;
+
+/** SQL: two rows of one connection are of one author. What was said in a group has no conversation, but its author's number. */
+const haveOneAuthor = (a: string, b: string): string => `(${conversationOf(a)} = ${conversationOf(b)}
+    or ${a}.conversation_id is null and ${b}.conversation_id is null and ${a}.sender = ${b}.sender)`;
+
+/** SQL: the id of the message that the edit or revoke `m` is about, of the same author. */
+const changedBy = (m: string, journal: string): string => {
+  const found = (condition: string): string => `(select o.id from ${journal} o
+      where o.connection_id = ${m}.connection_id and o.meta_message_id = ${m}.original_meta_id and ${condition}
+        and ${haveOneAuthor('o', m)} limit 1)`;
+  return `case ${m}.direction when 'inbound' then ${found("o.direction = 'inbound'")}
+    else ${found("o.direction = 'outbound' and o.source is not null")} end`;
+};
+
+/**
+ * SQL: the edits and revokes of a message `m`, as a FROM item `l`: id, type, at (by WhatsApp), and message_id of its content. They are
+ * found by WhatsApp's id whenever they came, so one that overtakes its message counts too.
+ */
+export const changesTo = (m: string): string => `(select e.id, e.type, coalesce(e.sent_at, e.created_at) as at
+    from message e where e.connection_id = ${m}.connection_id and e.original_meta_id = ${m}.meta_message_id
+      and e.direction = ${m}.direction and ${haveOneAuthor('e', m)}
+    order by at desc, e.id desc limit ${MAX_CHANGES}) l`;
+
+/**
+ * SQL: `MessageChanges` of a row `m` of `message`, as jsonb; null where there are none.
+ *
+ * @param batch a relation with further messages that are being stored.
+ */
+export function changesOf(m: string, batch?: string): string {
+  const about = [changedBy(m, 'message'), ...(batch === undefined ? [] : [changedBy(m, batch)])].join(', ');
+  const is = (type: string): string => `filter (where l.type = '${type}')`;
+  return `case when ${m}.type in ('edit', 'revoke') then jsonb_build_object(${m}.type || 's_message_id',
+      case when ${m}.original_meta_id is not null then coalesce(${about}) end)
+    when ${m}.direction = 'inbound' or ${m}.source is not null then (
+      select jsonb_build_object('edited_at', ${isoTime(`max(l.at) ${is('edit')}`)},
+        'revoked_at', ${isoTime(`min(l.at) ${is('revoke')}`)},
+        'current', case when count(*) ${is('revoke')} = 0 then (array_agg(jsonb_build_object('body', s.body,
+          'content', coalesce(s.content -> 'message' -> (s.content -> 'message' ->> 'type'), '{}')) order by l.at desc, l.id desc))[1] end)
+      from ${changesTo(m)} left join message_content s on s.message_id = l.id having count(*) > 0) end`;
+}

@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../infrastructure/database/database.js';
+import { COUNT_COLUMNS } from '../message-state/tag-counts.types.js';
+import type { TagPart } from './tags.types.js';
+
+/** Rows that a round of the sweep looks at. */
+const NEW_ROWS = 5_000;
+/** Untagged messages of a number that an estimate counts. */
+const MAX_COUNTED = 1_000;
+
+/** How many messages of a tag stand where: kept with each change (`countRows`), and added up here. */
+@Injectable()
+export class TagCountsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** By tag. As many rows are read whatever the tags have sent: their sums, what changed within the last second, and what is on the wire. */
+  async parts(organizationId: string, tags: readonly string[]): Promise<Map<string, TagPart[]>> {
+    const rows = await this.database.byIndex(() =>
+      this.database.query<TagPart & { tag: string }>(PARTS, [organizationId, tags]),
+    );
+    const parts = new Map<string, TagPart[]>();
+    for (const { tag, ...part } of rows) {
+      const of = parts.get(tag) ?? [];
+      of.push(part);
+      parts.set(tag, of);
+    }
+    return parts;
+  }
+
+  /** When all that waits on these numbers has left; null where one of them cannot send. */
+  async estimateEnd(organizationId: string, waiting: readonly TagPart[]): Promise<Date | null> {
+    const params = [
+      organizationId,
+      waiting.map(({ connectionId }) => connectionId),
+      waiting.map(({ messages, scheduled }) => Math.max(0, messages - scheduled)),
+      waiting.map(({ scheduled }) => scheduled),
+      waiting.map(({ lastScheduledFor }) => lastScheduledFor),
+    ];
+    return (await this.database.byIndex(() => this.database.row<{ end: Date | null }>(ESTIMATE, params))).end;
+  }
+
+  /** Replaces rows of tags whose counts changed by their sums; returns how many there were. */
+  fold(): Promise<number> {
+    return this.database.byIndex(() => this.database.count(FOLD));
+  }
+}
+
+/** SQL: whether rows wait to be added up. */
+export const HAS_NEW_COUNTS = 'exists (select from message_tag_count c where not c.is_sum)';
+
+// What is on the wire is "queued" in its state. Both parts are of one snapshot, so that what is claimed or answered meanwhile is counted once.
+export const PARTS = `
+select counted.tag, counted.connection_id as "connectionId", counted.status, counted.failure_category as "failureCategory",
+  sum(counted.messages)::integer as messages, sum(counted.scheduled)::integer as scheduled,
+  max(counted.last_scheduled_for) as "lastScheduledFor", min(counted.first_at) as "firstAcceptedAt",
+  max(counted.last_at) as "lastActivityAt"
+from (
+  select c.tag, c.connection_id, c.status, c.failure_category, c.messages, c.scheduled, c.last_scheduled_for, c.first_at, c.last_at
+  from message_tag_count c where c.organization_id = $1 and c.tag = any($2)
+  union all
+  select sending.tag, sending.connection_id, as_of.status, null, as_of.factor * sending.messages, 0, null, null, sending.last_at
+  from (
+    select q.tag, q.connection_id, count(*) as messages, max(q.claimed_at) as last_at from message_queue q
+    where q.organization_id = $1 and q.tag = any($2) and q.tag <> '' and q.attempt_id is not null group by 1, 2) as sending
+  cross join (values ('processing', 1), ('queued', -1)) as as_of (status, factor)
+) as counted
+group by 1, 2, 3, 4`;
+
+// A row is added up once: it is locked, and who finds it locked passes it over.
+const FOLD = `
+with changed as materialized (
+  select distinct c.organization_id, c.tag from (
+    select c.organization_id, c.tag from message_tag_count c where not c.is_sum limit ${NEW_ROWS}) as c
+), picked as materialized (
+  select c.ctid as row_ctid from changed join message_tag_count c using (organization_id, tag) for update of c skip locked
+), gone as (
+  delete from message_tag_count c where c.ctid = any(array(select row_ctid from picked)) returning c.*
+), summed as (
+  insert into message_tag_count (${COUNT_COLUMNS}, last_scheduled_for, first_at, is_sum)
+  select organization_id, tag, connection_id, status, failure_category, sum(messages), sum(scheduled), max(last_at),
+    max(last_scheduled_for), min(first_at), true
+  from gone group by 1, 2, 3, 4, 5
+)
+select count(*)::integer as count from gone`;
+
+// $1 workspace, $2 numbers, with $3 messages that wait, $4 scheduled ones, and $5 the last of their times. What other tags have waiting on a
+// number goes before it as well.
+const ESTIMATE = `
+select case when bool_and(c.status in ('connected', 'restricted')) then max(greatest(
+    clock_timestamp() + make_interval(secs => greatest(given.waiting, of_tags.messages, free.messages)::float8 / c.throughput_per_second),
+    given.last_at + make_interval(secs => given.scheduled::float8 / c.throughput_per_second))) end as end
+from unnest($2::uuid[], $3::integer[], $4::integer[], $5::timestamptz[]) as given (connection_id, waiting, scheduled, last_at)
+join connection c on c.id = given.connection_id and c.organization_id = $1
+cross join lateral (
+  select sum(k.messages - k.scheduled) as messages from message_tag_count k
+  join message_tag t on t.organization_id = k.organization_id and t.tag = k.tag
+  where k.connection_id = c.id and k.is_sum and k.status = 'queued' and k.messages > 0
+    and not t.paused and t.started_at is not null and t.messages_per_minute is null
+) as of_tags
+cross join lateral (
+  select count(*) as messages from (
+    select from message_queue q where q.connection_id = c.id and q.held_until is null limit ${MAX_COUNTED}) as waiting
+) as free`;
