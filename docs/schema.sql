@@ -33,9 +33,11 @@ create table audit_event (
   details jsonb,
   constraint audit_event_pkey PRIMARY KEY (id),
   constraint audit_event_action_check CHECK ((action ~ '^[a-z_]+[.][a-z_]+$')),
-  constraint audit_event_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key', 'operator', 'service']))),
+  constraint audit_event_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key', 'operator', 'operator_key', 'service']))),
   constraint audit_event_details_check CHECK ((pg_column_size(details) <= 8192))
 );
+CREATE INDEX audit_event_action ON audit_event (action, occurred_at, id);
+CREATE INDEX audit_event_actor ON audit_event (actor, occurred_at, id) WHERE (actor IS NOT NULL);
 CREATE INDEX audit_event_time ON audit_event (occurred_at, id);
 CREATE INDEX audit_event_workspace ON audit_event (organization_id, occurred_at, id) WHERE (organization_id IS NOT NULL);
 CREATE TRIGGER audit_event_rows BEFORE DELETE OR UPDATE ON audit_event FOR EACH ROW EXECUTE FUNCTION audit_event_guard();
@@ -555,6 +557,36 @@ create table notification_queue (
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 CREATE INDEX notification_queue_due ON notification_queue (due_at);
 
+create table operator_key (
+  id text not null,
+  name text not null,
+  secret_hash bytea not null,
+  scopes text[] not null,
+  workspace_ids uuid[],
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint operator_key_pkey PRIMARY KEY (id),
+  constraint operator_key_id_check CHECK ((id ~ '^[0-9A-Za-z]{12}$')),
+  constraint operator_key_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
+  constraint operator_key_secret_hash_check CHECK ((octet_length(secret_hash) = 32)),
+  constraint operator_key_workspace_ids_check CHECK ((cardinality(workspace_ids) > 0))
+);
+
+create table operator_repeat (
+  operator_key_id text not null,
+  key text not null,
+  fingerprint bytea not null,
+  organization_id uuid,
+  answer jsonb,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint operator_repeat_pkey PRIMARY KEY (operator_key_id, key),
+  constraint operator_repeat_fingerprint_check CHECK ((octet_length(fingerprint) = 32)),
+  constraint operator_repeat_key_check CHECK (((octet_length(key) >= 8) AND (octet_length(key) <= 128)))
+);
+CREATE INDEX operator_repeat_time ON operator_repeat (created_at);
+
 create table opt_out (
   id uuid not null,
   organization_id uuid not null,
@@ -606,20 +638,27 @@ create table organization (
   rate_per_second integer,
   rate_burst integer,
   storage_limit_bytes bigint,
+  external_id text,
+  deletion_requested_at timestamptz(3),
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   messages_per_day integer,
   spend_per_month numeric(15,6),
   marketing_per_recipient_per_week integer,
   time_zone text not null default 'UTC',
   constraint organization_pkey PRIMARY KEY (id),
+  constraint organization_external_id_check CHECK (((char_length(external_id) >= 1) AND (char_length(external_id) <= 200))),
   constraint organization_marketing_per_recipient_per_week_check CHECK ((marketing_per_recipient_per_week >= 0)),
   constraint organization_messages_per_day_check CHECK ((messages_per_day >= 0)),
   constraint organization_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
   constraint organization_rate_burst_check CHECK ((rate_burst > 0)),
   constraint organization_rate_per_second_check CHECK ((rate_per_second > 0)),
   constraint organization_spend_per_month_check CHECK ((spend_per_month >= (0)::numeric)),
-  constraint organization_storage_limit_bytes_check CHECK ((storage_limit_bytes >= 0))
+  constraint organization_storage_limit_bytes_check CHECK ((storage_limit_bytes >= 0)),
+  constraint organization_external_id_key UNIQUE (external_id)
 );
+CREATE INDEX organization_created ON organization (created_at, id);
+CREATE INDEX organization_deletion ON organization (deletion_requested_at) WHERE (deletion_requested_at IS NOT NULL);
+CREATE INDEX organization_name ON organization (lower(name) text_pattern_ops);
 
 create table otp_allowance (
   project_id uuid not null,

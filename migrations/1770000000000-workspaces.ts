@@ -15,8 +15,13 @@ create table organization (
   rate_per_second integer check (rate_per_second > 0),
   rate_burst integer check (rate_burst > 0),
   storage_limit_bytes bigint check (storage_limit_bytes >= 0),
+  external_id text unique check (char_length(external_id) between 1 and 200),
+  deletion_requested_at timestamptz(3),
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp())
 );
+create index organization_created on organization (created_at, id);
+create index organization_name on organization (lower(name) text_pattern_ops);
+create index organization_deletion on organization (deletion_requested_at) where deletion_requested_at is not null;
 
 -- The erasure of a person that has begun and not ended, with every name and conversation that was found: a run that is
 -- killed goes on by itself. due_at: when a worker goes on with it; the process that works on it moves it on.

@@ -1,6 +1,6 @@
 import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
-/** API keys, and the buckets that limit their requests. */
+/** API keys, operator keys, and the buckets that limit their requests. */
 export class Keys1770100000000 extends SqlMigration {
   readonly name = 'Keys1770100000000';
   protected readonly upSql = UP;
@@ -23,6 +23,32 @@ create table api_key (
 );
 create index api_key_organization on api_key (organization_id, created_at);
 
+-- Keys of the admin API. workspace_ids: null: all workspaces, and what concerns the whole installation.
+create table operator_key (
+  id text primary key check (id ~ '^[0-9A-Za-z]{12}$'),
+  name text not null check (char_length(name) between 1 and 200),
+  secret_hash bytea not null check (octet_length(secret_hash) = 32),
+  scopes text[] not null,
+  workspace_ids uuid[] check (cardinality(workspace_ids) > 0),
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp())
+);
+
+-- What a POST of the admin API answered, by its Idempotency-Key, without secrets: a repeat within a day answers the same.
+-- No foreign keys: the row is there before the workspace that it makes, and goes with it.
+create table operator_repeat (
+  operator_key_id text not null,
+  key text not null check (octet_length(key) between 8 and 128),
+  fingerprint bytea not null check (octet_length(fingerprint) = 32),
+  organization_id uuid,
+  answer jsonb,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  primary key (operator_key_id, key)
+);
+create index operator_repeat_time on operator_repeat (created_at);
+
 -- Token buckets that processes share. Unlogged: after a crash every bucket is full, which is harmless.
 create unlogged table rate_bucket (
   key text primary key,
@@ -33,5 +59,7 @@ create unlogged table rate_bucket (
 
 const DOWN = `
 drop table rate_bucket;
+drop table operator_repeat;
+drop table operator_key;
 drop table api_key;
 `;

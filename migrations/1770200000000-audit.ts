@@ -15,13 +15,15 @@ create table audit_event (
   organization_id uuid,
   action text not null check (action ~ '^[a-z_]+[.][a-z_]+$'),
   target text,
-  actor_kind text not null check (actor_kind in ('key', 'operator', 'service')),
+  actor_kind text not null check (actor_kind in ('key', 'operator', 'operator_key', 'service')),
   actor text,
   address text,
   details jsonb check (pg_column_size(details) <= 8192)
 );
 create index audit_event_time on audit_event (occurred_at, id);
 create index audit_event_workspace on audit_event (organization_id, occurred_at, id) where organization_id is not null;
+create index audit_event_actor on audit_event (actor, occurred_at, id) where actor is not null;
+create index audit_event_action on audit_event (action, occurred_at, id);
 
 -- Of a deleted workspace what may name a person is cleared. No row younger than 30 days can be removed.
 create function audit_event_guard() returns trigger language plpgsql as $$

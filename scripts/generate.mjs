@@ -25,17 +25,19 @@ await buildIfStale();
 /** A module of the built application; the API's descriptions exist only there, since the compiler makes them. */
 const built = (path) => import(new URL(`../dist/src/${path}`, import.meta.url).href);
 
-async function describeApi() {
-  const [{ NestFactory }, { AppModule }, { loadConfig }, { buildOpenApiDocument }] = await Promise.all([
-    import('@nestjs/core'),
-    built('app.module.js'),
-    built('infrastructure/config/load-config.js'),
-    built('infrastructure/http/openapi.js'),
-  ]);
+async function describeApis() {
+  const [{ NestFactory }, { AppModule }, { loadConfig }, { buildOpenApiDocument }, { buildAdminDocument }] =
+    await Promise.all([
+      import('@nestjs/core'),
+      built('app.module.js'),
+      built('infrastructure/config/load-config.js'),
+      built('infrastructure/http/openapi.js'),
+      built('infrastructure/http/openapi-admin.js'),
+    ]);
   // A preview instantiates nothing: no database, no queue.
   const config = loadConfig({ env: {}, persistSecrets: false });
   const app = await NestFactory.create(AppModule.with(config), { preview: true, logger: false, abortOnError: false });
-  return buildOpenApiDocument(app);
+  return { description: buildOpenApiDocument(app), administration: buildAdminDocument(app) };
 }
 
 async function describeSchema() {
@@ -58,7 +60,7 @@ const formatted = async (text) =>
   format(text, { ...(await resolveConfig(join(ROOT, 'docs/README.md'))), parser: 'markdown' });
 
 async function generate() {
-  const description = await describeApi();
+  const { description, administration } = await describeApis();
   const { listSettings } = await built('infrastructure/config/settings.js');
   // Their tables were loaded with the application.
   const { declaredErrors } = await built('common/define-errors.js');
@@ -75,7 +77,9 @@ async function generate() {
     'docs/schema.sql': await describeSchema(),
     'openapi.json': `${JSON.stringify(description, null, 2)}\n`,
     'src/modules/mcp/mcp-tools.json': renderMcpTools(description, TOOLS_OF_ROUTES),
-    'clients/typescript/src/schema.ts': await renderClientTypes(description),
+    'openapi-admin.json': `${JSON.stringify(administration, null, 2)}\n`,
+    'clients/typescript/src/schema.ts': await renderClientTypes('openapi.json', description),
+    'clients/typescript/src/admin-schema.ts': await renderClientTypes('openapi-admin.json', administration),
     [STATUSES]: withStatesDiagram(readFileSync(join(ROOT, STATUSES), 'utf8'), messages),
   };
 }

@@ -3,6 +3,7 @@ import { AuditModule } from './modules/audit/audit.module.js';
 import { BillingModule } from './modules/billing/billing.module.js';
 import { ConnectionsModule } from './modules/connections/connections.module.js';
 import { AccessGuard } from './modules/keys/access.guard.js';
+import { OperatorRepeats } from './modules/keys/operator/operator-repeats.interceptor.js';
 import { KeysModule } from './modules/keys/keys.module.js';
 import { McpModule } from './modules/mcp/mcp.module.js';
 import { MediaModule } from './modules/media/media.module.js';
@@ -45,7 +46,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     RatesModule,
     WorkspacesModule,
     KeysModule,
-    HttpModule.with(AccessGuard, WorkspaceReads),
+    HttpModule.with(AccessGuard, WorkspaceReads, OperatorRepeats),
     BillingModule,
     ConnectionsModule,
     WebhookModule,

@@ -16,6 +16,8 @@ export interface DemoFile {
   otp_sandbox_key: string;
   /** Key of a project with packages for DE and US. */
   otp_live_key: string;
+  /** Key of the admin API; null where other machines reach this service. */
+  operator_key: string | null;
   organization_id: string;
   connection_id: string;
   phone_number_id: string;
@@ -114,6 +116,9 @@ function demoShell(demo: DemoFile): string {
     TEMPLATES: `${demo.base_url}/api/v1/connections/${demo.connection_id}/templates`,
     OTP: bearer(demo.otp_sandbox_key),
     OTP_LIVE: bearer(demo.otp_live_key),
+    ...(demo.operator_key === null
+      ? {}
+      : { ADMIN: `${demo.base_url}/api/admin/v1`, OPERATOR: bearer(demo.operator_key) }),
     PHONE_NUMBER_ID: demo.phone_number_id,
     ...(demo.simulator_url === null ? {} : { SIMULATOR: `${demo.simulator_url}/_simulator` }),
   };
@@ -121,6 +126,7 @@ function demoShell(demo: DemoFile): string {
     HERALD_URL: demo.base_url,
     HERALD_API_KEY: demo.api_key,
     HERALD_OTP_KEY: demo.otp_sandbox_key,
+    ...(demo.operator_key === null ? {} : { HERALD_OPERATOR_KEY: demo.operator_key }),
   };
   return [
     '# What the commands in README.md and docs/ use. Herald writes it at each start; read it into a shell with',

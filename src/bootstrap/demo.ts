@@ -5,7 +5,7 @@ import { type DemoFile, type DemoRecipient, readDemoFile, writeDemoFiles } from 
 import { type Services, servicesOf } from './services.js';
 import type { Connection } from '../modules/connections/connections.types.js';
 import { API_PREFIX } from '../infrastructure/http/api-version.js';
-import { SCOPES, isOtpScope } from '../infrastructure/http/scopes.js';
+import { OPERATOR_SCOPES, SCOPES, isOtpScope } from '../infrastructure/http/scopes.js';
 import type { Workspace } from '../modules/workspaces/workspaces.service.js';
 import { DEMO_NUMBERS, DEMO_OTP_NUMBER, DEMO_OTP_TEMPLATE } from '../../simulator/src/demo-numbers.js';
 import type { SimulatorNumber } from '../../simulator/src/simulator.types.js';
@@ -56,6 +56,9 @@ export const DEMO_RECIPIENTS: readonly DemoRecipient[] = [
   { to: `+${DEMO_CUSTOMER}`, outcome: 'sent, delivered, read' },
   ...Object.entries(SCENARIOS).map(([digits, outcome]) => ({ to: `+1555010${digits}`, outcome })),
 ];
+
+/** Addresses of this machine alone. */
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 const CODE_COUNTRIES = ['DE', 'US'];
@@ -132,6 +135,28 @@ class Demo {
     }
     const scopes = SCOPES.filter((scope) => isOtpScope(scope) === (otpProject !== undefined));
     return (await this.services.apiKeys.create({ organizationId, name, scopes, otpProject })).key;
+  }
+
+  /**
+   * A key of the admin API, of an earlier start where it is still valid. Null where other machines reach this service, in
+   * production, and where there is no admin API.
+   */
+  async operatorKey({ host, production, adminApi }: Config['process']): Promise<string | null> {
+    if (production || !adminApi || !LOOPBACK.has(host)) return null;
+    const { operatorKeys } = this.services;
+    const known = readDemoFile(this.dataDir).operator_key;
+    if (typeof known === 'string') {
+      const isValid = await operatorKeys.authenticate(known).then(
+        ({ workspaceIds }) => workspaceIds === null,
+        () => false,
+      );
+      if (isValid) return known;
+    }
+    const name = 'Demo operator key';
+    for (const key of await operatorKeys.list()) {
+      if (key.name === name && key.revokedAt === null) await operatorKeys.revoke(key.id);
+    }
+    return (await operatorKeys.create({ name, scopes: OPERATOR_SCOPES, workspaceIds: null })).key;
   }
 
   private async opens(text: string, organizationId: string, otpProject?: OtpProject): Promise<boolean> {
@@ -226,6 +251,7 @@ export async function makeDemo(
     api_key: apiKey,
     otp_sandbox_key: await maker.key('otp_sandbox_key', organizationId, sandbox),
     otp_live_key: await maker.key('otp_live_key', organizationId, live),
+    operator_key: await maker.operatorKey(config.process),
     organization_id: organizationId,
     connection_id: first.id,
     phone_number_id: first.phoneNumberId,

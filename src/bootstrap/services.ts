@@ -15,7 +15,9 @@ import { OptOutsService } from '../modules/opt-outs/opt-outs.service.js';
 import { OtpProjectsService } from '../modules/otp/otp-projects.service.js';
 import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
 import { Audit } from '../modules/audit/audit.service.js';
+import { OperatorKeysService } from '../modules/keys/operator/operator-keys.service.js';
 import { ApiKeysService } from '../modules/keys/keys.service.js';
+import { UsageByWorkspaceService } from '../modules/usage/usage-by-workspace.service.js';
 import { UsageService } from '../modules/usage/usage.service.js';
 import { WorkspacesService } from '../modules/workspaces/workspaces.service.js';
 import { changedConfig, type Config } from '../infrastructure/config/config.js';
@@ -58,6 +60,7 @@ export function servicesOf(app: INestApplicationContext) {
   return {
     workspaces: app.get(WorkspacesService),
     apiKeys: app.get(ApiKeysService),
+    operatorKeys: app.get(OperatorKeysService),
     connections: app.get(ConnectionsService),
     connectionCheck: app.get(ConnectionCheckService),
     otpProjects: app.get(OtpProjectsService),
@@ -71,6 +74,7 @@ export function servicesOf(app: INestApplicationContext) {
     audit: app.get(Audit),
     optOuts: app.get(OptOutsService, { strict: false }),
     usage: app.get(UsageService, { strict: false }),
+    usageByWorkspace: app.get(UsageByWorkspaceService, { strict: false }),
     secretRotation: app.get(SecretRotation),
     historyImport: app.get(HistoryImportService, { strict: false }),
     mediaMove: app.get(MediaMoveService, { strict: false }),

@@ -3,8 +3,18 @@ import { InvalidArgumentError } from 'commander';
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { databaseClock } from '../common/clock.js';
 import { isDateTime } from '../common/date-time.js';
+import { isUuid } from '../common/ids.js';
+import { isTimeZone } from '../common/time-zone.js';
 import type { OtpMode } from '../modules/keys/caller.decorator.js';
-import { isScope, isOtpScope, SCOPES, type Scope } from '../infrastructure/http/scopes.js';
+import {
+  isOperatorScope,
+  isScope,
+  isOtpScope,
+  OPERATOR_SCOPES,
+  SCOPES,
+  type OperatorScope,
+  type Scope,
+} from '../infrastructure/http/scopes.js';
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
@@ -65,17 +75,35 @@ export function nameText(text: string): string {
 /** Scopes separated by commas; `all` is every one that is not OTP's. */
 export function scopeList(text: string): Scope[] {
   if (text === 'all') return SCOPES.filter((scope) => !isOtpScope(scope));
-  const words = text
+  return scopesOf(text, SCOPES, isScope);
+}
+
+/** Scopes of an operator key, separated by commas; `all` is every one. */
+export function operatorScopeList(text: string): OperatorScope[] {
+  return text === 'all' ? [...OPERATOR_SCOPES] : scopesOf(text, OPERATOR_SCOPES, isOperatorScope);
+}
+
+function scopesOf<S extends string>(text: string, known: readonly S[], isKnown: (word: string) => word is S): S[] {
+  const words = listOf(text);
+  const unknown = words.filter((word) => !isKnown(word));
+  if (words.length === 0 || unknown.length > 0) {
+    throw new InvalidArgumentError(`${unknown.join(', ') || 'nothing'} is no scope. Scopes: all, ${known.join(', ')}.`);
+  }
+  return words.filter(isKnown);
+}
+
+/** Ids of workspaces, separated by commas. */
+export function uuidList(text: string): string[] {
+  const ids = listOf(text);
+  if (ids.length > 0 && ids.every(isUuid)) return ids.map((id) => id.toLowerCase());
+  throw new InvalidArgumentError('give ids of workspaces, separated by commas.');
+}
+
+function listOf(text: string): string[] {
+  return text
     .split(',')
     .map((word) => word.trim())
     .filter(Boolean);
-  const unknown = words.filter((word) => !isScope(word));
-  if (words.length === 0 || unknown.length > 0) {
-    throw new InvalidArgumentError(
-      `${unknown.join(', ') || 'nothing'} is no scope. Scopes: all, ${SCOPES.join(', ')}.`,
-    );
-  }
-  return words.filter(isScope);
 }
 
 /** Digits of a phone number however it is written. */
@@ -112,10 +140,8 @@ export function amount(text: string): string {
   return text;
 }
 
-/** An IANA name that PostgreSQL knows too: no offset, which would have no summer time. */
 export function timeZone(text: string): string {
-  const known = Intl.supportedValuesOf('timeZone').includes(text) || text === 'UTC';
-  if (!known) throw new InvalidArgumentError('must be a time zone such as Europe/Berlin, or UTC.');
+  if (!isTimeZone(text)) throw new InvalidArgumentError('must be a time zone such as Europe/Berlin, or UTC.');
   return text;
 }
 

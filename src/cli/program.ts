@@ -7,6 +7,7 @@ import { addDemoCommand } from './commands/demo.command.js';
 import { addKeyCommands } from './commands/key.command.js';
 import { addMessageCommands } from './commands/message.command.js';
 import { addOperationsCommands } from './commands/operations.command.js';
+import { addOperatorKeyCommands } from './commands/operator-key.command.js';
 import { addOtpCommands } from './commands/otp.command.js';
 import { addSimulateCommands } from './commands/simulate.command.js';
 import { addTailCommand } from './commands/tail.command.js';
@@ -41,6 +42,7 @@ export function buildProgram(): Command {
   program.addHelpText('after', PROGRAM_NOTES);
   addWorkspaceCommands(program);
   addKeyCommands(program);
+  addOperatorKeyCommands(program);
   addConnectionCommands(program);
   addOtpCommands(program);
   addMessageCommands(program);

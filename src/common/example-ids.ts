@@ -3,6 +3,7 @@
  * their place when it serves the description, and Swagger UI those of what was made last in its page, so that "Try it
  * out" works as it stands.
  */
+export const EXAMPLE_WORKSPACE_ID = '01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f';
 export const EXAMPLE_CONNECTION_ID = '01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f';
 export const EXAMPLE_MESSAGE_ID = '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e';
 export const EXAMPLE_FAILED_MESSAGE_ID = '01936f6e-3c6d-7d3f-8e9b-4a2c3b5d6e7f';

@@ -27,8 +27,11 @@ interface Noted {
   body: unknown;
 }
 
-const { paths } = JSON.parse(readProjectFile('openapi.json')) as Document;
-const operations = Object.entries(paths).flatMap(([path, item]) =>
+const descriptions = ['openapi.json', 'openapi-admin.json'].map(
+  (file) => JSON.parse(readProjectFile(file)) as Document,
+);
+const all = descriptions.flatMap(({ paths }) => Object.entries(paths));
+const operations = all.flatMap(([path, item]) =>
   Object.entries(item).map(([method, { operationId: id, 'x-codeSamples': samples = [] }]) => ({
     id,
     method: method.toUpperCase(),
@@ -94,7 +97,7 @@ if (missing.length > 0)
   /** The requests that a sample made. */
   async function requestsOf(program: string, ...args: string[]): Promise<Noted[]> {
     noted = [];
-    const env = { ...process.env, HERALD_API_KEY: 'key', HERALD_OTP_KEY: 'otp' };
+    const env = { ...process.env, HERALD_API_KEY: 'key', HERALD_OTP_KEY: 'otp', HERALD_OPERATOR_KEY: 'operator' };
     const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] });
     let errors = '';
     child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
@@ -118,7 +121,7 @@ if (missing.length > 0)
       expect(more).toEqual([]);
       const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/?]+')}(\\?.+)?$`);
       expect(curl).toMatchObject({ method, path: expect.stringMatching(pattern) as string });
-      expect(curl?.authorization).toMatch(/^Bearer (key|otp)$/);
+      expect(curl?.authorization).toMatch(/^Bearer (key|otp|operator)$/);
       expect(await requestsOf('python3', '-c', local(samples.Python ?? ''))).toEqual([curl]);
       const typescript = await requestsOf(process.execPath, `${id}.mjs`);
       const wanted = {

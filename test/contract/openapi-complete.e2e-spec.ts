@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { createHeraldClient } from '../../clients/typescript/src/index.js';
+import { createHeraldAdmin, createHeraldClient } from '../../clients/typescript/src/index.js';
 import { readProjectFile } from '../support/project-files.js';
 import type { Schema } from '../support/schema-arbitrary.js';
 import type { OpenApi } from './fuzz/description.js';
@@ -58,21 +58,35 @@ interface Document {
   };
 }
 
-const document = JSON.parse(readProjectFile('openapi.json')) as Document;
+/** Of the API of messages, and of the admin API. */
+const documents = ['openapi.json', 'openapi-admin.json'].map((file) => JSON.parse(readProjectFile(file)) as Document);
+/** Both: what has the same name among the schemas and examples is the same. */
+const document = documents.reduce((one, other) => ({
+  tags: [...one.tags, ...other.tags],
+  paths: { ...one.paths, ...other.paths },
+  webhooks: { ...one.webhooks, ...other.webhooks },
+  components: {
+    schemas: { ...one.components.schemas, ...other.components.schemas },
+    responses: {},
+    examples: { ...one.components.examples, ...other.components.examples },
+    securitySchemes: { ...one.components.securitySchemes, ...other.components.securitySchemes },
+  },
+}));
 const errorsPage = readProjectFile('docs/errors.md');
-const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-  Object.entries(item).map(([method, operation]) => ({
-    at: `${method.toUpperCase()} ${path}`,
-    path,
-    operation: { ...operation, responses: withoutReferences(operation.responses) },
-  })),
+const operations = documents.flatMap((each) =>
+  Object.entries(each.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      at: `${method.toUpperCase()} ${path}`,
+      path,
+      operation: { ...operation, responses: withoutReferences(each, operation.responses) },
+    })),
+  ),
 );
 
 /** Answers that are errors stand once, among the components. */
-function withoutReferences(answers: Record<string, Answer>): Record<string, Answer> {
+function withoutReferences({ components }: Document, answers: Record<string, Answer>): Record<string, Answer> {
   const entries = Object.entries(answers).map(([status, answer]) => {
-    const shared =
-      answer.$ref === undefined ? answer : document.components.responses[answer.$ref.split('/').at(-1) ?? ''];
+    const shared = answer.$ref === undefined ? answer : components.responses[answer.$ref.split('/').at(-1) ?? ''];
     return [status, shared as Answer] as const;
   });
   return Object.fromEntries(entries);
@@ -116,6 +130,13 @@ const TAG_OF: readonly (readonly [RegExp, string])[] = [
   [/\/templates/, 'Templates'],
   [/\/profile$/, 'Profile'],
   [/^\/otp\//, 'One-time codes'],
+  [/^\/api\/admin\/v1\/workspaces(\/\{workspace_id\})?$/, 'Workspaces'],
+  [/^\/api\/admin\/v1\/.*\/keys/, 'Keys'],
+  [/^\/api\/admin\/v1\/.*\/connections/, 'Numbers'],
+  [/^\/api\/admin\/v1\/(.*\/)?otp-/, 'Codes'],
+  [/^\/api\/admin\/v1\/rates$/, 'Prices'],
+  [/^\/api\/admin\/v1\/usage$/, 'Usage'],
+  [/^\/api\/admin\/v1\/audit$/, 'Audit'],
 ];
 
 function tagOf(path: string): string {
@@ -169,8 +190,13 @@ describe('the operations of the specification', () => {
 
 /** What a sample calls, such as `messages.send`, as the client has it. */
 function calledBy(source: string): unknown {
-  const client: unknown = createHeraldClient({ baseUrl: 'http://127.0.0.1', apiKey: 'k' });
-  const [, path = ''] = /herald\.(\w+(\.\w+)*)\(/.exec(source) ?? [];
+  const baseUrl = 'http://127.0.0.1';
+  const clients = {
+    herald: createHeraldClient({ baseUrl, apiKey: 'k' }),
+    admin: createHeraldAdmin({ baseUrl, operatorKey: 'k' }),
+  };
+  const [, name = '', path = ''] = /\b(herald|admin)\.(\w+(?:\.\w+)*)\(/.exec(source) ?? [];
+  const client: unknown = clients[name as keyof typeof clients];
   return path.split('.').reduce((found, key) => (found as Record<string, unknown> | undefined)?.[key], client);
 }
 
@@ -192,6 +218,8 @@ describe.each(operations)('$at', ({ path, operation }) => {
     expect(document.tags.map(({ name }) => name)).toContain(tag);
   });
 
+  const isOfAdmin = (of: string) => of.startsWith('/api/admin/');
+
   it('demands a scope of a key of the right kind, in words too', () => {
     const scope = operation['x-required-scope'];
     if (scope === undefined) {
@@ -199,7 +227,8 @@ describe.each(operations)('$at', ({ path, operation }) => {
       expect(operation.security).toEqual([{ apiKey: [] }, { otpKey: [] }]);
       return;
     }
-    expect(operation.security).toEqual([{ [scope.startsWith('otp:') ? 'otpKey' : 'apiKey']: [scope] }]);
+    const ofWorkspaces = scope.startsWith('otp:') ? 'otpKey' : 'apiKey';
+    expect(operation.security).toEqual([{ [isOfAdmin(path) ? 'operatorKey' : ofWorkspaces]: [scope] }]);
     expect(operation.description).toContain(`scope \`${scope}\``);
   });
 

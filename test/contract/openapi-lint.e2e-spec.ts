@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { readProjectFile } from '../support/project-files.js';
 
-describe('openapi.json', () => {
+describe.each(['openapi.json', 'openapi-admin.json'])('%s', (file) => {
   it("passes Redocly's recommended rules, and stricter ones, without a finding", async () => {
     const config = await createConfig({
       extends: ['recommended'],
@@ -19,8 +19,8 @@ describe('openapi.json', () => {
       },
     });
     const problems = await lintFromString({
-      source: readProjectFile('openapi.json'),
-      absoluteRef: 'openapi.json',
+      source: readProjectFile(file),
+      absoluteRef: file,
       config,
     });
     const findings = problems.map(
@@ -30,7 +30,7 @@ describe('openapi.json', () => {
   });
 
   it('can be read by generators of clients: schemas that are objects, no defaults of properties, absolute addresses', () => {
-    const { info, externalDocs, ...rest } = JSON.parse(readProjectFile('openapi.json')) as {
+    const { info, externalDocs, ...rest } = JSON.parse(readProjectFile(file)) as {
       info: { license: { url: string } };
       externalDocs: { url: string };
     };
@@ -50,7 +50,9 @@ describe('openapi.json', () => {
     look(rest, '');
     expect(violations).toEqual([]);
   });
+});
 
+describe('openapi.json', () => {
   it('names nothing as languages name it, has no types without a meaning, and is small enough for generators and browsers', () => {
     const text = readProjectFile('openapi.json');
     const { components } = JSON.parse(text) as { components: { schemas: Record<string, object> } };

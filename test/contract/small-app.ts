@@ -6,6 +6,7 @@ import { AuditRepository } from '../../src/modules/audit/audit.repository.js';
 import { Audit } from '../../src/modules/audit/audit.service.js';
 import { AuditEventEntity } from '../../src/modules/audit/entities/audit-event.entity.js';
 import { AccessGuard } from '../../src/modules/keys/access.guard.js';
+import { OperatorRepeats } from '../../src/modules/keys/operator/operator-repeats.interceptor.js';
 import { KeysModule } from '../../src/modules/keys/keys.module.js';
 import { WorkspaceReads } from '../../src/modules/workspaces/workspace-reads.interceptor.js';
 import { WorkspacesModule } from '../../src/modules/workspaces/workspaces.module.js';
@@ -82,7 +83,7 @@ export async function startSmallApp({ controllers, env = {}, beside }: SmallAppO
       RatesModule,
       WorkspacesModule,
       KeysModule,
-      HttpModule.with(AccessGuard, WorkspaceReads),
+      HttpModule.with(AccessGuard, WorkspaceReads, OperatorRepeats),
     ],
     controllers,
   })

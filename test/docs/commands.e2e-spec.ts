@@ -25,6 +25,7 @@ const DOCUMENTS = [
   'docs/media.md',
   'docs/support-chat.md',
   'docs/one-time-codes.md',
+  'docs/admin-api.md',
   'docs/order-confirmations.md',
   'docs/coexistence.md',
   'docs/webhooks.md',

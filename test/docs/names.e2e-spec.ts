@@ -10,9 +10,12 @@ interface Description {
   paths: Record<string, Record<string, unknown>>;
 }
 
-const description = JSON.parse(readProjectFile('openapi.json')) as Description;
-const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
-  Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace('/api/v1', '')}`),
+const descriptions = ['openapi.json', 'openapi-admin.json'].map(
+  (file) => JSON.parse(readProjectFile(file)) as Description,
+);
+const paths = descriptions.flatMap((description) => Object.entries(description.paths));
+const operations = paths.flatMap(([path, methods]) =>
+  Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/^\/api\/(admin\/)?v1/, '')}`),
 );
 const settings = new Set(
   [...readProjectFile('.env.example').matchAll(/^#([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name),
@@ -68,7 +71,7 @@ it('operations that documents name exist', () => {
   );
   expect(named.length).toBeGreaterThan(10);
   const shape = (operation: string): string =>
-    operation.replace(/ (?:\/api\/v1)?/, ' ').replaceAll(/\{[^}]*\}|<[^>]*>/g, '{}');
+    operation.replace(/ (?:\/api\/(?:admin\/)?v1)?/, ' ').replaceAll(/\{[^}]*\}|<[^>]*>/g, '{}');
   const known = new Set(operations.map(shape));
   expect(named.filter(({ word }) => !known.has(shape(word)))).toEqual([]);
 });

@@ -17,6 +17,7 @@ const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   worker: 'the processes that work on lanes',
   heartbeat: 'when the sweeps ran',
   database_identity: 'one row: the server that was confirmed last',
+  operator_key: 'of operators: for all workspaces, or for some',
   rate_bucket: 'token buckets by key, project or address',
   message_content: 'parts of messages, by their ids; they go with the message',
   schema_migration: 'which migrations have run',
@@ -79,8 +80,8 @@ afterAll(async () => {
 
 it('a table has a workspace, or a reason to have none', () => {
   expect(without).toEqual(Object.keys(TABLES_WITHOUT_WORKSPACE).sort());
-  // Of the service's own settings; no caller reads it.
-  expect(optional).toEqual(['audit_event']);
+  // Of the service's own settings, and answers to operators: no key of a workspace reads them.
+  expect(optional).toEqual(['audit_event', 'operator_repeat']);
   expect(owned.length).toBeGreaterThan(15);
 });
 

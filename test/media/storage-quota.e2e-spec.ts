@@ -123,7 +123,10 @@ describe('the storage of a workspace', () => {
     ]);
     const [, project] = await json('otp-project', 'create', '--workspace', id, '--mode', 'sandbox');
     const grant = ['otp-package', 'grant', '--country', 'DE', '--limit', '5', '--project', project.id];
-    expect(await json(...grant)).toEqual([1, { error: { message: expect.stringContaining('is a sandbox') } }]);
+    expect(await json(...grant)).toEqual([
+      1,
+      { error: { code: 'OTP_PACKAGE_NOT_POSSIBLE', message: expect.stringContaining('is a sandbox') } },
+    ]);
     const { stdout } = await runHerald(['workspace', 'list'], env);
     expect(stdout).toContain('9.8 KiB of 5 MiB');
   });

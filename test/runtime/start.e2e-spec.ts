@@ -51,6 +51,7 @@ describe('npm start without any setting', () => {
       base_url: herald.ready.base_url,
       api_url: `${herald.ready.base_url}/api/v1`,
       api_key: expect.stringMatching(/^hrld_live_/),
+      operator_key: expect.stringMatching(/^hrld_admin_/),
     });
     expect(first.recipients).toHaveLength(13);
   });

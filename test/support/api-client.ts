@@ -83,5 +83,5 @@ export class ApiClient {
 async function contentOf(response: Response): Promise<unknown> {
   const text = await response.text();
   if (text === '') return null;
-  return response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text;
+  return /\bjson\b/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : text;
 }

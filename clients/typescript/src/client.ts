@@ -1,8 +1,8 @@
 import createClient, { type Client } from 'openapi-fetch';
-import { errorOf } from './errors.js';
+import { answerOf, check, dataOf, fetcherOf, type Keyed, keyed, requireOptions } from './calls.js';
 import { everyEvent, everyItem, everyPage, type FollowOptions, type List, type ListPage } from './pages.js';
 import type * as R from './resources.js';
-import { retryingFetch, type RetryOptions } from './retrying-fetch.js';
+import type { RetryOptions } from './retrying-fetch.js';
 import type { paths } from './schema.js';
 
 export interface HeraldClientOptions extends Partial<RetryOptions> {
@@ -11,11 +11,6 @@ export interface HeraldClientOptions extends Partial<RetryOptions> {
   apiKey: string;
   /** In the place of the global one, such as one that goes through a proxy. */
   fetch?: typeof fetch;
-}
-
-export interface Keyed {
-  /** Repeat it when you repeat the call; without it a new one is made, which covers the repeats of this client only. */
-  idempotencyKey?: string;
 }
 
 export type UploadOptions = {
@@ -33,12 +28,6 @@ export type HeraldClient = ReturnType<typeof createHeraldClient>;
 /** That GET /events is asked to wait for one event. */
 const MOST_WAIT_SECONDS = 20;
 
-interface Result<Data> {
-  data?: Data;
-  error?: unknown;
-  response: Response;
-}
-
 /**
  * Calls the API. Every method resolves with the `data` of the answer, and rejects with a `HeraldError` by its code, or
  * with a `HeraldConnectionError` where no answer came.
@@ -47,12 +36,12 @@ interface Result<Data> {
  */
 export function createHeraldClient(options: HeraldClientOptions) {
   const { baseUrl, apiKey, fetch: fetcher = fetch } = options;
-  requireOptions(options);
-  const { maxAttempts = 4, maxPauseMs = 10_000, timeoutMs = 15_000 } = options;
+  requireOptions(baseUrl, { apiKey });
+  const { timeoutMs = 15_000 } = options;
   const api: Client<paths> = createClient<paths>({
     baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, ''),
     headers: { authorization: `Bearer ${apiKey}` },
-    fetch: retryingFetch(fetcher, { maxAttempts, maxPauseMs, timeoutMs }),
+    fetch: fetcherOf(fetcher, options),
   });
 
   // Below what one try may take.
@@ -284,39 +273,9 @@ interface ConfirmedRetry {
   confirmOutcomeUnknown?: boolean;
 }
 
-/** What is missing is mostly an environment variable, which the first call would only show as 401 or as a lost network. */
-function requireOptions({ baseUrl, apiKey }: Partial<HeraldClientOptions>): void {
-  if (!URL.canParse(baseUrl ?? '') || !/^https?:/.test(baseUrl ?? '')) {
-    const given = baseUrl === undefined || baseUrl === '' ? 'missing' : `no address: ${baseUrl}`;
-    throw new TypeError(`baseUrl is ${given}. Give the address of Herald, such as https://herald.example.com.`);
-  }
-  if (typeof apiKey !== 'string' || apiKey.trim() === '') {
-    throw new TypeError('apiKey is missing. Give a key (hrld_live_...); is the environment variable set?');
-  }
-}
-
-/** Made once for all tries of one call. */
-function keyed(idempotencyKey: string = crypto.randomUUID()): { 'Idempotency-Key': string } {
-  return { 'Idempotency-Key': idempotencyKey };
-}
-
 /** Made once for all tries of one call. */
 function withKey(message: R.BatchMessage): R.KeyedMessage {
   return { ...message, idempotency_key: message.idempotency_key ?? crypto.randomUUID() };
-}
-
-function check({ error, response }: Result<unknown>): void {
-  if (!response.ok) throw errorOf(response, error);
-}
-
-function answerOf<Answer>(result: Result<Answer>): Answer {
-  check(result);
-  if (result.data === undefined) throw errorOf(result.response, null);
-  return result.data;
-}
-
-function dataOf<Data>(result: Result<{ data: Data }>): Data {
-  return answerOf(result).data;
 }
 
 function numberOf({ connection_id: id, connectionId }: UploadOptions): string {

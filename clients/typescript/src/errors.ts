@@ -1,4 +1,8 @@
-import type { components, ErrorCode } from './schema.js';
+import type { ErrorCode as AdminErrorCode } from './admin-schema.js';
+import type { components, ErrorCode as MessagingErrorCode } from './schema.js';
+
+/** Codes that errors of both APIs may have; a later Herald may know more. */
+export type ErrorCode = MessagingErrorCode | AdminErrorCode;
 
 type ErrorBody = components['schemas']['ErrorResponse'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];

@@ -1,10 +1,6 @@
-export {
-  createHeraldClient,
-  type HeraldClient,
-  type HeraldClientOptions,
-  type Keyed,
-  type UploadOptions,
-} from './client.js';
+export { createHeraldAdmin, type HeraldAdmin, type HeraldAdminOptions } from './admin.js';
+export type { Keyed } from './calls.js';
+export { createHeraldClient, type HeraldClient, type HeraldClientOptions, type UploadOptions } from './client.js';
 export { HeraldConnectionError, HeraldError, isHeraldError, type ErrorDetail } from './errors.js';
 export type { AwaitableList, CursorStore, FollowOptions, List, ListPage } from './pages.js';
 export { receivedContent, type ReceivedContent } from './received.js';
@@ -16,5 +12,5 @@ export {
   type WebhookHeaders,
   type WebhookListenerOptions,
 } from './webhooks.js';
-export type { ErrorCode, components, operations, paths } from './schema.js';
+export type { components, operations, paths } from './schema.js';
 export type * from './resources.js';

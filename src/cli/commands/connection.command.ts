@@ -1,11 +1,9 @@
 import { type Command, Option } from 'commander';
-import type { ConnectionCheckService, Credentials } from '../../modules/connections/connection-check.service.js';
 import {
   MARKETING_ROUTES,
   type Connection,
   type ConnectionStatus,
   type MarketingRoute,
-  type NewConnection,
 } from '../../modules/connections/connections.types.js';
 import { facts, listed } from '../output.js';
 import { decimalId, phoneDigits, secretArgument, wholeNumber } from '../arguments.js';
@@ -41,18 +39,24 @@ export function addConnectionCommands(program: Command): void {
       .option('--no-verify', 'add it unseen; needs --phone-number'),
     async (services, options) => {
       const workspace = await services.workspaces.getById(options.workspace);
-      const token = await secretArgument(options.token);
-      const credentials = { phoneNumberId: options.phoneNumberId, wabaId: options.wabaId, token };
-      const number = options.verify
-        ? await verified(services.connectionCheck, credentials, options.phoneNumber)
-        : unseen(options.phoneNumber);
-      const added = await services.connections.add({
+      const { phoneNumber, throughput, marketingRoute, phoneNumberId, wabaId } = options;
+      const number = {
         organizationId: workspace.id,
-        ...credentials,
-        ...number,
-        ...(options.marketingRoute !== undefined && { marketingRoute: options.marketingRoute }),
-        ...(options.throughput !== undefined && { throughputPerSecond: options.throughput, throughputFixed: true }),
-      });
+        phoneNumberId,
+        wabaId,
+        token: await secretArgument(options.token),
+        ...(marketingRoute !== undefined && { marketingRoute }),
+        ...(throughput !== undefined && { throughputPerSecond: throughput }),
+      };
+      if (!options.verify && phoneNumber === undefined) throw new UsageError('--no-verify needs --phone-number');
+      const added =
+        options.verify || phoneNumber === undefined
+          ? await services.connectionCheck.connect({ ...number, ...(phoneNumber !== undefined && { phoneNumber }) })
+          : await services.connections.add({
+              ...number,
+              phoneNumber,
+              ...(throughput !== undefined && { throughputFixed: true }),
+            });
       const hint = added.status === 'connected' ? '' : `\n${HINTS[added.status]}`;
       return {
         data: bodyOf(added),
@@ -146,34 +150,6 @@ const HINTS: Readonly<Record<ConnectionStatus, string>> = {
   restricted: 'The platform restricts this number; it may refuse some messages.',
   disconnected: 'The platform does not let this number send; look at it in the WhatsApp Manager.',
 };
-
-async function verified(
-  check: ConnectionCheckService,
-  credentials: Credentials,
-  given: string | undefined,
-): Promise<Pick<NewConnection, 'phoneNumber'> & Partial<NewConnection>> {
-  const number = await check.check(credentials);
-  const phoneNumber = number.phoneNumber ?? given;
-  if (phoneNumber === undefined) throw new Error('the platform did not report the number; pass it with --phone-number');
-  if (given !== undefined && given !== phoneNumber) {
-    throw new Error(`the platform says that this is the number ${phoneNumber}, not ${given}; leave out --phone-number`);
-  }
-  await check.subscribe(credentials);
-  return {
-    phoneNumber,
-    verifiedName: number.verifiedName,
-    qualityRating: number.qualityRating,
-    messagingLimit: number.messagingLimit,
-    marketingStatus: number.marketingStatus,
-    ...(number.throughputPerSecond !== null && { throughputPerSecond: number.throughputPerSecond }),
-    ...(number.status !== null && { status: number.status }),
-  };
-}
-
-function unseen(phoneNumber: string | undefined): Pick<NewConnection, 'phoneNumber'> {
-  if (phoneNumber === undefined) throw new UsageError('--no-verify needs --phone-number');
-  return { phoneNumber };
-}
 
 function bodyOf(connection: Connection): object {
   return {

@@ -98,7 +98,8 @@ function issuedAnswer(issued: IssuedApiKey): Answer {
   return { data: snakeCased(issued), text: `${text}\nKeep the key now: it is not shown again.` };
 }
 
-function stateOf(key: ApiKey): string {
+/** Of an API key, or of an operator key. */
+export function stateOf(key: Pick<ApiKey, 'revokedAt' | 'expiresAt'>): string {
   if (key.revokedAt !== null) return 'revoked';
   if (key.expiresAt === null) return 'valid';
   return key.expiresAt.getTime() <= databaseClock.now() ? 'expired' : `until ${key.expiresAt.toISOString()}`;

@@ -88,14 +88,9 @@ function addPackageCommands(packages: Command): void {
         wholeNumber(0, 1_000_000_000),
       ),
     async (services, { project, country, limit }) => {
-      const { id, organizationId, allowedCountries, mode } = await services.otpProjects.getById(project);
-      if (mode === 'sandbox') {
-        throw new Error(`the project ${id} is a sandbox: it sends nothing and needs no packages; name a live project`);
-      }
-      if (limit > 0 && allowedCountries?.includes(country) === false) {
-        throw new Error(`the project sends no codes to ${country}: it was made for ${allowedCountries.join(',')}`);
-      }
-      await services.otpPackages.grant(organizationId, id, country, limit);
+      const granted = await services.otpProjects.getById(project);
+      await services.otpProjects.grant(granted, country, limit);
+      const { id } = granted;
       return {
         data: { project_id: id, country, monthly_limit: limit },
         text: facts({ Project: id, Country: country, 'Codes a month': String(limit) }),
@@ -150,19 +145,11 @@ function addSenderCommands(sender: Command): void {
     async (services, options) => {
       const token = await secretArgument(options.token);
       const { phoneNumberId, wabaId, template: templateName } = options;
-      let checked;
-      if (options.verify) {
-        if (wabaId === undefined) throw new UsageError('name the account with --waba-id, or set --no-verify');
-        checked = await services.otpSender.check({ phoneNumberId, wabaId, templateName, token });
-      }
-      const set = await services.otpSender.set({
-        phoneNumberId,
-        phoneNumber: checked?.number.phoneNumber ?? null,
-        templateName,
-        throughputPerSecond: options.throughput ?? checked?.number.throughputPerSecond,
-        token,
-      });
-      return senderAnswer(set, checked?.languages);
+      const number = { phoneNumberId, templateName, token, throughputPerSecond: options.throughput };
+      if (!options.verify) return senderAnswer(await services.otpSender.set({ ...number, phoneNumber: null }));
+      if (wabaId === undefined) throw new UsageError('name the account with --waba-id, or set --no-verify');
+      const { languages, ...set } = await services.otpSender.connect({ ...number, wabaId });
+      return senderAnswer(set, languages);
     },
   );
   serviceAction(sender.command('show').description('show the number'), async (services) => {

@@ -88,9 +88,6 @@ export function addWorkspaceCommands(program: Command): void {
     async (services, { workspace: id, rate, burst, storageBytes, ...limits }) => {
       const { messagesPerDay, spendPerMonth, marketingPerRecipientPerWeek, timeZone: zone } = limits;
       const isAmount = spendPerMonth !== undefined && spendPerMonth !== 'default';
-      if (isAmount && (await services.usage.rates()).length === 0) {
-        throw new Error('there are no prices to estimate a cost with; set them first: herald rates set --file <path>');
-      }
       await services.workspaces.setLimits(id, {
         ...(rate !== undefined && { ratePerSecond: orNull(rate) }),
         ...(burst !== undefined && { rateBurst: orNull(burst) }),

@@ -70,9 +70,12 @@ export const SETTINGS = {
     ),
     /** Whether /docs and the API description are served. */
     docs: flag('API_DOCS', { default: ({ production }) => !production }).means(
-      'Serve Swagger UI under /docs and the description under /openapi.json, /openapi.yaml and /postman.json. Default: true, in production false. /docs/errors and /client.tgz are always there.',
+      'Serve Swagger UI under /docs and the description under /openapi.json, /openapi.yaml and /postman.json; of the admin API under /docs/admin and /openapi-admin.json. Default: true, in production false. /docs/errors and /client.tgz are always there.',
     ),
     console: flag('CONSOLE', { default: true }).means('Serve the console under /console.'),
+    adminApi: flag('ADMIN_API', { default: true }).means(
+      'Serve the admin API under /api/admin/v1. It takes operator keys only, of which none exists before `herald operator-key create`.',
+    ),
     mcp: flag('MCP', { default: true }).means(
       'Serve POST /mcp, the tools for agents (Model Context Protocol); each call needs an API key.',
     ),

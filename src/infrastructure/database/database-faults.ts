@@ -24,6 +24,9 @@ export const isOutOfTime = hasState('57014');
 /** A row still refers to what was to go, or what was referred to is gone. */
 export const isForeignKeyViolation = hasState('23503');
 
+/** Another row has what must be unique. */
+export const isUniqueViolation = hasState('23505');
+
 /** A table or a function is missing: migrations of this build did not run. */
 export const isOfOlderSchema = hasState('42P01', '42883');
 

@@ -2,7 +2,7 @@ import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Response } from 'express';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { Config } from '../config/config.js';
-import { aliasHeaders, readAddress, SUPPORTED_VERSIONS } from './api-version.js';
+import { aliasHeaders, isAdmin, readAddress, SUPPORTED_VERSIONS } from './api-version.js';
 import type { HeraldRequest } from './herald-request.js';
 
 /** Refuses versions that do not exist and unclear hosts, and leads addresses without a version to the API. */
@@ -10,15 +10,16 @@ import type { HeraldRequest } from './herald-request.js';
 export class AddressMiddleware implements NestMiddleware<HeraldRequest, Response> {
   private readonly markAlias: ReturnType<typeof aliasHeaders>;
 
-  constructor(config: Config) {
+  constructor(private readonly config: Config) {
     this.markAlias = aliasHeaders(config.process.aliasSunset);
   }
 
   /**
-   * @throws API_VERSION_NOT_SUPPORTED (404), INVALID_REQUEST (400) where the header Host is missing or there twice.
+   * @throws API_VERSION_NOT_SUPPORTED (404), ROUTE_NOT_FOUND (404) below /api/admin without the admin API, INVALID_REQUEST (400) where the header Host is missing or there twice.
    */
   use(req: HeraldRequest, res: Response, next: NextFunction): void {
     const address = readAddress(req.url);
+    if (!this.config.process.adminApi && isAdmin(address.url)) throw commonErrors.ROUTE_NOT_FOUND();
     if (address.kind === 'unsupported') {
       throw commonErrors.API_VERSION_NOT_SUPPORTED({ supported: SUPPORTED_VERSIONS });
     }

@@ -5,6 +5,8 @@ import { ApiExtension } from '@nestjs/swagger';
 export const SECURITY_SCHEME = 'apiKey';
 /** Of the operations about one-time codes, which take keys of an OTP project only. */
 export const OTP_SECURITY_SCHEME = 'otpKey';
+/** Of the admin API, which takes operator keys only. */
+export const OPERATOR_SECURITY_SCHEME = 'operatorKey';
 export const REQUIRED_SCOPE_EXTENSION = 'x-required-scope';
 /** Followed by the status, or nothing, and by the code. Taken out again when the description is made. */
 export const ERROR_EXTENSION = 'x-herald-error:';

@@ -19,7 +19,10 @@ export const SUPPORTED_VERSIONS = [API_VERSION];
 /** Where controllers stand unless their path is one of `OUTSIDE_THE_API`. */
 export const API_PREFIX = `/api/${API_VERSION}`;
 
-/** Routes that are no part of the API: no version, no alias. */
+/** Of the admin API: its own routes, keys and description, with the headers and errors of the other. */
+export const ADMIN_PREFIX = `/api/admin/${API_VERSION}`;
+
+/** Routes that do not stand below /api/v1: they are no part of the API, or name their whole path. */
 export const OUTSIDE_THE_API = [
   'health/live',
   'health/ready',
@@ -27,6 +30,7 @@ export const OUTSIDE_THE_API = [
   'mcp',
   'media/:id/content',
   'platform/whatsapp/webhook',
+  `${ADMIN_PREFIX.slice(1)}/*path`,
 ];
 
 /** Since when the addresses without a version are deprecated: 2026-01-01T00:00:00Z, as RFC 9745 writes it. */
@@ -34,9 +38,10 @@ export const ALIAS_DEPRECATION = '@1767225600';
 
 const UNVERSIONED = '/api/';
 const VERSIONED = `${API_PREFIX}/`;
+const ADMIN = '/api/admin';
 
 export type Address =
-  /** Not below /api, or below /api/v1: goes on as it is. */
+  /** Not below /api, or below /api/v1 or /api/admin: goes on as it is. */
   | { kind: 'plain'; url: string }
   /** Below /api without a version: goes on as `url`. */
   | { kind: 'alias'; url: string }
@@ -50,11 +55,19 @@ export type Address =
 export function readAddress(target: string): Address {
   const url = target.charCodeAt(0) === 47 ? target : withoutOrigin(target);
   if (!url.startsWith(UNVERSIONED) || url.startsWith(VERSIONED)) return { kind: 'plain', url };
-  const rest = url.slice(UNVERSIONED.length);
+  const ofAdmin = isAdmin(url);
+  const rest = url.slice(ofAdmin ? ADMIN.length + 1 : UNVERSIONED.length);
   const segment = /^[^/?#]*/.exec(rest)?.[0] ?? '';
   if (segment === API_VERSION) return { kind: 'plain', url };
   if (/^v\d/i.test(segment)) return { kind: 'unsupported', url };
+  // The admin API never had addresses without a version.
+  if (ofAdmin) return { kind: 'plain', url };
   return { kind: 'alias', url: VERSIONED + rest };
+}
+
+/** Whether this path is one of the admin API. */
+export function isAdmin(url: string): boolean {
+  return url.startsWith(ADMIN) && /^([/?#]|$)/.test(url.slice(ADMIN.length));
 }
 
 function withoutOrigin(target: string): string {

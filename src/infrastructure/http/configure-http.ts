@@ -38,7 +38,7 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
     app.use((req: HeraldRequest, res: Response, next: NextFunction) => instance.use(req, res, next));
   }
   if (!config.process.roles.includes('api')) app.use(operationsOnly);
-  serveDocs(app, config.process.docs, serveConsole(app, config));
+  serveDocs(app, config.process, serveConsole(app, config));
   const publicUrl = app.get(PublicUrl, { strict: false });
   const counters = app.get(Counters, { strict: false });
   const isTrusted = express.get('trust proxy fn') as (address: string, hops: number) => boolean;

@@ -2,6 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Span } from '@opentelemetry/api';
 import type { Request } from 'express';
 
+/** Who calls the admin API. */
+export interface Operator {
+  /** Public part of the operator key. */
+  keyId: string;
+  /** Null: all workspaces, and what concerns the whole installation. */
+  workspaceIds: readonly string[] | null;
+}
+
 /** What Herald adds to Express's request. */
 export interface HeraldRequest extends Request {
   /** The caller's X-Request-Id, or one of ours. */
@@ -15,6 +23,8 @@ export interface HeraldRequest extends Request {
   /** Public part of the key, once it was found valid; for the access log. */
   apiKeyId?: string;
   organizationId?: string;
+  /** Of the admin API, once the operator key was found valid. */
+  operator?: Operator;
   /** Of a request that holds a slot of its workspace: waits without it, and resolves once it has one again. */
   waitOutside?: <T>(wait: () => Promise<T>) => Promise<T>;
 }

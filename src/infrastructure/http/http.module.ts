@@ -46,9 +46,9 @@ import { RequestValidationPipe } from './validation.pipe.js';
 export class HttpModule implements OnModuleInit {
   /**
    * @param admission who may call; a provider of a global module.
-   * @param share how much of the process one workspace may use at once.
+   * @param around what routes are wrapped in: how much of the process one workspace may use at once, and repeats.
    */
-  static with(admission: Type<CanActivate>, share: Type<NestInterceptor>): DynamicModule {
+  static with(admission: Type<CanActivate>, ...around: Type<NestInterceptor>[]): DynamicModule {
     return {
       module: HttpModule,
       providers: [
@@ -57,7 +57,7 @@ export class HttpModule implements OnModuleInit {
         { provide: APP_GUARD, useClass: QueryGuard },
         { provide: APP_GUARD, useClass: BodyGuard },
         { provide: APP_INTERCEPTOR, useClass: ApiVersionInterceptor },
-        { provide: APP_INTERCEPTOR, useClass: share },
+        ...around.map((each) => ({ provide: APP_INTERCEPTOR, useExisting: each })),
         { provide: APP_PIPE, useClass: RequestValidationPipe },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],

@@ -6,6 +6,7 @@ import { docUrl } from './error.filter.js';
 import {
   ERROR_EXTENSION,
   EXAMPLE_URL,
+  OPERATOR_SECURITY_SCHEME,
   OTP_SECURITY_SCHEME,
   REQUIRED_SCOPE_EXTENSION,
   SECURITY_SCHEME,
@@ -112,9 +113,11 @@ function showExamples({ requestBody, responses }: Operation, schemaOf: SchemaOf)
 function complete(operation: Operation, isPost: boolean, errors: ReadonlyMap<string, DocumentedError>): string[] {
   const scope = operation[REQUIRED_SCOPE_EXTENSION] as Scope | undefined;
   if (scope !== undefined) {
-    const needs = `Needs a key with the scope \`${scope}\`.`;
+    const ofOperators = OPERATOR_SECURITY_SCHEME in (operation.security?.[0] ?? {});
+    const needs = `Needs ${ofOperators ? 'an operator key' : 'a key'} with the scope \`${scope}\`.`;
     operation.description = operation.description ? `${operation.description}\n\n${needs}` : needs;
-    operation.security = [{ [isOtpScope(scope) ? OTP_SECURITY_SCHEME : SECURITY_SCHEME]: [scope] }];
+    const ofWorkspaces = isOtpScope(scope) ? OTP_SECURITY_SCHEME : SECURITY_SCHEME;
+    operation.security = [{ [ofOperators ? OPERATOR_SECURITY_SCHEME : ofWorkspaces]: [scope] }];
   }
   const isLimited = operation.security !== undefined;
   const byStatus = errorsOf(operation, isPost, errors);

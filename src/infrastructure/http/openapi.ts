@@ -10,8 +10,22 @@ import {
   OTP_SECURITY_SCHEME,
   SECURITY_SCHEME,
 } from './api-description.js';
-import { addCodeSamples } from './docs/code-samples.js';
+import { addCodeSamples, type SampleClient } from './docs/code-samples.js';
 import { completeOperations, ERROR_SCHEMAS, RESPONSE_HEADERS, shareRefusals } from './openapi-operations.js';
+
+/** One of the two descriptions: what is said of it, and which routes it has. */
+export interface DescribedApi {
+  title: string;
+  description: string;
+  /** Of the paths of its routes. */
+  prefix: string;
+  /** In this order. A controller's `@ApiTags` names one of them. */
+  tags: readonly (readonly [name: string, description: string])[];
+  /** What is said of each kind of key. */
+  keys: Readonly<Record<string, { description: string; format: string }>>;
+  webhooks: OpenAPIObject['webhooks'];
+  client: SampleClient;
+}
 
 const DESCRIPTION = `Send and receive WhatsApp Business messages over HTTP and JSON.
 
@@ -53,44 +67,63 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['One-time codes', 'Send a code over WhatsApp and verify it once. Scopes: `otp:send`, `otp:verify`, `otp:read`.'],
 ];
 
-/** What is said of each kind of key. */
-const KEYS = {
-  [SECURITY_SCHEME]:
-    'An API key of the workspace, shown once when it was made: `herald key create --workspace <id> --scopes ...`.',
-  [OTP_SECURITY_SCHEME]:
-    'A key of an OTP project, for one-time codes only: `herald key create --otp-project <id>`. Keys of a sandbox begin with `hrld_test_`.',
+const FORMAT = 'hrld_live_<id>_<secret>';
+
+const MESSAGING_API: DescribedApi = {
+  title: 'Herald',
+  description: DESCRIPTION,
+  prefix: API_PREFIX,
+  tags: TAGS,
+  keys: {
+    [SECURITY_SCHEME]: {
+      format: FORMAT,
+      description:
+        'An API key of the workspace, shown once when it was made: `herald key create --workspace <id> --scopes ...`.',
+    },
+    [OTP_SECURITY_SCHEME]: {
+      format: FORMAT,
+      description:
+        'A key of an OTP project, for one-time codes only: `herald key create --otp-project <id>`. Keys of a sandbox begin with `hrld_test_`.',
+    },
+  },
+  webhooks: documentedWebhooks,
+  client: { make: 'createHeraldClient', variable: 'herald', option: 'apiKey' },
 };
 
 /**
- * The API description (OpenAPI 3.1) of the routes below /api/v1. Needs no database: an application made with
- * `preview: true` will do. Two builds of the same routes give the same text.
+ * The API description (OpenAPI 3.1) of the routes below /api/v1, or of another API's. Needs no database: an application
+ * made with `preview: true` will do. Two builds of the same routes give the same text.
  *
  * @param publicUrl where this service is reached: generators of clients refuse addresses that are not absolute
  * @throws Error naming the operation where one declares an error code that does not exist.
  */
-export function buildOpenApiDocument(app: INestApplication, publicUrl = EXAMPLE_URL): OpenAPIObject {
+export function buildOpenApiDocument(
+  app: INestApplication,
+  publicUrl = EXAMPLE_URL,
+  api = MESSAGING_API,
+): OpenAPIObject {
   setApiPrefix(app);
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
-    .setTitle('Herald')
-    .setDescription(DESCRIPTION)
+    .setTitle(api.title)
+    .setDescription(api.description)
     .setVersion('1')
     .setLicense('Proprietary', `${publicUrl}/docs`)
     .setExternalDoc('Error codes', `${publicUrl}/docs/errors`)
     .addServer('{address}', 'Where your Herald is reached', {
       address: { default: publicUrl, description: 'Scheme, host and port.' },
     });
-  for (const [name, description] of Object.entries(KEYS)) {
-    const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'hrld_live_<id>_<secret>' } as const;
-    builder.addBearerAuth({ ...bearer, description }, name);
+  for (const [name, { description, format }] of Object.entries(api.keys)) {
+    builder.addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: format, description }, name);
   }
-  for (const [name, description] of TAGS) builder.addTag(name, description);
+  for (const [name, description] of api.tags) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), {
     operationIdFactory: (controller, method) =>
       `${controller.replace(/Controller$/, '').replace(/^./, (first) => first.toLowerCase())}_${method}`,
   });
-  const inside = Object.entries(document.paths).filter(([path]) => path.startsWith(`${API_PREFIX}/`));
+  const inside = Object.entries(document.paths).filter(([path]) => path.startsWith(`${api.prefix}/`));
   document.paths = Object.fromEntries(inside);
+  document.webhooks = api.webhooks;
   document.components = {
     ...document.components,
     parameters: documentedParameters,
@@ -100,10 +133,32 @@ export function buildOpenApiDocument(app: INestApplication, publicUrl = EXAMPLE_
   } as OpenAPIObject['components'];
   completeOperations(document);
   tidyProperties(document);
-  addCodeSamples(document, publicUrl);
+  addCodeSamples(document, publicUrl, api.client);
   shareRefusals(document);
-  document.webhooks = documentedWebhooks as OpenAPIObject['webhooks'];
-  return sorted(document);
+  return sorted(withoutUnused(document));
+}
+
+/** The schemas of the routes of both APIs are read together: each description keeps those that it refers to. */
+function withoutUnused(document: OpenAPIObject): OpenAPIObject {
+  const kinds = { ...document.components } as Record<string, Record<string, unknown>>;
+  const used = new Set<string>();
+  const look = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { $ref } = node as { $ref?: unknown };
+    if (typeof $ref === 'string' && !used.has($ref)) {
+      used.add($ref);
+      const [, , kind = '', name = ''] = $ref.split('/');
+      look(kinds[kind]?.[name]);
+    }
+    for (const child of Object.values(node)) look(child);
+  };
+  look(document.paths);
+  look(document.webhooks);
+  const kept = Object.entries(kinds).map(([kind, named]) => {
+    const isKept = (name: string): boolean => kind === 'securitySchemes' || used.has(`#/components/${kind}/${name}`);
+    return [kind, Object.fromEntries(Object.entries(named).filter(([name]) => isKept(name)))] as const;
+  });
+  return { ...document, components: Object.fromEntries(kept) };
 }
 
 /** The parts that are looked up by name come in order of their names, so that moving code changes no description. */

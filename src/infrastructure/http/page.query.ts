@@ -78,7 +78,7 @@ export function periodOf({ since, until }: PeriodQuery): Period {
 }
 
 /** Of a query that was validated. */
-export function cursorOf({ before, before_id: beforeId }: PageQuery): ListCursor {
+export function cursorOf({ before, before_id: beforeId }: Pick<PageQuery, 'before' | 'before_id'>): ListCursor {
   return { before: before === undefined ? null : new Date(before), beforeId: beforeId?.toLowerCase() ?? null };
 }
 

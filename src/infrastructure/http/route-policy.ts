@@ -1,7 +1,13 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
-import { ApiErrors, OTP_SECURITY_SCHEME, REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from './api-description.js';
-import type { Scope } from './scopes.js';
+import {
+  ApiErrors,
+  OPERATOR_SECURITY_SCHEME,
+  OTP_SECURITY_SCHEME,
+  REQUIRED_SCOPE_EXTENSION,
+  SECURITY_SCHEME,
+} from './api-description.js';
+import type { OperatorScope, Scope } from './scopes.js';
 
 const PUBLIC_ROUTE = 'herald:public';
 
@@ -44,12 +50,42 @@ export function RequireKey(): MethodDecorator {
   );
 }
 
-/** What a route asks of its callers: a scope of their key, a key, or nothing. */
-export type RoutePolicy = Scope | typeof ANY_KEY | 'public';
+/** What a route of the admin API asks of its callers. */
+export interface OperatorPolicy {
+  scope: OperatorScope;
+  /** It concerns all workspaces: no key that is limited to some of them may call it. */
+  wholeInstallation: boolean;
+}
+
+/** The route needs an operator key with this scope. As `RequireScope`, for routes of the admin API. */
+export function RequireOperatorScope(
+  scope: OperatorScope,
+  { wholeInstallation = false }: Partial<Pick<OperatorPolicy, 'wholeInstallation'>> = {},
+): MethodDecorator {
+  const policy: OperatorPolicy = { scope, wholeInstallation };
+  return applyDecorators(
+    SetMetadata(REQUIRED_SCOPE, policy),
+    ApiBearerAuth(OPERATOR_SECURITY_SCHEME),
+    ApiExtension(REQUIRED_SCOPE_EXTENSION, scope),
+    ApiErrors(
+      'API_KEY_MISSING',
+      'API_KEY_INVALID',
+      'API_KEY_EXPIRED',
+      'API_KEY_REVOKED',
+      'OPERATOR_KEY_REQUIRED',
+      'SCOPE_REQUIRED',
+      'RATE_LIMITED',
+      ...(wholeInstallation ? ['OPERATOR_KEY_LIMITED'] : []),
+    ),
+  );
+}
+
+/** What a route asks of its callers: a scope of their key, a key, an operator key, or nothing. */
+export type RoutePolicy = Scope | typeof ANY_KEY | OperatorPolicy | 'public';
 
 /** Null where the route says nothing: no application starts with such a route (`HttpModule`). */
 export function routePolicyOf(controller: object, handler: object): RoutePolicy | null {
-  const scope = Reflect.getMetadata(REQUIRED_SCOPE, handler) as Scope | typeof ANY_KEY | undefined;
+  const scope = Reflect.getMetadata(REQUIRED_SCOPE, handler) as Exclude<RoutePolicy, 'public'> | undefined;
   if (scope !== undefined) return scope;
   const isPublic = Reflect.getMetadata(PUBLIC_ROUTE, handler) ?? Reflect.getMetadata(PUBLIC_ROUTE, controller);
   return isPublic === true ? 'public' : null;

@@ -18,11 +18,33 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
+/** Every right that an operator key may have: what it reads or changes of all workspaces, or of those it is limited to. */
+export const OPERATOR_SCOPES = [
+  'workspaces:read',
+  'workspaces:write',
+  'keys:read',
+  'keys:write',
+  'connections:read',
+  'connections:write',
+  'otp:read',
+  'otp:write',
+  'billing:read',
+  'billing:write',
+  'usage:read',
+  'audit:read',
+] as const;
+
+export type OperatorScope = (typeof OPERATOR_SCOPES)[number];
+
+export function isOperatorScope(text: string): text is OperatorScope {
+  return (OPERATOR_SCOPES as readonly string[]).includes(text);
+}
+
 export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text);
 }
 
 /** Scopes that only keys of an OTP project may have, and the only ones that they may have. */
-export function isOtpScope(scope: Scope): boolean {
+export function isOtpScope(scope: Scope | OperatorScope): boolean {
   return scope.startsWith('otp:');
 }

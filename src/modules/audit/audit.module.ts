@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../../infrastructure/config/config.js';
 import { Retention } from '../../infrastructure/queue/retention.js';
 import { AuditTrail } from '../../infrastructure/operations/audit-trail.js';
+import { AuditAdminController } from './admin/audit-admin.controller.js';
 import { AuditRepository } from './audit.repository.js';
 import { Audit } from './audit.service.js';
 import { AuditEventEntity } from './entities/audit-event.entity.js';
@@ -11,6 +12,7 @@ import { AuditEventEntity } from './entities/audit-event.entity.js';
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEventEntity])],
+  controllers: [AuditAdminController],
   providers: [AuditRepository, Audit, { provide: AuditTrail, useExisting: Audit }],
   exports: [Audit, AuditTrail],
 })

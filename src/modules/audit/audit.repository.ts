@@ -6,11 +6,18 @@ import { AuditEventEntity } from './entities/audit-event.entity.js';
 
 export type AuditEvent = AuditEventEntity;
 
+/** Which events, newest first. */
 export interface AuditFilter {
   organizationId?: string;
   action?: string;
+  /** Id of a key or operator key, or an account. */
+  actor?: string;
   since?: Date;
   until?: Date;
+  /** Only what comes behind this event. */
+  after?: { occurredAt: Date; id: string };
+  /** Only of these workspaces. */
+  only?: readonly string[] | null;
   limit: number;
 }
 
@@ -46,12 +53,15 @@ export class AuditRepository {
   }
 
   /** Newest first. */
-  list({ organizationId, action, since, until, limit }: AuditFilter): Promise<AuditEvent[]> {
+  list({ organizationId, action, actor, since, until, after, only = null, limit }: AuditFilter): Promise<AuditEvent[]> {
     const query = this.table.createQueryBuilder('event').where('true');
     if (organizationId !== undefined) query.andWhere('event.organization_id = :organizationId', { organizationId });
+    if (only !== null) query.andWhere('event.organization_id = any(:only::uuid[])', { only });
     if (action !== undefined) query.andWhere('event.action = :action', { action });
+    if (actor !== undefined) query.andWhere('event.actor = :actor', { actor });
     if (since !== undefined) query.andWhere('event.occurred_at >= :since', { since });
     if (until !== undefined) query.andWhere('event.occurred_at < :until', { until });
+    if (after !== undefined) query.andWhere('(event.occurred_at, event.id) < (:occurredAt, :id)', { ...after });
     return query.orderBy('event.occurredAt', 'DESC').addOrderBy('event.id', 'DESC').limit(limit).getMany();
   }
 

@@ -21,7 +21,7 @@ type Actor = Pick<AuditEvent, 'actorKind' | 'actor' | 'address'>;
 
 /**
  * The audit trail: administrative changes, each written in the transaction of the change itself. Who it was is known from
- * the request's key, or from the account that runs the command line.
+ * the request's key or operator key, or from the account that runs the command line.
  */
 @Injectable()
 export class Audit implements AuditTrail {
@@ -69,6 +69,10 @@ export class Audit implements AuditTrail {
   private actor(): Actor {
     const request = requestContext.getStore();
     if (request?.apiKeyId === undefined) return this.operator;
-    return { actorKind: 'key', actor: request.apiKeyId, address: request.ip ?? null };
+    return {
+      actorKind: request.operator === undefined ? 'key' : 'operator_key',
+      actor: request.apiKeyId,
+      address: request.ip ?? null,
+    };
   }
 }

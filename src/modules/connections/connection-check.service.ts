@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import type { AppError } from '../../common/app-error.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { platformUrl } from '../../infrastructure/whatsapp/connect-options.js';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { ownList, ownObject, ownText } from '../../infrastructure/whatsapp/json-access.js';
 import { isTokenRefused, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
-import type { ConnectionFacts } from './connections.types.js';
+import { connectionsErrors } from './connections.errors.js';
+import { ConnectionsService } from './connections.service.js';
+import type { Connection, ConnectionFacts, NewConnection } from './connections.types.js';
 import { digitsOf, factsOf } from './platform-facts.js';
 
 export interface Credentials {
@@ -12,6 +15,10 @@ export interface Credentials {
   wabaId: string;
   token: string;
 }
+
+/** What is known of a number before the platform was asked. */
+export type NumberToConnect = Pick<NewConnection, 'organizationId' | 'phoneNumberId' | 'wabaId' | 'token'> &
+  Partial<Pick<NewConnection, 'phoneNumber' | 'throughputPerSecond' | 'marketingRoute'>>;
 
 export interface CheckedNumber extends ConnectionFacts {
   /** Digits without `+`; null where the platform did not say it. */
@@ -29,12 +36,56 @@ export class ConnectionCheckService {
   constructor(
     private readonly client: CloudApiClient,
     private readonly config: Config,
+    private readonly connections: ConnectionsService,
   ) {}
+
+  /**
+   * Checks a number with the platform, subscribes to its notifications, and adds it or gives it a new token. Nothing is
+   * stored where one of these fails.
+   *
+   * @param given `phoneNumber` where the platform does not report it
+   * @throws NUMBER_REFUSED (422, 502), NUMBER_TAKEN (409).
+   */
+  async connect({ phoneNumber: said, ...given }: NumberToConnect): Promise<Connection> {
+    await this.connections.requireFree(given.organizationId, given.phoneNumberId);
+    const { phoneNumberId, wabaId, token } = given;
+    const number = await this.check({ phoneNumberId, wabaId, token });
+    const phoneNumber = number.phoneNumber ?? said;
+    if (phoneNumber === undefined)
+      throw refused('the platform did not report the number; name it (phone_number, --phone-number)');
+    if (said !== undefined && said !== phoneNumber) {
+      throw refused(`the platform says that this is the number ${phoneNumber}, not ${said}; leave out phone_number`);
+    }
+    await this.subscribe({ phoneNumberId, wabaId, token });
+    return this.connections.add({
+      ...given,
+      phoneNumber,
+      verifiedName: number.verifiedName,
+      qualityRating: number.qualityRating,
+      messagingLimit: number.messagingLimit,
+      marketingStatus: number.marketingStatus,
+      ...(number.status !== null && { status: number.status }),
+      ...(given.throughputPerSecond === undefined
+        ? number.throughputPerSecond !== null && { throughputPerSecond: number.throughputPerSecond }
+        : { throughputFixed: true }),
+    });
+  }
+
+  /**
+   * Asks the platform about a number that is connected, and keeps what it says.
+   *
+   * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409), NUMBER_REFUSED (422, 502).
+   */
+  async recheck(organizationId: string, id: string): Promise<Connection> {
+    const connection = await this.connections.sendable(organizationId, id);
+    await this.connections.keepFacts(connection, await this.check(connection));
+    return this.connections.getById(organizationId, id);
+  }
 
   /**
    * Checks the token, the number, and that the account has the number.
    *
-   * @throws Error with one sentence that says what is wrong and what to do.
+   * @throws NUMBER_REFUSED (422, 502) with one sentence that says what is wrong and what to do.
    */
   async check(credentials: Credentials): Promise<CheckedNumber> {
     const { phoneNumberId, wabaId, token } = credentials;
@@ -49,7 +100,7 @@ export class ConnectionCheckService {
   /**
    * Has the platform send the account's notifications to the app that the token belongs to.
    *
-   * @throws Error with one sentence that says what is wrong and what to do.
+   * @throws NUMBER_REFUSED (422, 502) with one sentence that says what is wrong and what to do.
    */
   async subscribe({ wabaId, token }: Credentials): Promise<void> {
     const path = `/${encodeURIComponent(wabaId)}/subscribed_apps`;
@@ -75,14 +126,19 @@ export class ConnectionCheckService {
       if (after === null || ownText(paging, 'next') === null) break;
     }
     const numbers = seen.length === 0 ? 'it has none' : `it has ${seen.slice(0, 5).join(', ')}`;
-    throw new Error(
+    throw refused(
       `the account ${wabaId} has no number ${phoneNumberId} (${numbers}); compare both ids with the API setup page of your Meta app`,
     );
   }
 
-  private refusal(failure: PlatformFailure, what: string): Error {
-    return new Error(reasonOf(failure, platformUrl(this.config.whatsapp), what));
+  private refusal(failure: PlatformFailure, what: string): AppError {
+    const error = refused(reasonOf(failure, platformUrl(this.config.whatsapp), what));
+    return failure.kind === 'rejected' ? error : error.withKind('platform_unavailable');
   }
+}
+
+function refused(reason: string): AppError {
+  return connectionsErrors.NUMBER_REFUSED({ reason });
 }
 
 /** Codes that mean that the token's user was not given the right or the asset. */

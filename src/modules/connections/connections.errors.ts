@@ -8,6 +8,24 @@ export const connectionsErrors = defineErrors('connections', {
     when: "The connection id names no number of this key's workspace.",
     fix: 'Take an id from GET /connections.',
   }),
+  NUMBER_REFUSED: error<{ reason: string }>({
+    kind: 'unprocessable',
+    alsoKinds: ['platform_unavailable'],
+    message: ({ reason }) => reason,
+    when: 'The number cannot be connected: the platform refuses the token, does not know the number or the account, or does not answer (502).',
+    fix: 'Do what `message` says, then send the request again: nothing was stored.',
+    sample: {
+      reason:
+        'the platform refuses the token (Error validating access token); make a new one for a system user of your Meta business',
+    },
+  }),
+  NUMBER_TAKEN: error<{ phoneNumberId: string }>({
+    kind: 'conflict',
+    message: ({ phoneNumberId }) => `the number ${phoneNumberId} belongs to another workspace`,
+    when: 'Another workspace of this installation has the number.',
+    fix: 'Check the `phone_number_id`. A number is connected to one workspace only.',
+    sample: { phoneNumberId: '106540352242922' },
+  }),
   CONNECTION_NOT_READY: error<{ status: string }>({
     kind: 'conflict',
     message: ({ status }) => `This number cannot send now: it is ${status}; reconnect it, then try again.`,

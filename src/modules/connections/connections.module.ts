@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { ConnectionsAdminController } from './admin/connections-admin.controller.js';
 import { ConnectionCheckService } from './connection-check.service.js';
 import { ConnectionsController } from './connections.controller.js';
 import { ConnectionsMaintenance } from './connections.maintenance.js';
@@ -9,7 +10,7 @@ import { ConnectionEntity } from './entities/connection.entity.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ConnectionEntity])],
-  controllers: [ConnectionsController],
+  controllers: [ConnectionsController, ConnectionsAdminController],
   providers: [ConnectionsService, ConnectionsRepository, ConnectionsMaintenance, ConnectionCheckService],
   exports: [ConnectionsService, ConnectionCheckService],
 })

@@ -166,13 +166,10 @@ export class ConnectionsService {
   /**
    * Adds a number, or gives a number that the workspace already has its new token and connects it again.
    *
-   * @throws Error where another workspace has the number.
+   * @throws NUMBER_TAKEN (409) where another workspace has the number.
    */
   async add(input: NewConnection): Promise<Connection> {
-    const known = await this.connections.findByPhoneNumberId(input.phoneNumberId);
-    if (known !== null && known.organizationId !== input.organizationId) {
-      throw new Error(`the number ${input.phoneNumberId} belongs to another workspace`);
-    }
+    const known = await this.requireFree(input.organizationId, input.phoneNumberId);
     const { organizationId, phoneNumberId, wabaId, phoneNumber, token, status = 'connected' } = input;
     const id = known?.id ?? newId();
     const throughputPerSecond = input.throughputPerSecond ?? known?.throughputPerSecond ?? 80;
@@ -203,6 +200,18 @@ export class ConnectionsService {
     });
     await this.changed(id);
     return this.getFresh(organizationId, id);
+  }
+
+  /**
+   * Returns the number where the workspace has it already, else null.
+   *
+   * @throws NUMBER_TAKEN (409) where another workspace has it.
+   */
+  async requireFree(organizationId: string, phoneNumberId: string): Promise<ConnectionEntity | null> {
+    const known = await this.connections.findByPhoneNumberId(phoneNumberId);
+    if (known !== null && known.organizationId !== organizationId)
+      throw connectionsErrors.NUMBER_TAKEN({ phoneNumberId });
+    return known;
   }
 
   /**

@@ -7,13 +7,14 @@ import { Counters } from '../../infrastructure/operations/counters.js';
 import { ratesErrors } from '../../infrastructure/rates/rates.errors.js';
 import { keysErrors } from './keys.errors.js';
 import { ApiKeysService } from './keys.service.js';
+import { type OperatorCaller, OperatorKeysService } from './operator/operator-keys.service.js';
 import type { AuthenticatedRequest, Caller } from './caller.decorator.js';
 import { GuessLimiter } from '../../infrastructure/rates/guess-limiter.js';
 import type { RateDecision } from '../../infrastructure/rates/leased-buckets.js';
 import { rateHeader, RateLimiter } from '../../infrastructure/rates/rate-limiter.js';
-import { type RoutePolicy, routePolicyOf } from '../../infrastructure/http/route-policy.js';
+import { type OperatorPolicy, type RoutePolicy, routePolicyOf } from '../../infrastructure/http/route-policy.js';
 
-type KeyPolicy = Exclude<RoutePolicy, 'public'>;
+type KeyPolicy = Exclude<RoutePolicy, 'public' | OperatorPolicy>;
 
 /**
  * Admits a request by key, then rate limit, then scope: a key without the scope spends a token too, or it could ask
@@ -26,6 +27,7 @@ export class AccessGuard implements CanActivate {
 
   constructor(
     private readonly keys: ApiKeysService,
+    private readonly operatorKeys: OperatorKeysService,
     private readonly limiter: RateLimiter,
     private readonly counters: Counters,
     config: Config,
@@ -41,6 +43,7 @@ export class AccessGuard implements CanActivate {
     const http = context.switchToHttp();
     const req = http.getRequest<AuthenticatedRequest>();
     const res = http.getResponse<Response>();
+    if (typeof policy === 'object') return this.operator(policy, req, res);
     try {
       const caller = this.keys.authenticate(bearerOf(req));
       if (!(caller instanceof Promise)) return this.admit(caller, policy, req, res);
@@ -64,14 +67,35 @@ export class AccessGuard implements CanActivate {
     return decision.then((decided) => this.obey(decided, caller, policy, res));
   }
 
+  /** The same for the admin API, whose keys are others. */
+  private async operator(policy: OperatorPolicy, req: AuthenticatedRequest, res: Response): Promise<true> {
+    let caller: OperatorCaller;
+    try {
+      caller = await this.operatorKeys.authenticate(bearerOf(req));
+    } catch (error) {
+      throw this.refusal(error, req);
+    }
+    req.operator = caller;
+    req.apiKeyId = caller.keyId;
+    this.spend(await this.limiter.take(caller.keyId, caller.rateLimits), caller, res);
+    const { scope, wholeInstallation } = policy;
+    if (!caller.scopes.has(scope)) throw this.counted(keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: null }));
+    if (wholeInstallation && caller.workspaceIds !== null) throw this.counted(keysErrors.OPERATOR_KEY_LIMITED());
+    return true;
+  }
+
   private obey(decision: RateDecision, caller: Caller, policy: KeyPolicy, res: Response): true {
-    res.setHeader('RateLimit-Policy', caller.rateLimits.policy);
-    res.setHeader('RateLimit', rateHeader(decision));
-    if (!decision.allowed) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
+    this.spend(decision, caller, res);
     if (policy !== 'any_key' && !caller.scopes.has(policy)) {
       throw this.counted(keysErrors.SCOPE_REQUIRED({ scope: policy, ofOtpProject: caller.otpProject !== null }));
     }
     return true;
+  }
+
+  private spend(decision: RateDecision, { rateLimits }: Pick<Caller, 'rateLimits'>, res: Response): void {
+    res.setHeader('RateLimit-Policy', rateLimits.policy);
+    res.setHeader('RateLimit', rateHeader(decision));
+    if (!decision.allowed) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
   }
 
   /** A failure counts against the address; over the limit the answer says nothing but that. */

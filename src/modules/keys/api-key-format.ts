@@ -1,11 +1,14 @@
-import { randomInt } from 'node:crypto';
+import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /** `test` keys belong to OTP sandbox projects and send nothing; all others are `live`. */
 export type KeyMode = 'live' | 'test';
 
+/** What a key opens: the API of a workspace, or the admin API. */
+export type KeyKind = KeyMode | 'admin';
+
 export interface ParsedKey {
-  mode: KeyMode;
+  mode: KeyKind;
   /** The public part; names the key in lists and logs. */
   id: string;
   secret: string;
@@ -16,12 +19,12 @@ const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 
 /** For secret scanners: every key that Herald ever made matches. */
-export const KEY_PATTERN = /^(hrld_(live|test)_([0-9A-Za-z]{12})_([0-9A-Za-z]{32}))([0-9A-Za-z]{6})$/;
+export const KEY_PATTERN = /^(hrld_(live|test|admin)_([0-9A-Za-z]{12})_([0-9A-Za-z]{32}))([0-9A-Za-z]{6})$/;
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** A new id and secret (71 and 190 bits) with their whole text. */
-export function newKey(mode: KeyMode): ParsedKey & { text: string } {
+export function newKey(mode: KeyKind): ParsedKey & { text: string } {
   const id = randomBase62(ID_LENGTH);
   const secret = randomBase62(SECRET_LENGTH);
   return { mode, id, secret, text: formatKey({ mode, id, secret }) };
@@ -38,7 +41,20 @@ export function formatKey({ mode, id, secret }: ParsedKey): string {
  */
 export function parseKey(text: string): ParsedKey | null {
   const [, body = '', mode, id = '', secret = '', checksum] = KEY_PATTERN.exec(text) ?? [];
-  return mode === undefined || checksumOf(body) !== checksum ? null : { mode: mode as KeyMode, id, secret };
+  return mode === undefined || checksumOf(body) !== checksum ? null : { mode: mode as KeyKind, id, secret };
+}
+
+/** What the database keeps of a key's secret part. */
+export function digestOf(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
+}
+
+// Compared with where the id is unknown, so that it takes as long as a wrong secret.
+const NO_HASH = Buffer.alloc(32);
+
+/** In constant time, whether the key is known or not. */
+export function isSecretOf<K extends { secretHash: Buffer }>(key: K | null, secret: string): key is K {
+  return timingSafeEqual(digestOf(secret), key?.secretHash ?? NO_HASH) && key !== null;
 }
 
 /** CRC-32 of the text as six characters of base62, most significant first. */

@@ -1,5 +1,5 @@
 import { defineErrors, error } from '../../common/define-errors.js';
-import { isOtpScope, type Scope } from '../../infrastructure/http/scopes.js';
+import { isOtpScope, type OperatorScope, type Scope } from '../../infrastructure/http/scopes.js';
 
 const unauthenticated = (text: { message: string; when: string; fix: string }) =>
   error({ kind: 'unauthenticated', ...text, headers: () => ({ 'WWW-Authenticate': 'Bearer' }) });
@@ -25,14 +25,55 @@ export const keysErrors = defineErrors('keys', {
     when: 'The key was revoked.',
     fix: 'Use another key of the workspace, or have a new one made.',
   }),
+  KEY_NOT_FOUND: error({
+    kind: 'not_found',
+    message: 'This workspace has no such API key; list its keys to find the id.',
+    when: 'The id is none of an API key of the workspace.',
+    fix: 'Take the id from the list of keys; it is the middle part of the key, `hrld_live_<id>_...`.',
+  }),
+  KEY_ENDED: error({
+    kind: 'conflict',
+    message: 'This API key was revoked and can be changed no more; make a new one.',
+    when: 'A revoked API key was to be changed or rotated.',
+    fix: 'Make a new key.',
+  }),
+  KEY_SCOPES_MIXED: error<{ ofProject: boolean }>({
+    kind: 'unprocessable',
+    message: ({ ofProject }) =>
+      ofProject ? 'a key of an OTP project has scopes of OTP only' : 'scopes of OTP need a key of an OTP project',
+    when: 'A key of a workspace was to have scopes of one-time codes, or one of an OTP project others.',
+    fix: 'Make two keys: one of the workspace, and one with `otp_project_id` and scopes that begin with `otp:`.',
+    sample: { ofProject: false },
+  }),
+  KEY_PROJECT_NOT_FOUND: error({
+    kind: 'unprocessable',
+    message: 'This workspace has no such OTP project; list its projects to find the id.',
+    when: '`otp_project_id` is none of an OTP project of the workspace.',
+    fix: 'Take the id from the list of OTP projects of the workspace.',
+  }),
+  OPERATOR_KEY_REQUIRED: unauthenticated({
+    message:
+      'The admin API takes operator keys, which begin with hrld_admin_, and this is the key of a workspace: make one with "herald operator-key create".',
+    when: 'A route below /api/admin was called with a key of a workspace.',
+    fix: 'Use an operator key: `herald operator-key create --name <name> --scopes <list>` on the server makes one.',
+  }),
+  OPERATOR_KEY_LIMITED: error({
+    kind: 'forbidden',
+    message:
+      'This operator key is limited to some workspaces, and this concerns all of them; use a key without that limit.',
+    when: 'The operator key is limited to some workspaces, and the route concerns the whole installation.',
+    fix: 'Use an operator key that was made without `--workspaces`.',
+  }),
   SCOPE_REQUIRED: error<{
-    scope: Scope;
-    /** The key belongs to an OTP project. */
-    ofOtpProject: boolean;
+    scope: Scope | OperatorScope;
+    /** The key belongs to an OTP project; null: it is one of an operator. */
+    ofOtpProject: boolean | null;
   }>({
     kind: 'forbidden',
     message: ({ scope, ofOtpProject }) => {
-      if (isOtpScope(scope) === ofOtpProject) return `This API key lacks the scope ${scope}; use a key that has it.`;
+      if (ofOtpProject === null || isOtpScope(scope) === ofOtpProject) {
+        return `This API key lacks the scope ${scope}; use a key that has it.`;
+      }
       return ofOtpProject
         ? `This is a key of an OTP project, which serves one-time codes only; use a key of the workspace with the scope ${scope}.`
         : `One-time codes need a key of an OTP project, and this is one of the workspace: make one with "herald key create --otp-project <id>".`;

@@ -4,17 +4,31 @@ import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.servic
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { AccessGuard } from './access.guard.js';
 import { ApiKeyEntity } from './entities/api-key.entity.js';
+import { OperatorKeyEntity } from './entities/operator-key.entity.js';
 import { KeysController } from './keys.controller.js';
 import { ApiKeysRepository } from './keys.repository.js';
 import { ApiKeysService } from './keys.service.js';
+import { OperatorKeysRepository } from './operator/operator-keys.repository.js';
+import { KeysAdminController } from './operator/keys-admin.controller.js';
+import { OperatorRepeats } from './operator/operator-repeats.interceptor.js';
+import { OperatorRepeatsRepository } from './operator/operator-repeats.repository.js';
+import { OperatorKeysService } from './operator/operator-keys.service.js';
 
-/** API keys and what they admit, for every module. */
+/** API keys and operator keys, and what they admit, for every module. */
 @Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKeyEntity]), WorkspacesModule],
-  controllers: [KeysController],
-  providers: [ApiKeysRepository, ApiKeysService, AccessGuard],
-  exports: [ApiKeysService, AccessGuard],
+  imports: [TypeOrmModule.forFeature([ApiKeyEntity, OperatorKeyEntity]), WorkspacesModule],
+  controllers: [KeysController, KeysAdminController],
+  providers: [
+    ApiKeysRepository,
+    ApiKeysService,
+    OperatorKeysRepository,
+    OperatorKeysService,
+    OperatorRepeats,
+    OperatorRepeatsRepository,
+    AccessGuard,
+  ],
+  exports: [ApiKeysService, OperatorKeysService, OperatorRepeats, AccessGuard],
 })
 export class KeysModule {
   constructor(keys: ApiKeysService, erasure: WorkspaceErasure) {

@@ -1,11 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
 import { Database } from '../../infrastructure/database/database.js';
-import type { OtpMode } from './caller.decorator.js';
+import type { ListCursor } from '../../infrastructure/http/page.query.js';
+import type { OtpMode, OtpProjectOfKey } from './caller.decorator.js';
 import { ApiKeyEntity } from './entities/api-key.entity.js';
 
 /** A key as its workspace may see it: never with its secret. */
 export type ApiKey = Omit<ApiKeyEntity, 'secretHash'>;
+
+/** Which keys of a workspace, newest first. */
+export interface KeyFilter extends ListCursor {
+  limit: number;
+}
 
 /** What a request's key is checked against. */
 export interface StoredKey extends Pick<ApiKeyEntity, 'id' | 'organizationId' | 'secretHash' | 'otpProjectId'> {
@@ -40,6 +46,10 @@ export class ApiKeysRepository {
     await this.table.insert(row);
   }
 
+  findOf(organizationId: string, id: string): Promise<ApiKey | null> {
+    return this.table.findOneBy({ organizationId, id });
+  }
+
   findById(id: string): Promise<ApiKey | null> {
     return this.table.findOneBy({ id });
   }
@@ -47,6 +57,27 @@ export class ApiKeysRepository {
   /** Oldest first. */
   list(organizationId: string): Promise<ApiKey[]> {
     return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } });
+  }
+
+  /** Newest first, ended ones too. */
+  page(organizationId: string, { limit, before, beforeId }: KeyFilter): Promise<ApiKey[]> {
+    const query = this.table.createQueryBuilder('k').where('k.organization_id = :organizationId', { organizationId });
+    if (before !== null && beforeId !== null)
+      query.andWhere('(k.created_at, k.id) < (:before, :beforeId)', { before, beforeId });
+    else if (before !== null) query.andWhere('k.created_at < :before', { before });
+    return query.orderBy('k.createdAt', 'DESC').addOrderBy('k.id', 'DESC').limit(limit).getMany();
+  }
+
+  async update(id: string, change: Pick<ApiKeyEntity, 'name' | 'scopes' | 'expiresAt'>): Promise<void> {
+    await this.table.update({ id }, change);
+  }
+
+  /** Null where the workspace has no such OTP project. */
+  findProject(organizationId: string, id: string): Promise<OtpProjectOfKey | null> {
+    return this.database.find<OtpProjectOfKey & Record<string, unknown>>(
+      'select id, mode from otp_project where organization_id = $1 and id = $2',
+      [organizationId, id],
+    );
   }
 
   async revoke(id: string): Promise<void> {

@@ -7,7 +7,8 @@ import { dataSourceOptions } from '../../infrastructure/database/data-source.js'
 import { Database } from '../../infrastructure/database/database.js';
 import { newKey, parseKey } from './api-key-format.js';
 import { ApiKeysRepository } from './keys.repository.js';
-import { ApiKeysService, KeyUsage } from './keys.service.js';
+import { KeyUsage } from './key-usage.js';
+import { ApiKeysService } from './keys.service.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import type { Caller } from './caller.decorator.js';
 import { OrganizationEntity } from '../workspaces/entities/workspace.entity.js';

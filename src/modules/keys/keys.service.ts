@@ -1,14 +1,14 @@
-import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { systemClock, type Clock } from '../../common/clock.js';
+import { systemClock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { Audit } from '../audit/audit.service.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
+import { KeyUsage } from './key-usage.js';
 import { keysErrors } from './keys.errors.js';
-import { newKey, parseKey } from './api-key-format.js';
-import { ApiKeysRepository, type ApiKey, type KeyOfCaller, type StoredKey } from './keys.repository.js';
+import { digestOf, isSecretOf, newKey, parseKey } from './api-key-format.js';
+import { ApiKeysRepository, type ApiKey, type KeyFilter, type KeyOfCaller, type StoredKey } from './keys.repository.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import type { Caller, OtpProjectOfKey } from './caller.decorator.js';
 import { rateLimits } from '../../infrastructure/rates/rate-limiter.js';
@@ -32,6 +32,9 @@ export interface NewApiKey {
   otpProject?: OtpProjectOfKey;
 }
 
+/** What of a key can be changed. */
+export type KeyChange = Partial<Pick<ApiKey, 'name' | 'expiresAt'> & { scopes: readonly Scope[] }>;
+
 interface KnownKey {
   secretHash: Buffer;
   revoked: boolean;
@@ -44,31 +47,7 @@ const KEY_CHANGED = 'api_key';
 const CACHE_MS = 2_000;
 const MAX_CACHED = 50_000;
 const USAGE_FLUSH_MS = 5_000;
-const USE_NOTED_EVERY_MS = 60_000;
 const DEFAULT_OVERLAP_SECONDS = 24 * 3_600;
-// Compared with where the id is unknown, so that it takes as long as a wrong secret.
-const NO_HASH = Buffer.alloc(32);
-
-/** Gathers which keys were used, each once a minute, so that no request waits for the note of its use. */
-export class KeyUsage {
-  private readonly noted: ExpiringCache<string, true>;
-  private pending: string[] = [];
-
-  constructor(clock: Clock = systemClock) {
-    this.noted = new ExpiringCache({ ttlMs: USE_NOTED_EVERY_MS, maxEntries: MAX_CACHED, clock });
-  }
-
-  note(keyId: string): void {
-    if (this.noted.peek(keyId) === true) return;
-    this.noted.set(keyId, true);
-    this.pending.push(keyId);
-  }
-
-  /** The keys used for the first time in their minute since the last call. */
-  takePending(): string[] {
-    return this.pending.splice(0);
-  }
-}
 
 /** Makes, checks and ends API keys. */
 @Injectable()
@@ -120,7 +99,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   /**
    * Makes a key. Its text is in the answer and nowhere else.
    *
-   * @throws Error where a key of an OTP project gets other scopes than OTP's, or another key gets those.
+   * @throws KEY_SCOPES_MIXED (422) where a key of an OTP project gets other scopes than OTP's, or another key gets those.
    */
   async create(input: NewApiKey): Promise<IssuedApiKey> {
     const { otpProject = null } = input;
@@ -150,8 +129,42 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     return this.keys.list(organizationId);
   }
 
-  findById(id: string): Promise<ApiKey | null> {
-    return this.keys.findById(id);
+  /** As `ApiKeysRepository.page`. */
+  page(organizationId: string, filter: KeyFilter): Promise<ApiKey[]> {
+    return this.keys.page(organizationId, filter);
+  }
+
+  /** @throws KEY_NOT_FOUND (404) where the workspace has no such key. */
+  async getOf(organizationId: string, id: string): Promise<ApiKey> {
+    const key = await this.keys.findOf(organizationId, id);
+    if (key === null) throw keysErrors.KEY_NOT_FOUND();
+    return key;
+  }
+
+  /** @throws KEY_PROJECT_NOT_FOUND (422) where the workspace has no such OTP project. */
+  async getProject(organizationId: string, id: string): Promise<OtpProjectOfKey> {
+    const project = await this.keys.findProject(organizationId, id);
+    if (project === null) throw keysErrors.KEY_PROJECT_NOT_FOUND();
+    return project;
+  }
+
+  /**
+   * Changes a key; what is left out stays as it is. Every process knows of it within five seconds, mostly at once.
+   *
+   * @throws KEY_NOT_FOUND (404), KEY_ENDED (409), KEY_SCOPES_MIXED (422).
+   */
+  change(organizationId: string, id: string, change: KeyChange): Promise<ApiKey> {
+    return this.database.transaction(async () => {
+      const key = await this.getOf(organizationId, id);
+      if (key.revokedAt !== null) throw keysErrors.KEY_ENDED();
+      const { name = key.name, scopes = key.scopes, expiresAt = key.expiresAt } = change;
+      requireFitting(scopes, key.otpProjectId !== null);
+      await this.keys.update(id, { name, scopes: [...new Set(scopes)], expiresAt });
+      const details = { name: change.name, scopes: change.scopes, expires_at: change.expiresAt };
+      await this.audit.record({ action: 'key.changed', organizationId, target: id, details });
+      await this.invalidation.publish(KEY_CHANGED, id);
+      return this.getById(id);
+    });
   }
 
   /** @throws Error where there is no such key. */
@@ -185,12 +198,12 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
    * Makes a key of the same name and scopes in its place. Both work for `overlapSeconds` (default one day), then the
    * old one has expired; with 0 it is revoked at once. The new one has no expiry.
    *
-   * @throws Error where there is no such key, or it was revoked.
+   * @throws Error where there is no such key, KEY_ENDED (409) where it was revoked.
    */
   rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS): Promise<IssuedApiKey> {
     return this.database.transaction(async () => {
       const old = await this.getById(id);
-      if (old.revokedAt !== null) throw new Error(`the API key ${id} was revoked and can't be rotated`);
+      if (old.revokedAt !== null) throw keysErrors.KEY_ENDED();
       const otpProject = await this.otpProjectOf(id);
       const { organizationId, name, scopes } = old;
       const issued = await this.create({ organizationId, name, scopes, otpProject });
@@ -212,7 +225,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     const verified = this.verified.peek(text);
     if (verified !== undefined && this.known.peek(verified.caller.apiKeyId) === verified) return this.admit(verified);
     const parsed = parseKey(text);
-    if (parsed === null) throw keysErrors.API_KEY_INVALID();
+    if (parsed === null || parsed.mode === 'admin') throw keysErrors.API_KEY_INVALID();
     const { id, secret } = parsed;
     const known = this.known.peek(id);
     if (known !== undefined) return this.verify(known, secret, text);
@@ -293,16 +306,5 @@ function projectOf({ otpProjectId, otpMode }: StoredKey): OtpProjectOfKey | null
 
 function requireFitting(scopes: readonly Scope[], ofProject: boolean): void {
   if (scopes.every((scope) => isOtpScope(scope) === ofProject)) return;
-  throw new Error(
-    ofProject ? 'a key of an OTP project has scopes of OTP only' : 'scopes of OTP need a key of an OTP project',
-  );
-}
-
-/** In constant time, whether the key is known or not. */
-function isSecretOf(key: KnownKey | null, secret: string): key is KnownKey {
-  return timingSafeEqual(digestOf(secret), key?.secretHash ?? NO_HASH) && key !== null;
-}
-
-function digestOf(secret: string): Buffer {
-  return hash('sha256', secret, 'buffer');
+  throw keysErrors.KEY_SCOPES_MIXED({ ofProject });
 }

@@ -15,16 +15,22 @@ import {
 } from '../connections/connection-check.service.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { OtpSenderEntity } from './entities/otp.entity.js';
+import { otpErrors } from './otp.errors.js';
 import type { OtpSender } from './otp.types.js';
 
 /** The sender with its plain token: never log or store it. */
 export type OtpSenderWithToken = OtpSender & { token: string };
 
 type NewOtpSender = Pick<OtpSenderWithToken, 'phoneNumberId' | 'phoneNumber' | 'templateName' | 'token'> & {
-  throughputPerSecond?: number | null;
+  throughputPerSecond?: number | null | undefined;
 };
 
 type SenderCredentials = Credentials & { templateName: string };
+
+/** The sender with the languages in which its template is approved. */
+export type CheckedSender = OtpSender & { languages: string[] };
+
+const refused = (reason: string) => otpErrors.OTP_SENDER_REFUSED({ reason });
 
 const PLACE = { table: 'otp_sender', column: 'token', organizationId: 'service', rowId: 'otp_sender' };
 const INVALIDATION = 'otp_sender';
@@ -77,12 +83,12 @@ export class OtpSenderService {
   /**
    * Sets the number, its template and its token.
    *
-   * @throws Error where the number is a workspace's.
+   * @throws OTP_SENDER_REFUSED (422) where the number is a workspace's.
    */
   async set(input: NewOtpSender): Promise<OtpSender> {
     const connection = await this.connections.findByPhoneNumberId(input.phoneNumberId);
     if (connection !== null && connection.status !== 'disconnected') {
-      throw new Error(
+      throw refused(
         `the number ${input.phoneNumberId} belongs to the workspace ${connection.organizationId}; codes need one of their own`,
       );
     }
@@ -100,6 +106,20 @@ export class OtpSenderService {
     const sender = await this.table.findOneBy({ id: true });
     if (sender === null) throw new Error('the sender of codes was not stored');
     return sender;
+  }
+
+  /**
+   * Checks number and template with the platform, and sends the codes from it.
+   *
+   * @throws as `check` and `set`; nothing is stored then.
+   */
+  async connect(input: SenderCredentials & { throughputPerSecond?: number | undefined }): Promise<CheckedSender> {
+    const { phoneNumberId, templateName, token, throughputPerSecond } = input;
+    const { number, languages } = await this.check(input);
+    const { phoneNumber } = number;
+    const throughput = throughputPerSecond ?? number.throughputPerSecond;
+    const set = await this.set({ phoneNumberId, phoneNumber, templateName, token, throughputPerSecond: throughput });
+    return { ...set, languages };
   }
 
   /** The platform refused the token: codes are no longer accepted until the sender is set again. */
@@ -123,7 +143,7 @@ export class OtpSenderService {
    * Checks token, number, account and template, and subscribes to the account's notifications.
    *
    * @returns the number, and the languages in which the template is approved.
-   * @throws Error with one sentence that says what is wrong and what to do.
+   * @throws OTP_SENDER_REFUSED (422), NUMBER_REFUSED (422, 502) with one sentence that says what is wrong and what to do.
    */
   async check(credentials: SenderCredentials): Promise<{ number: CheckedNumber; languages: string[] }> {
     const number = await this.numbers.check(credentials);
@@ -139,19 +159,17 @@ export class OtpSenderService {
       token,
       query: { name: templateName, fields: 'name,language,status,category', limit: '100' },
     });
-    if (!answer.ok) throw new Error(`the platform did not list the templates of the account (${answer.message})`);
+    if (!answer.ok) throw refused(`the platform did not list the templates of the account (${answer.message})`);
     // The platform's filter finds every name that contains this one.
     const versions = ownList(answer.body, 'data').filter((template) => ownText(template, 'name') === templateName);
     if (versions.length === 0) {
-      throw new Error(
-        `the account ${wabaId} has no template ${templateName}; make it with the category AUTHENTICATION`,
-      );
+      throw refused(`the account ${wabaId} has no template ${templateName}; make it with the category AUTHENTICATION`);
     }
     if (versions.some((template) => ownText(template, 'category') !== 'AUTHENTICATION')) {
-      throw new Error(`the template ${templateName} is not of the category AUTHENTICATION; codes need one that is`);
+      throw refused(`the template ${templateName} is not of the category AUTHENTICATION; codes need one that is`);
     }
     const approved = versions.filter((template) => ownText(template, 'status') === 'APPROVED');
-    if (approved.length === 0) throw new Error(`the template ${templateName} is not approved yet; wait for its review`);
+    if (approved.length === 0) throw refused(`the template ${templateName} is not approved yet; wait for its review`);
     return approved.flatMap((template) => ownText(template, 'language') ?? []);
   }
 

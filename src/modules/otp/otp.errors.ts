@@ -74,6 +74,32 @@ const ownErrors = defineErrors('otp', {
     extra: ({ rule }) => ({ details: [{ field: 'code', rule, message: EXHAUSTED[rule] }] }),
     sample: { rule: 'too_many_attempts' },
   }),
+  OTP_PROJECT_NOT_FOUND: error({
+    kind: 'not_found',
+    message: 'There is no such OTP project in this workspace; list its projects to find the id.',
+    when: 'The id is none of an OTP project of the workspace.',
+    fix: 'Take the id from the list of OTP projects of the workspace.',
+  }),
+  OTP_PACKAGE_NOT_POSSIBLE: error<{ reason: string }>({
+    kind: 'conflict',
+    message: ({ reason }) => reason,
+    when: 'A package was set for a sandbox, which sends nothing, or for a country to which the project sends no codes.',
+    fix: 'Name a live project, and one of its `allowed_countries`.',
+    sample: { reason: 'the project sends no codes to FR: it was made for DE,US' },
+  }),
+  OTP_SENDER_NOT_SET: error({
+    kind: 'not_found',
+    message: 'No number is set that sends codes: herald otp-sender set, or PUT /api/admin/v1/otp-sender.',
+    when: 'The service has no number of its own that sends the codes.',
+    fix: 'Set one. Sandbox projects need none.',
+  }),
+  OTP_SENDER_REFUSED: error<{ reason: string }>({
+    kind: 'unprocessable',
+    message: ({ reason }) => reason,
+    when: 'The number is one of a workspace, or its template is missing, not approved, or not of the category AUTHENTICATION.',
+    fix: 'Do what `message` says, then send the request again: nothing was stored.',
+    sample: { reason: 'the template login_code is not approved yet; wait for its review' },
+  }),
   OTP_NOT_FOUND: error({
     kind: 'not_found',
     message: 'There is no such code in this project.',

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
+import { OtpProjectsAdminController, OtpSenderAdminController } from './admin/otp-admin.controller.js';
 import { OtpRepository } from './otp.repository.js';
 import { OtpProjectEntity, OtpSenderEntity } from './entities/otp.entity.js';
 import { OtpMaintenanceRepository } from './otp-maintenance.repository.js';
@@ -16,7 +17,7 @@ import { SendingRepository } from './sending.repository.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([OtpProjectEntity, OtpSenderEntity]), BillingModule, ConnectionsModule],
-  controllers: [OtpController],
+  controllers: [OtpController, OtpProjectsAdminController, OtpSenderAdminController],
   providers: [
     OtpService,
     OtpProjectsService,

@@ -1,4 +1,5 @@
 import { decimalText, millionthsOf } from '../../common/millionths.js';
+import { usageErrors } from './usage.errors.js';
 import type { BilledRow, Volume } from './usage.repository.js';
 import { type Cost, PRICED_AS, type Rate } from './usage.types.js';
 
@@ -6,23 +7,25 @@ const COLUMNS = ['countries', 'category', 'tier_from', 'price', 'currency', 'val
 const HEADER = COLUMNS.join(',');
 const MAX_RATES = 20_000;
 
+const invalid = (reason: string) => usageErrors.RATES_INVALID({ reason });
+
 /**
  * Reads the operator's file: comma-separated, one price a line, with a header.
  *
- * @throws Error that names the line and the column.
+ * @throws RATES_INVALID (422) that names the line and the column.
  */
 export function readRates(text: string): Rate[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const rates: Rate[] = [];
   const seen = new Set<string>();
   if (lines[0]?.trim().toLowerCase().replaceAll(' ', '') !== HEADER) {
-    throw new Error(`line 1: the first line must be ${HEADER}`);
+    throw invalid(`line 1: the first line must be ${HEADER}`);
   }
   for (const [index, line] of lines.entries()) {
     if (index === 0 || line.trim() === '' || line.startsWith('#')) continue;
     const fields = line.split(',').map((field) => field.trim());
     const fail = (why: string): never => {
-      throw new Error(`line ${index + 1}: ${why}`);
+      throw invalid(`line ${index + 1}: ${why}`);
     };
     if (fields.length !== COLUMNS.length) fail(`six fields are expected, not ${fields.length}: ${HEADER}`);
     const [countries = '', category = '', tier = '', price = '', currency = '', validFrom = ''] = fields;
@@ -48,7 +51,7 @@ export function readRates(text: string): Rate[] {
     rates.push({ countries: names, category, tierFrom: Number(tier), price, currency, validFrom });
     if (rates.length > MAX_RATES) fail(`at most ${MAX_RATES} prices`);
   }
-  if (rates.length === 0) throw new Error('the file has no prices');
+  if (rates.length === 0) throw invalid('the file has no prices');
   return rates;
 }
 

@@ -174,16 +174,12 @@ export class UsageService implements OnModuleInit {
   /**
    * Replaces all prices by those of a file. Returns how many, and of what was billed lately those that none of them is of.
    *
-   * @throws Error that says what is wrong with the file.
+   * @throws RATES_INVALID (422), RATES_IN_USE (409).
    */
   async setRates(text: string): Promise<{ prices: number; unpriced: Unpriced[] }> {
     const rates = readRates(text);
     await this.database.transaction(async () => {
-      if (!(await this.repository.replaceRates(rates))) {
-        throw new Error(
-          'a workspace has a limit of spending, which is in the currency of the prices; remove such limits before the currency changes',
-        );
-      }
+      if (!(await this.repository.replaceRates(rates))) throw usageErrors.RATES_IN_USE();
       await this.audit.record({ action: 'usage_rates.set', organizationId: null, details: { prices: rates.length } });
     });
     const [known, lately] = [new Prices(rates, []), await this.repository.lately()];

@@ -1,8 +1,20 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull, Not } from 'typeorm';
 import { Database } from '../../infrastructure/database/database.js';
+import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { OrganizationEntity } from './entities/workspace.entity.js';
 
 export type Workspace = OrganizationEntity;
+
+/** Which workspaces, newest first. */
+export interface WorkspaceFilter extends ListCursor {
+  limit: number;
+  /** How the name begins, in any case. */
+  name?: string | undefined;
+  externalId?: string | undefined;
+  /** Null: of all. */
+  only: readonly string[] | null;
+}
 
 /** Workspaces, and how much they store. */
 @Injectable()
@@ -10,13 +22,48 @@ export class WorkspacesRepository {
   constructor(private readonly database: Database) {}
 
   /** One that has not paid for anything yet. */
-  async insert(id: string, name: string): Promise<void> {
-    await this.table.insert({ id, name });
+  async insert(id: string, name: string, externalId: string | null): Promise<void> {
+    await this.table.insert({ id, name, externalId });
   }
 
   /** Oldest first. */
   list(): Promise<Workspace[]> {
     return this.table.find({ order: { createdAt: 'ASC', id: 'ASC' } });
+  }
+
+  /** Newest first. */
+  page({ limit, before, beforeId, name, externalId, only }: WorkspaceFilter): Promise<Workspace[]> {
+    const query = this.table.createQueryBuilder('w').where('true');
+    if (before !== null && beforeId !== null)
+      query.andWhere('(w.created_at, w.id) < (:before, :beforeId)', { before, beforeId });
+    else if (before !== null) query.andWhere('w.created_at < :before', { before });
+    if (externalId !== undefined) query.andWhere('w.external_id = :externalId', { externalId });
+    if (name !== undefined) {
+      const begin = name.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`);
+      query.andWhere('lower(w.name) like :begin', { begin: `${begin}%` });
+    }
+    if (only !== null) query.andWhere('w.id = any(:only::uuid[])', { only });
+    return query.orderBy('w.createdAt', 'DESC').addOrderBy('w.id', 'DESC').limit(limit).getMany();
+  }
+
+  /** The one that has waited longest for its deletion; null: none does. */
+  nextToDelete(): Promise<Workspace | null> {
+    return this.table.findOne({
+      where: { deletionRequestedAt: Not(IsNull()) },
+      order: { deletionRequestedAt: 'ASC', id: 'ASC' },
+    });
+  }
+
+  /** Returns false where it was requested before. */
+  async requestDeletion(id: string): Promise<boolean> {
+    const request = { deletionRequestedAt: () => 'clock_timestamp()' };
+    return (await this.table.update({ id, deletionRequestedAt: IsNull() }, request)).affected === 1;
+  }
+
+  /** Whether there are prices, without which no cost can be estimated. */
+  async hasPrices(): Promise<boolean> {
+    const { found } = await this.database.row<{ found: boolean }>('select exists (select from usage_rate) as found');
+    return found;
   }
 
   findById(id: string): Promise<Workspace | null> {
@@ -27,10 +74,12 @@ export class WorkspacesRepository {
     await this.table.update({ id }, change);
   }
 
-  /** Bytes of stored files of each workspace that ever had one. */
-  async storedBytes(): Promise<Map<string, number>> {
+  /** Bytes of stored files of each of these workspaces that ever had one. */
+  async storedBytes(ids: readonly string[]): Promise<Map<string, number>> {
     const rows = await this.database.query<{ organization_id: string; used_bytes: number }>(
-      'select organization_id, used_bytes::float8 as used_bytes from media_usage',
+      `select organization_id, used_bytes::float8 as used_bytes from media_usage
+       where organization_id = any($1::uuid[])`,
+      [ids],
     );
     return new Map(rows.map((row) => [row.organization_id, row.used_bytes]));
   }

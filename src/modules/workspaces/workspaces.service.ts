@@ -3,10 +3,15 @@ import { isUuid, newId } from '../../common/ids.js';
 import { Audit, type AuditAction } from '../audit/audit.service.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Database } from '../../infrastructure/database/database.js';
+import { isUniqueViolation } from '../../infrastructure/database/database-faults.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
-import { type Workspace, WorkspacesRepository } from './workspaces.repository.js';
+import { workspacesErrors } from './workspaces.errors.js';
+import { type Workspace, type WorkspaceFilter, WorkspacesRepository } from './workspaces.repository.js';
 
-export type { Workspace };
+export type { Workspace, WorkspaceFilter };
+
+/** What a workspace is called, and by what an operator's own system finds it. */
+export type WorkspaceNames = Pick<Workspace, 'name' | 'externalId'>;
 
 /** What a workspace uses, and the limits that hold for it. */
 export interface WorkspaceUse {
@@ -22,10 +27,22 @@ export interface WorkspaceUse {
   };
 }
 
+/** A workspace's own limits; null: the service's default. */
+export type WorkspaceLimits = Pick<
+  Workspace,
+  | 'ratePerSecond'
+  | 'rateBurst'
+  | 'storageLimitBytes'
+  | 'messagesPerDay'
+  | 'spendPerMonth'
+  | 'marketingPerRecipientPerWeek'
+  | 'timeZone'
+>;
+
 /** Name under which changes of a workspace are announced. */
 export const WORKSPACE_CHANGED = 'workspace';
 
-/** Workspaces: made and paid for with the command line. */
+/** Workspaces: made and paid for with the command line or the admin API. */
 @Injectable()
 export class WorkspacesService {
   constructor(
@@ -36,12 +53,73 @@ export class WorkspacesService {
     private readonly audit: Audit,
   ) {}
 
-  /** Makes a workspace that has not paid for anything yet. */
-  async create(name: string): Promise<Workspace> {
+  /**
+   * Makes a workspace that has not paid for anything yet.
+   *
+   * @throws WORKSPACE_EXTERNAL_ID_TAKEN (409).
+   */
+  async create(name: string, externalId: string | null = null): Promise<Workspace> {
     const id = newId();
+    const details = { name, external_id: externalId ?? undefined };
+    return this.unlessTaken(() =>
+      this.database.transaction(async () => {
+        await this.workspaces.insert(id, name, externalId);
+        await this.audit.record({ action: 'workspace.created', organizationId: id, target: id, details });
+        return this.getById(id);
+      }),
+    );
+  }
+
+  /**
+   * Changes what it is called. What is left out stays as it is.
+   *
+   * @throws WORKSPACE_EXTERNAL_ID_TAKEN (409); Error where there is no such workspace.
+   */
+  rename(id: string, names: Partial<WorkspaceNames>): Promise<Workspace> {
+    const details = { name: names.name, external_id: names.externalId };
+    return this.unlessTaken(() => this.change(id, names, 'workspace.changed', details));
+  }
+
+  /**
+   * All of it or nothing; `paidUntil` of undefined stays as it is.
+   *
+   * @throws WORKSPACE_EXTERNAL_ID_TAKEN, SPEND_LIMIT_NEEDS_PRICES (409); Error where there is no such workspace.
+   */
+  changeAll(
+    id: string,
+    change: { names: Partial<WorkspaceNames>; limits: Partial<WorkspaceLimits>; paidUntil: Date | null | undefined },
+  ): Promise<void> {
+    const { names, limits, paidUntil } = change;
     return this.database.transaction(async () => {
-      await this.workspaces.insert(id, name);
-      await this.audit.record({ action: 'workspace.created', organizationId: id, target: id, details: { name } });
+      if (Object.keys(names).length > 0) await this.rename(id, names);
+      if (Object.keys(limits).length > 0) await this.setLimits(id, limits);
+      if (paidUntil !== undefined) await this.setSubscription(id, paidUntil);
+    });
+  }
+
+  /** As `WorkspacesRepository.page`, with what each uses. */
+  async page(filter: WorkspaceFilter): Promise<(Workspace & WorkspaceUse)[]> {
+    const found = await this.workspaces.page(filter);
+    const stored = await this.workspaces.storedBytes(found.map(({ id }) => id));
+    return found.map((workspace) => this.withUse(workspace, stored));
+  }
+
+  /** As `WorkspacesRepository.nextToDelete`. */
+  nextToDelete(): Promise<Workspace | null> {
+    return this.workspaces.nextToDelete();
+  }
+
+  /**
+   * It pays for nothing from now on, and is to be deleted: a worker does. Repeating it changes nothing.
+   *
+   * @throws Error where there is no such workspace.
+   */
+  requestDeletion(id: string): Promise<Workspace> {
+    return this.database.transaction(async () => {
+      if (await this.workspaces.requestDeletion(id)) {
+        await this.setSubscription(id, null);
+        await this.audit.record({ action: 'workspace.deletion_started', organizationId: id, target: id });
+      }
       return this.getById(id);
     });
   }
@@ -76,23 +154,12 @@ export class WorkspacesService {
   /**
    * Sets limits of the workspace's own; null: the service's default. What is left out stays as it is.
    *
-   * @throws Error where there is no such workspace.
+   * @throws SPEND_LIMIT_NEEDS_PRICES (409); Error where there is no such workspace.
    */
-  setLimits(
-    organizationId: string,
-    limits: Partial<
-      Pick<
-        Workspace,
-        | 'ratePerSecond'
-        | 'rateBurst'
-        | 'storageLimitBytes'
-        | 'messagesPerDay'
-        | 'spendPerMonth'
-        | 'marketingPerRecipientPerWeek'
-        | 'timeZone'
-      >
-    >,
-  ): Promise<Workspace> {
+  async setLimits(organizationId: string, limits: Partial<WorkspaceLimits>): Promise<Workspace> {
+    const { spendPerMonth = null } = limits;
+    if (spendPerMonth !== null && !(await this.workspaces.hasPrices()))
+      throw workspacesErrors.SPEND_LIMIT_NEEDS_PRICES();
     return this.change(organizationId, limits, 'workspace.limits_changed', {
       rate_per_second: limits.ratePerSecond,
       rate_burst: limits.rateBurst,
@@ -106,12 +173,13 @@ export class WorkspacesService {
 
   /** A workspace with what it uses. @throws Error where there is no such workspace. */
   async use(id: string): Promise<Workspace & WorkspaceUse> {
-    return this.withUse(await this.getById(id), await this.workspaces.storedBytes());
+    return this.withUse(await this.getById(id), await this.workspaces.storedBytes([id]));
   }
 
   /** Every workspace with what it uses, oldest first. */
   async listUse(): Promise<(Workspace & WorkspaceUse)[]> {
-    const [workspaces, stored] = await Promise.all([this.list(), this.workspaces.storedBytes()]);
+    const workspaces = await this.list();
+    const stored = await this.workspaces.storedBytes(workspaces.map(({ id }) => id));
     return workspaces.map((workspace) => this.withUse(workspace, stored));
   }
 
@@ -127,6 +195,16 @@ export class WorkspacesService {
         storageLimitBytes: workspace.storageLimitBytes ?? media.workspaceLimitBytes,
       },
     };
+  }
+
+  /** @throws WORKSPACE_EXTERNAL_ID_TAKEN (409) where the database says that the external id is. */
+  private async unlessTaken<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (isUniqueViolation(error)) throw workspacesErrors.WORKSPACE_EXTERNAL_ID_TAKEN(undefined, { cause: error });
+      throw error;
+    }
   }
 
   private change(

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_IDEMPOTENCY_KEY } from '../../../common/example-ids.js';
-import { OTP_SECURITY_SCHEME } from '../api-description.js';
+import { OPERATOR_SECURITY_SCHEME, OTP_SECURITY_SCHEME } from '../api-description.js';
 import { operationsOf, type Operation } from '../openapi-operations.js';
 
 const UPLOAD = 'multipart/form-data';
@@ -27,19 +27,33 @@ const CLIENT_CALLS: Readonly<Record<string, (id: string) => readonly string[]>> 
   messages_retry: (id) => [`const answer = await herald.messages.retry(${literal(id)});`],
 };
 
+/** The variable of the environment in which samples have a key, by its scheme. */
+const KEY_VARIABLES: Readonly<Record<string, string>> = {
+  [OTP_SECURITY_SCHEME]: 'HERALD_OTP_KEY',
+  [OPERATOR_SECURITY_SCHEME]: 'HERALD_OPERATOR_KEY',
+};
+
 /** Lists whose pages the client turns by another cursor than the time of an item. */
 const ITERATED: ReadonlySet<string> = new Set(['events_list']);
+
+/** The client of an API, and what programs call it. */
+export interface SampleClient {
+  make: 'createHeraldClient' | 'createHeraldAdmin';
+  variable: string;
+  /** Its option that takes the key. */
+  option: string;
+}
 
 /**
  * Writes `x-codeSamples`, as Redoc, Scalar and others take them, into every operation: each is made from its
  * description, so a new one has them too.
  */
-export function addCodeSamples(document: OpenAPIObject, publicUrl: string): void {
+export function addCodeSamples(document: OpenAPIObject, publicUrl: string, client: SampleClient): void {
   for (const { method, path, operation } of operationsOf(document)) {
     const call = callOf(operation, method, path, publicUrl);
     operation['x-codeSamples'] = [
       { lang: 'Shell', label: 'curl', source: curlOf(call) },
-      { lang: 'TypeScript', label: 'TypeScript', source: typescriptOf(call, publicUrl) },
+      { lang: 'TypeScript', label: 'TypeScript', source: typescriptOf(call, publicUrl, client) },
       { lang: 'Python', label: 'Python', source: pythonOf(call) },
     ];
   }
@@ -72,7 +86,7 @@ function callOf(operation: Operation, method: string, path: string, publicUrl: s
     needsKey: parameters.some(({ name }) => name === 'Idempotency-Key'),
     body: first === undefined ? json?.example : first.value,
     isUpload: requestBody?.content?.[UPLOAD] !== undefined,
-    keyVariable: OTP_SECURITY_SCHEME in (security[0] ?? {}) ? 'HERALD_OTP_KEY' : 'HERALD_API_KEY',
+    keyVariable: KEY_VARIABLES[Object.keys(security[0] ?? {})[0] ?? ''] ?? 'HERALD_API_KEY',
     hasNoAnswer: '204' in responses,
     turnsPages: parameters.some(({ name }) => name === 'before_id') || ITERATED.has(operation.operationId),
   };
@@ -98,20 +112,23 @@ function curlOf({ method, url, keyVariable, needsKey, body, isUpload }: Call): s
   return `${lines.join(' \\\n')}\n${JSON.stringify(body, null, 2)}\nJSON`;
 }
 
-function typescriptOf(call: Call, publicUrl: string): string {
+function typescriptOf(call: Call, publicUrl: string, client: SampleClient): string {
   const { id, keyVariable, turnsPages, hasNoAnswer, isUpload } = call;
-  const method = CLIENT_METHODS[id] ?? id.replace('_', '.');
+  const method = CLIENT_METHODS[id] ?? id.replace(/(Admin)?_/, '.');
   const custom = CLIENT_CALLS[id];
-  const make = `const herald = createHeraldClient({ baseUrl: ${literal(publicUrl)}, apiKey: process.env.${keyVariable}! });`;
+  const { variable } = client;
+  const make = `const ${variable} = ${client.make}({ baseUrl: ${literal(publicUrl)}, ${client.option}: process.env.${keyVariable}! });`;
   let lines: string[];
   if (custom !== undefined) lines = [...custom(call.pathValues[0] ?? ''), 'console.log(answer);'];
-  else if (turnsPages) lines = [`for await (const one of herald.${method}()) console.log(one);`];
-  else {
+  else if (turnsPages) {
+    const args = call.pathValues.map(literal).join(', ');
+    lines = [`for await (const one of ${variable}.${method}(${args})) console.log(one);`];
+  } else {
     const args = [...call.pathValues.map(literal), ...bodyArguments(call)];
-    const invoked = `await herald.${method}(${args.join(', ')});`;
+    const invoked = `await ${variable}.${method}(${args.join(', ')});`;
     lines = hasNoAnswer ? [invoked] : [`const answer = ${invoked}`, 'console.log(answer);'];
   }
-  const imports = ["import { createHeraldClient } from '@herald/client';"];
+  const imports = [`import { ${client.make} } from '@herald/client';`];
   if (isUpload) imports.unshift("import { readFile } from 'node:fs/promises';");
   const given = isUpload ? [`const connectionId = ${literal(EXAMPLE_CONNECTION_ID)};`] : [];
   return [...imports, '', make, ...given, ...lines].join('\n');

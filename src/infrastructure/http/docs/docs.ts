@@ -10,6 +10,7 @@ import type { Express, NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 import { declaredErrors } from '../../../common/define-errors.js';
 import { heraldVersion } from '../../../common/version.js';
+import { buildAdminDocument } from '../openapi-admin.js';
 import { buildOpenApiDocument } from '../openapi.js';
 import { RESPONSE_HEADERS } from '../openapi-operations.js';
 import { serveClient, serveDownload } from './downloads.js';
@@ -64,10 +65,14 @@ const IN_PAGE = {
 };
 
 /**
- * Serves /docs/errors, to which every error leads, /client.tgz, and the addresses at /; with `all`
+ * Serves /docs/errors, to which every error leads, /client.tgz, and the addresses at /; with `docs`
  * the rest of /docs, /openapi.json, /openapi.yaml and /postman.json too. The description is made when it is first asked for.
  */
-export function serveDocs(app: NestExpressApplication, all: boolean, hasConsole: boolean): void {
+export function serveDocs(
+  app: NestExpressApplication,
+  { docs: all, adminApi }: Pick<Config['process'], 'docs' | 'adminApi'>,
+  hasConsole: boolean,
+): void {
   app.use('/docs', (req: Request, res: Response, next: NextFunction) => {
     res.removeHeader('Cache-Control');
     pageHeaders(req, res, next);
@@ -84,7 +89,7 @@ export function serveDocs(app: NestExpressApplication, all: boolean, hasConsole:
   serveSignpost(express, publicUrl, { docs: all, hasConsole, hasClient });
   if (!all) return;
   const demo = app.get(DocsDemo, { strict: false });
-  app.use(['/docs', '/openapi.json', '/openapi.yaml', '/postman.json'], compression());
+  app.use(['/docs', '/openapi.json', '/openapi.yaml', '/openapi-admin.json', '/postman.json'], compression());
   // Swagger UI names its files relative to its page, which without the slash is not below /docs.
   express.get('/docs/index.html', (_req, res) => res.redirect('/docs'));
   express.get('/docs/demo.json', (req, res) => {
@@ -103,6 +108,7 @@ export function serveDocs(app: NestExpressApplication, all: boolean, hasConsole:
     content: Buffer.from(JSON.stringify(demo.filled(postmanCollection(describe())), null, 2)),
     type: 'json',
   }));
+  if (adminApi) serveAdminDocs(app, express, () => buildAdminDocument(app, publicUrl.value));
   // Before Swagger UI's own, which has no ETag.
   serveDownload(express, '/openapi.json', () => ({
     content: Buffer.from(JSON.stringify(demo.filled(describe()))),
@@ -121,6 +127,20 @@ export function serveDocs(app: NestExpressApplication, all: boolean, hasConsole:
       filter: true,
       ...IN_PAGE,
     },
+  });
+}
+
+/** The admin API, on a page of its own: its keys are others, and are not kept in the browser. */
+function serveAdminDocs(app: NestExpressApplication, express: Express, describe: () => OpenAPIObject): void {
+  serveDownload(express, '/openapi-admin.json', () => ({
+    content: Buffer.from(JSON.stringify(describe())),
+    type: 'json',
+  }));
+  SwaggerModule.setup('docs/admin', app, describe, {
+    raw: false,
+    customSiteTitle: 'Herald administration',
+    customCss: asset('page.css'),
+    swaggerOptions: { displayRequestDuration: true, defaultModelsExpandDepth: 0, filter: true },
   });
 }
 

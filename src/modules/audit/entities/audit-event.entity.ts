@@ -21,9 +21,9 @@ export class AuditEventEntity {
   target!: string | null;
 
   @Column('text')
-  actorKind!: 'key' | 'operator' | 'service';
+  actorKind!: 'key' | 'operator' | 'operator_key' | 'service';
 
-  /** Id of the key, or the operator's account on the machine. */
+  /** Id of the key or operator key, or the operator's account on the machine. */
   @Column('text', { nullable: true })
   actor!: string | null;
 

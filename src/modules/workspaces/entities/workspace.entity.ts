@@ -9,6 +9,14 @@ export class OrganizationEntity {
   @Column('text')
   name!: string;
 
+  /** The operator's own id of the customer, found by it; null: none. */
+  @Column('text', { name: 'external_id', nullable: true })
+  externalId!: string | null;
+
+  /** Since when a worker deletes it; null: it stays. */
+  @Column({ type: 'timestamptz', name: 'deletion_requested_at', precision: 3, nullable: true })
+  deletionRequestedAt!: Date | null;
+
   /** Null: never paid. */
   @Column('timestamptz', { nullable: true })
   apiPaidUntil!: Date | null;

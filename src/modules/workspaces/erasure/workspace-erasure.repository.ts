@@ -86,8 +86,9 @@ export class WorkspaceErasureRepository {
     return found;
   }
 
-  async remove(organizationId: string): Promise<void> {
-    await this.database.repository(OrganizationEntity).delete({ id: organizationId });
+  /** Returns false where another process has removed it. */
+  async remove(organizationId: string): Promise<boolean> {
+    return (await this.database.repository(OrganizationEntity).delete({ id: organizationId })).affected === 1;
   }
 }
 

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { WorkspacesService } from '../workspaces.service.js';
 import { Audit } from '../../audit/audit.service.js';
 import { Database } from '../../../infrastructure/database/database.js';
+import { Sweeps } from '../../../infrastructure/queue/sweeps.js';
 import { isForeignKeyViolation } from '../../../infrastructure/database/database-faults.js';
 import {
   addBatches,
@@ -13,6 +14,8 @@ import {
   type ErasureBatch,
 } from './erasure.service.js';
 import { type OwnedTable, WorkspaceErasureRepository } from './workspace-erasure.repository.js';
+
+const SWEEP_EVERY_MS = 2_000;
 
 /** What a part of the program does when a workspace is deleted, besides its rows with the workspace's id. */
 export interface WorkspaceData {
@@ -39,10 +42,11 @@ const TIMES = {
 
 /**
  * Deletes a workspace with everything in it: stops it, waits for what is under way, then removes its rows in small
- * batches. The workspace's own row goes last, so that a deletion that was interrupted is simply started again.
+ * batches. The workspace's own row goes last, so that a deletion that was interrupted is simply started again: one that
+ * was requested goes on in a worker until it is done.
  */
 @Injectable()
-export class WorkspaceErasure {
+export class WorkspaceErasure implements OnModuleInit {
   private readonly places: WorkspaceData[] = [];
 
   constructor(
@@ -50,7 +54,17 @@ export class WorkspaceErasure {
     private readonly workspaces: WorkspacesService,
     private readonly database: Database,
     private readonly audit: Audit,
+    private readonly sweeps: Sweeps,
   ) {}
+
+  onModuleInit(): void {
+    this.sweeps.add({
+      name: 'workspace deletions',
+      everyMs: SWEEP_EVERY_MS,
+      hasWork: 'exists (select from organization where deletion_requested_at is not null)',
+      run: () => this.deleteRequested(),
+    });
+  }
 
   /** Adds a part; call it while the application starts. */
   add(place: WorkspaceData): void {
@@ -69,10 +83,13 @@ export class WorkspaceErasure {
    * @throws Error where there is no such workspace, ErasureBusyError where something does not end in time.
    */
   async delete(organizationId: string, times = TIMES): Promise<Counts> {
-    await this.database.transaction(async () => {
-      await this.workspaces.setSubscription(organizationId, null);
-      await this.audit.record({ action: 'workspace.deletion_started', organizationId, target: organizationId });
-    });
+    const { deletionRequestedAt } = await this.workspaces.getById(organizationId);
+    if (deletionRequestedAt === null) {
+      await this.database.transaction(async () => {
+        await this.workspaces.setSubscription(organizationId, null);
+        await this.audit.record({ action: 'workspace.deletion_started', organizationId, target: organizationId });
+      });
+    }
     for (const place of this.places) await place.stop?.(organizationId);
     await pause(times.quietMs);
     await waitWhileBusy(
@@ -88,11 +105,19 @@ export class WorkspaceErasure {
       }),
     );
     await this.database.transaction(async () => {
-      await this.rows.remove(organizationId);
+      if (!(await this.rows.remove(organizationId))) return;
       await this.audit.forget(organizationId);
       await this.audit.record({ action: 'workspace.deleted', organizationId, target: organizationId });
     });
     return totals;
+  }
+
+  /** Deletes the one that has waited longest. */
+  async deleteRequested(times = TIMES): Promise<number> {
+    const next = await this.workspaces.nextToDelete();
+    if (next === null) return 0;
+    await this.delete(next.id, times);
+    return 1;
   }
 
   /** What has to be known before the first row goes. */

@@ -1,0 +1,183 @@
+import createClient, { type Client } from 'openapi-fetch';
+import type { components, operations, paths } from './admin-schema.js';
+import { answerOf, dataOf, fetcherOf, type Keyed, keyed, requireOptions } from './calls.js';
+import { everyItem } from './pages.js';
+import type { RetryOptions } from './retrying-fetch.js';
+
+export interface HeraldAdminOptions extends Partial<RetryOptions> {
+  /** Where Herald answers, such as `https://herald.example.com`. */
+  baseUrl: string;
+  /** `hrld_admin_...`, from `herald operator-key create`. */
+  operatorKey: string;
+  /** In the place of the global one, such as one that goes through a proxy. */
+  fetch?: typeof fetch;
+}
+
+export type HeraldAdmin = ReturnType<typeof createHeraldAdmin>;
+
+type Schemas = components['schemas'];
+type Query<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
+/** What a list may be narrowed to; the iterator turns the pages. */
+type Filter<Name extends keyof operations> = Omit<Query<Name>, 'before_id' | 'format'>;
+
+/**
+ * Calls the admin API. Every method resolves with the `data` of the answer, and rejects with a `HeraldError` by its code, or
+ * with a `HeraldConnectionError` where no answer came.
+ *
+ * @throws TypeError that says in words which option is missing
+ */
+export function createHeraldAdmin(options: HeraldAdminOptions) {
+  const { baseUrl, operatorKey, fetch: fetcher = fetch } = options;
+  requireOptions(baseUrl, { operatorKey });
+  const api: Client<paths> = createClient<paths>({
+    baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/api\/(admin\/)?v1$/, ''),
+    headers: { authorization: `Bearer ${operatorKey}` },
+    fetch: fetcherOf(fetcher, options),
+  });
+  const of = (workspace_id: string) => ({ workspace_id });
+
+  return {
+    /** Every operation by its path, as openapi-fetch has it, with the same key and repeats; never throws for a status. */
+    api,
+    workspaces: {
+      list: (filter: Filter<'workspacesAdmin_list'> = {}) =>
+        everyItem(async (place) =>
+          answerOf(await api.GET('/api/admin/v1/workspaces', { params: { query: { ...filter, ...place } } })),
+        ),
+      create: async (body: Schemas['CreateWorkspaceRequest'], { idempotencyKey }: Keyed = {}) =>
+        dataOf(await api.POST('/api/admin/v1/workspaces', { body, params: { header: keyed(idempotencyKey) } })),
+      get: async (id: string) =>
+        dataOf(await api.GET('/api/admin/v1/workspaces/{workspace_id}', { params: { path: of(id) } })),
+      /** What is left out stays as it is. */
+      change: async (id: string, body: Schemas['ChangeWorkspaceRequest']) =>
+        dataOf(await api.PATCH('/api/admin/v1/workspaces/{workspace_id}', { params: { path: of(id) }, body })),
+      /** With everything in it. Answers at once; `get` throws WORKSPACE_NOT_FOUND when it is over. */
+      remove: async (id: string) =>
+        dataOf(await api.DELETE('/api/admin/v1/workspaces/{workspace_id}', { params: { path: of(id) } })),
+    },
+    keys: {
+      list: (workspaceId: string, filter: Filter<'keysAdmin_list'> = {}) =>
+        everyItem(async (place) =>
+          answerOf(
+            await api.GET('/api/admin/v1/workspaces/{workspace_id}/keys', {
+              params: { path: of(workspaceId), query: { ...filter, ...place } },
+            }),
+          ),
+        ),
+      /** Keep `key` of the answer: it is shown once. */
+      create: async (workspaceId: string, body: Schemas['CreateKeyRequest'], { idempotencyKey }: Keyed = {}) =>
+        dataOf(
+          await api.POST('/api/admin/v1/workspaces/{workspace_id}/keys', {
+            params: { path: of(workspaceId), header: keyed(idempotencyKey) },
+            body,
+          }),
+        ),
+      change: async (workspaceId: string, id: string, body: Schemas['ChangeKeyRequest']) =>
+        dataOf(
+          await api.PATCH('/api/admin/v1/workspaces/{workspace_id}/keys/{id}', {
+            params: { path: { ...of(workspaceId), id } },
+            body,
+          }),
+        ),
+      /** A new key in the place of the old one; both work for a while. */
+      rotate: async (
+        workspaceId: string,
+        id: string,
+        body: Schemas['RotateKeyRequest'] = {},
+        { idempotencyKey }: Keyed = {},
+      ) =>
+        dataOf(
+          await api.POST('/api/admin/v1/workspaces/{workspace_id}/keys/{id}/rotate', {
+            params: { path: { ...of(workspaceId), id }, header: keyed(idempotencyKey) },
+            body,
+          }),
+        ),
+      revoke: async (workspaceId: string, id: string) =>
+        dataOf(
+          await api.DELETE('/api/admin/v1/workspaces/{workspace_id}/keys/{id}', {
+            params: { path: { ...of(workspaceId), id } },
+          }),
+        ),
+    },
+    connections: {
+      list: async (workspaceId: string) =>
+        dataOf(
+          await api.GET('/api/admin/v1/workspaces/{workspace_id}/connections', { params: { path: of(workspaceId) } }),
+        ),
+      /** Checked with the platform at once; throws NUMBER_REFUSED, whose message says what to mend. */
+      add: async (workspaceId: string, body: Schemas['AddConnectionRequest'], { idempotencyKey }: Keyed = {}) =>
+        dataOf(
+          await api.POST('/api/admin/v1/workspaces/{workspace_id}/connections', {
+            params: { path: of(workspaceId), header: keyed(idempotencyKey) },
+            body,
+          }),
+        ),
+      change: async (workspaceId: string, id: string, body: Schemas['ChangeConnectionRequest']) =>
+        dataOf(
+          await api.PATCH('/api/admin/v1/workspaces/{workspace_id}/connections/{id}', {
+            params: { path: { ...of(workspaceId), id } },
+            body,
+          }),
+        ),
+      check: async (workspaceId: string, id: string, { idempotencyKey }: Keyed = {}) =>
+        dataOf(
+          await api.POST('/api/admin/v1/workspaces/{workspace_id}/connections/{id}/check', {
+            params: { path: { ...of(workspaceId), id }, header: keyed(idempotencyKey) },
+          }),
+        ),
+      disconnect: async (workspaceId: string, id: string) =>
+        dataOf(
+          await api.DELETE('/api/admin/v1/workspaces/{workspace_id}/connections/{id}', {
+            params: { path: { ...of(workspaceId), id } },
+          }),
+        ),
+    },
+    otpProjects: {
+      list: async (workspaceId: string) =>
+        dataOf(
+          await api.GET('/api/admin/v1/workspaces/{workspace_id}/otp-projects', { params: { path: of(workspaceId) } }),
+        ),
+      create: async (workspaceId: string, body: Schemas['CreateOtpProjectRequest'], { idempotencyKey }: Keyed = {}) =>
+        dataOf(
+          await api.POST('/api/admin/v1/workspaces/{workspace_id}/otp-projects', {
+            params: { path: of(workspaceId), header: keyed(idempotencyKey) },
+            body,
+          }),
+        ),
+      listPackages: async (workspaceId: string, id: string) =>
+        dataOf(
+          await api.GET('/api/admin/v1/workspaces/{workspace_id}/otp-projects/{id}/packages', {
+            params: { path: { ...of(workspaceId), id } },
+          }),
+        ),
+      setPackage: async (workspaceId: string, id: string, country: string, body: Schemas['SetOtpPackageRequest']) =>
+        dataOf(
+          await api.PUT('/api/admin/v1/workspaces/{workspace_id}/otp-projects/{id}/packages/{country}', {
+            params: { path: { ...of(workspaceId), id, country } },
+            body,
+          }),
+        ),
+    },
+    otpSender: {
+      get: async () => dataOf(await api.GET('/api/admin/v1/otp-sender')),
+      set: async (body: Schemas['SetOtpSenderRequest']) => dataOf(await api.PUT('/api/admin/v1/otp-sender', { body })),
+    },
+    rates: {
+      get: async () => dataOf(await api.GET('/api/admin/v1/rates')),
+      replace: async (body: Schemas['ReplaceRatesRequest']) => dataOf(await api.PUT('/api/admin/v1/rates', { body })),
+    },
+    usage: {
+      /** One line a workspace, number, country and category. */
+      get: (filter: Filter<'usageAdmin_get'> = {}) =>
+        everyItem(async (place) =>
+          answerOf(await api.GET('/api/admin/v1/usage', { params: { query: { ...filter, ...place } } })),
+        ),
+    },
+    audit: {
+      list: (filter: Filter<'auditAdmin_list'> = {}) =>
+        everyItem(async (place) =>
+          answerOf(await api.GET('/api/admin/v1/audit', { params: { query: { ...filter, ...place } } })),
+        ),
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { applyDecorators, Controller, createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
+import { EXAMPLE_IDEMPOTENCY_KEY } from '../../common/example-ids.js';
+import { ApiErrors } from './api-description.js';
+import { ADMIN_PREFIX } from './api-version.js';
+import type { HeraldRequest, Operator } from './herald-request.js';
+
+/** A controller of the admin API, below /api/admin/v1. */
+export function AdminController(path: string): ClassDecorator {
+  return applyDecorators(Controller(`${ADMIN_PREFIX.slice(1)}/${path}`));
+}
+
+/** Hands a route that has `@RequireOperatorScope` its caller. */
+export const CurrentOperator = createParamDecorator((_data: unknown, context: ExecutionContext): Operator => {
+  const { operator } = context.switchToHttp().getRequest<HeraldRequest>();
+  if (operator === undefined) throw new Error('a route without @RequireOperatorScope has no operator');
+  return operator;
+});
+
+const REPEATABLE = 'herald:repeatable';
+
+/**
+ * A POST of the admin API: with an Idempotency-Key a repeat answers the same object and makes nothing new.
+ *
+ * @param outside it calls the platform: no transaction is open meanwhile, so it must be harmless to do it twice
+ */
+export function Repeatable({ outside = false } = {}): MethodDecorator {
+  return applyDecorators(
+    SetMetadata(REPEATABLE, { outside }),
+    ApiHeader({
+      name: 'Idempotency-Key',
+      required: false,
+      description:
+        '8 to 128 printable ASCII characters, such as a UUID or `make 4711`; the same for a repeat of the request within 24 hours.',
+      schema: { type: 'string', minLength: 8, maxLength: 128 },
+      example: EXAMPLE_IDEMPOTENCY_KEY,
+    }),
+    ApiErrors('IDEMPOTENCY_KEY_INVALID', 'IDEMPOTENCY_KEY_REUSED'),
+  );
+}
+
+/** Null where the route is not repeatable. */
+export function repeatableOf(handler: object): { outside: boolean } | null {
+  return (Reflect.getMetadata(REPEATABLE, handler) as { outside: boolean } | undefined) ?? null;
+}

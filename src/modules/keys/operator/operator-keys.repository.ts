@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { IsNull } from 'typeorm';
+import { Database } from '../../../infrastructure/database/database.js';
+import { OperatorKeyEntity } from '../entities/operator-key.entity.js';
+
+/** A key as operators may see it: never with its secret. */
+export type OperatorKey = Omit<OperatorKeyEntity, 'secretHash'>;
+
+/** What a request's key is checked against. */
+export type StoredOperatorKey = Pick<OperatorKeyEntity, 'id' | 'secretHash' | 'scopes' | 'workspaceIds'> & {
+  revoked: boolean;
+  /** Milliseconds, by the database's clock; null: never. */
+  expiresInMs: number | null;
+};
+
+/** The only place with SQL of the table `operator_key`. */
+@Injectable()
+export class OperatorKeysRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(
+    row: Pick<OperatorKeyEntity, 'id' | 'name' | 'secretHash' | 'scopes' | 'workspaceIds' | 'expiresAt'>,
+  ): Promise<void> {
+    await this.table.insert(row);
+  }
+
+  findById(id: string): Promise<OperatorKey | null> {
+    return this.table.findOneBy({ id });
+  }
+
+  /** Oldest first. */
+  list(): Promise<OperatorKey[]> {
+    return this.table.find({ order: { createdAt: 'ASC', id: 'ASC' } });
+  }
+
+  async revoke(id: string): Promise<void> {
+    await this.table.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'clock_timestamp()' });
+  }
+
+  /** Lets the key end in `seconds`, unless it ends before. */
+  async expireIn(id: string, seconds: number): Promise<void> {
+    await this.database.execute(
+      `update operator_key set expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $2))
+       where id = $1`,
+      [id, seconds],
+    );
+  }
+
+  /** Null where there is none. */
+  readStored(id: string): Promise<StoredOperatorKey | null> {
+    return this.database.find<StoredOperatorKey>(
+      `select id, secret_hash as "secretHash", scopes, workspace_ids::text[] as "workspaceIds",
+         revoked_at is not null as revoked,
+         (extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"
+       from operator_key where id = $1`,
+      [id],
+    );
+  }
+
+  /** Sets the time of the last use, of each key once a minute at the most, whatever the number of processes. */
+  async touch(ids: readonly string[]): Promise<void> {
+    await this.database.execute(
+      `update operator_key set last_used_at = clock_timestamp()
+       where id = any($1::text[]) and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')`,
+      [ids],
+    );
+  }
+
+  private get table() {
+    return this.database.repository(OperatorKeyEntity);
+  }
+}

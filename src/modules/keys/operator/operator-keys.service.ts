@@ -1,0 +1,184 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { systemClock } from '../../../common/clock.js';
+import { describeError } from '../../../common/describe-error.js';
+import { ExpiringCache } from '../../../common/expiring-cache.js';
+import { Config } from '../../../infrastructure/config/config.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import { PgNotifier } from '../../../infrastructure/database/pg-notifier.js';
+import type { Operator } from '../../../infrastructure/http/herald-request.js';
+import type { OperatorScope } from '../../../infrastructure/http/scopes.js';
+import { rateLimits, type RateLimits } from '../../../infrastructure/rates/rate-limiter.js';
+import { Audit } from '../../audit/audit.service.js';
+import { WorkspacesService } from '../../workspaces/workspaces.service.js';
+import { digestOf, isSecretOf, newKey, parseKey } from '../api-key-format.js';
+import { KeyUsage } from '../key-usage.js';
+import { keysErrors } from '../keys.errors.js';
+import { type OperatorKey, OperatorKeysRepository } from './operator-keys.repository.js';
+
+export type { OperatorKey };
+
+/** A key just made: the only time that its text is known. */
+export interface IssuedOperatorKey extends OperatorKey {
+  /** The whole text for the Authorization header. Show it once; it can't be had again. */
+  key: string;
+}
+
+export interface NewOperatorKey {
+  name: string;
+  scopes: readonly OperatorScope[];
+  /** Null: all workspaces, and what concerns the whole installation. */
+  workspaceIds: readonly string[] | null;
+  expiresAt?: Date | null;
+}
+
+/** What a valid operator key says about its request. At most two seconds old. */
+export interface OperatorCaller extends Operator {
+  scopes: ReadonlySet<OperatorScope>;
+  rateLimits: RateLimits;
+}
+
+interface KnownKey {
+  secretHash: Buffer;
+  revoked: boolean;
+  /** On this process's monotonic clock. */
+  expiresAt: number;
+  caller: OperatorCaller;
+}
+
+const KEY_CHANGED = 'operator_key';
+const CACHE_MS = 2_000;
+const MAX_CACHED = 1_000;
+const DEFAULT_OVERLAP_SECONDS = 24 * 3_600;
+
+/** Makes, checks and ends the keys of the admin API. Where none was made, every route of it answers 401. */
+@Injectable()
+export class OperatorKeysService {
+  private readonly logger = new Logger(OperatorKeysService.name);
+  private readonly known = new ExpiringCache<string, KnownKey | null>({ ttlMs: CACHE_MS, maxEntries: MAX_CACHED });
+  private readonly usage = new KeyUsage();
+
+  constructor(
+    private readonly keys: OperatorKeysRepository,
+    private readonly workspaces: WorkspacesService,
+    private readonly database: Database,
+    private readonly invalidation: PgNotifier,
+    private readonly config: Config,
+    private readonly audit: Audit,
+  ) {
+    invalidation.on(KEY_CHANGED, (id) => (id === null ? this.known.clear() : this.known.delete(id)));
+  }
+
+  /**
+   * Makes a key. Its text is in the answer and nowhere else.
+   *
+   * @throws Error where it is limited to a workspace that does not exist.
+   */
+  async create({ name, expiresAt = null, ...given }: NewOperatorKey): Promise<IssuedOperatorKey> {
+    const { id, secret, text } = newKey('admin');
+    const scopes = [...new Set(given.scopes)];
+    const workspaceIds = given.workspaceIds === null ? null : [...new Set(given.workspaceIds)];
+    for (const workspace of workspaceIds ?? []) await this.workspaces.getById(workspace);
+    return this.database.transaction(async () => {
+      await this.keys.insert({ id, name, secretHash: digestOf(secret), scopes, workspaceIds, expiresAt });
+      const details = { name, scopes, workspace_ids: workspaceIds, expires_at: expiresAt };
+      await this.audit.record({ action: 'operator_key.created', organizationId: null, target: id, details });
+      return { ...(await this.getById(id)), key: text };
+    });
+  }
+
+  /** Oldest first, ended ones too. All of them: an operator makes each by hand. */
+  list(): Promise<OperatorKey[]> {
+    return this.keys.list();
+  }
+
+  /** @throws Error where there is no such key. */
+  async getById(id: string): Promise<OperatorKey> {
+    const key = await this.keys.findById(id);
+    if (key === null) throw new Error(`there is no operator key ${id}`);
+    return key;
+  }
+
+  /**
+   * Ends a key: every process refuses it within five seconds, mostly at once. Revoking it again changes nothing.
+   *
+   * @throws Error where there is no such key.
+   */
+  revoke(id: string): Promise<OperatorKey> {
+    return this.database.transaction(async () => {
+      const { revokedAt } = await this.getById(id);
+      await this.keys.revoke(id);
+      if (revokedAt === null) {
+        await this.audit.record({ action: 'operator_key.revoked', organizationId: null, target: id });
+      }
+      await this.invalidation.publish(KEY_CHANGED, id);
+      return this.getById(id);
+    });
+  }
+
+  /**
+   * Makes a key of the same name, scopes and workspaces in its place. Both work for `overlapSeconds` (default one day),
+   * then the old one has expired; with 0 it is revoked at once. The new one has no expiry.
+   *
+   * @throws Error where there is no such key, or it was revoked.
+   */
+  rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS): Promise<IssuedOperatorKey> {
+    return this.database.transaction(async () => {
+      const old = await this.getById(id);
+      if (old.revokedAt !== null) throw new Error(`the operator key ${id} was revoked and can't be rotated`);
+      const { name, scopes, workspaceIds } = old;
+      const issued = await this.create({ name, scopes, workspaceIds });
+      if (overlapSeconds > 0) await this.keys.expireIn(id, overlapSeconds);
+      else await this.keys.revoke(id);
+      const details = { replaced_by: issued.id, overlap_seconds: overlapSeconds };
+      await this.audit.record({ action: 'operator_key.rotated', organizationId: null, target: id, details });
+      await this.invalidation.publish(KEY_CHANGED, id);
+      return issued;
+    });
+  }
+
+  /**
+   * Finds the operator to whom this key belongs: from the cache where it was read in the last two seconds.
+   *
+   * @throws API_KEY_INVALID, API_KEY_EXPIRED, API_KEY_REVOKED, OPERATOR_KEY_REQUIRED (401).
+   */
+  async authenticate(text: string): Promise<OperatorCaller> {
+    const parsed = parseKey(text);
+    if (parsed === null) throw keysErrors.API_KEY_INVALID();
+    const { mode, id, secret } = parsed;
+    if (mode !== 'admin') throw keysErrors.OPERATOR_KEY_REQUIRED();
+    const key = await this.known.get(id, () => this.read(id));
+    if (!isSecretOf(key, secret)) throw keysErrors.API_KEY_INVALID();
+    if (key.revoked) throw keysErrors.API_KEY_REVOKED();
+    if (key.expiresAt <= systemClock.monotonic()) throw keysErrors.API_KEY_EXPIRED();
+    this.noteUse(id);
+    return key.caller;
+  }
+
+  private async read(id: string): Promise<KnownKey | null> {
+    const startedAt = systemClock.monotonic();
+    const stored = await this.keys.readStored(id);
+    if (stored === null) return null;
+    const { ratePerSecond, rateBurst } = this.config.limits;
+    return {
+      secretHash: stored.secretHash,
+      revoked: stored.revoked,
+      expiresAt: stored.expiresInMs === null ? Infinity : startedAt + stored.expiresInMs,
+      caller: {
+        keyId: id,
+        scopes: new Set(stored.scopes),
+        workspaceIds: stored.workspaceIds,
+        rateLimits: rateLimits(ratePerSecond, rateBurst),
+      },
+    };
+  }
+
+  /** Once a minute; no request waits for it. */
+  private noteUse(id: string): void {
+    this.usage.note(id);
+    const ids = this.usage.takePending();
+    if (ids.length === 0) return;
+    this.keys.touch(ids).catch((error: unknown) => {
+      this.logger.warn(`the time of last use of an operator key was not noted: ${describeError(error)}`);
+    });
+  }
+}

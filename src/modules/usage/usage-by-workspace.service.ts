@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { ConnectionsService } from '../connections/connections.service.js';
+import { UsageService } from './usage.service.js';
+import type { UsageFigures } from './usage.types.js';
+
+/** What a workspace sent and received in a month, by one of its numbers, a country and a category. */
+export interface UsageLine extends UsageFigures {
+  workspace_id: string;
+  workspace: string;
+  /** The number, or the id of one that is gone. */
+  connection: string;
+  category: string;
+  country: string;
+}
+
+const CSV_COLUMNS = [
+  'month',
+  'workspace_id',
+  'workspace',
+  'number',
+  'country',
+  'category',
+  'submitted',
+  'accepted',
+  'sent',
+  'delivered',
+  'read',
+  'failed',
+  'outcome_unknown',
+  'received',
+  'billable',
+  'free',
+  'estimated_cost',
+  'currency',
+  'unpriced',
+] as const;
+
+/** What the workspaces of an installation sent in a month, for the operator's bills. */
+@Injectable()
+export class UsageByWorkspaceService {
+  constructor(
+    private readonly usage: UsageService,
+    private readonly connections: ConnectionsService,
+  ) {}
+
+  /** @param month of UTC, such as `2026-10` */
+  async linesOf(month: string, { id, name }: { id: string; name: string }): Promise<UsageLine[]> {
+    const since = new Date(`${month}-01T00:00:00Z`);
+    const until = new Date(Date.UTC(since.getUTCFullYear(), since.getUTCMonth() + 1, 1));
+    const { rows } = await this.usage.messages({
+      organizationId: id,
+      since,
+      until,
+      interval: 'month',
+      timezone: 'UTC',
+      groupBy: ['connection', 'country', 'category'],
+      filter: {},
+    });
+    if (rows.length === 0) return [];
+    const numbers = new Map((await this.connections.list(id)).map((each) => [each.id, each.phoneNumber]));
+    return rows.map(({ groups, start: _start, ...figures }) => ({
+      ...figures,
+      workspace_id: id,
+      workspace: name,
+      connection: numbers.get(groups.connection ?? '') ?? groups.connection ?? '',
+      country: groups.country ?? '',
+      category: groups.category ?? '',
+    }));
+  }
+
+  /** Comma-separated values without an end of line, of no lines the header alone. */
+  csvOf(month: string, lines: readonly UsageLine[], header = true): string {
+    return [...(header ? [CSV_COLUMNS.join(',')] : []), ...lines.map((line) => csvLine(month, line))].join('\n');
+  }
+}
+
+function csvLine(month: string, line: UsageLine): string {
+  const { workspace_id, workspace, connection, country, category, cost } = line;
+  const counts = CSV_COLUMNS.slice(6, 14).map((name) => line[name as 'submitted']);
+  const money = [
+    sumOf(line.billable),
+    sumOf(line.free),
+    cost?.amount ?? '',
+    cost?.currency ?? '',
+    sumOf(line.unpriced),
+  ];
+  return [month, workspace_id, workspace, connection, country, category, ...counts, ...money].map(cell).join(',');
+}
+
+/** A name that begins as a formula is one to a spreadsheet. */
+function cell(value: string | number): string {
+  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
