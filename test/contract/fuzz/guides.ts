@@ -55,9 +55,11 @@ async function routed(own: Tenant, { factories, simulator }: Stage['test']): Pro
 
 /** A cursor has two parts, and a filter names a number of the workspace. */
 function listQuery(query: Json, own: Tenant): Json {
-  const { before_id: beforeId, ...rest } = query;
+  // A list of states, which stands in the place of one.
+  const { before_id: beforeId, statuses, ...rest } = query;
   return {
     ...rest,
+    ...(statuses !== undefined && rest.status === undefined && { statuses: 'failed,outcome_unknown' }),
     ...(beforeId !== undefined && rest.before !== undefined && { before_id: beforeId }),
     ...(rest.connection_id !== undefined && { connection_id: own.connection.id }),
     // Of letters and digits alone.
