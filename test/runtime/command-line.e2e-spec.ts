@@ -294,14 +294,14 @@ describe('herald', () => {
 
   it('connection add names the address where no platform answers', async () => {
     const workspace = await json<{ id: string }>('workspace create --name Nowhere');
-    const add = `connection add --workspace ${workspace.id} --token - --phone-number-id 123456789012345 --waba-id 543210987654321`;
+    const add = `connection add --workspace ${workspace.id} --token - --phone-number-id 123456789012377 --waba-id 543210987654321`;
     const { code, stderr } = await runHerald(
       add.split(' '),
       { ...env, WHATSAPP_API_URL: 'http://127.0.0.1:1' },
       'token\n',
     );
     expect(code).toBe(1);
-    expect(stderr).toMatch(/could not be asked about the number 123456789012345 at http:\/\/127\.0\.0\.1:1 /);
+    expect(stderr).toMatch(/could not be asked about the number 123456789012377 at http:\/\/127\.0\.0\.1:1 /);
   });
 
   it('connection add finds the simulator of the service in its folder', async () => {
