@@ -198,18 +198,19 @@ describe('herald, as a new user calls it beside the running demo', () => {
     const of = async (filter: string) => {
       const headers = { authorization: `Bearer ${demo.api_key}` };
       const answer = await fetch(`${demo.base_url}/api/v1/messages?limit=1&${filter}`, { headers });
-      return ((await answer.json()) as { data: Record<string, string | object | null>[] }).data[0];
+      type Shown = { id: string; current?: object | null; revoked_at?: string | null };
+      return ((await answer.json()) as { data: Shown[] }).data[0];
     };
     const written = await runHerald(['simulate', 'inbound', '--text', 'A table at seven?', '--json'], env);
     const wamid = `meta_message_id=${encodeURIComponent((JSON.parse(written.stdout) as { id: string }).id)}`;
     const { id } = await waitFor(() => of(wamid));
-    const edited = await runHerald(['simulate', 'inbound', '--edit', String(id), '--text', 'At eight!'], env);
+    const edited = await runHerald(['simulate', 'inbound', '--edit', id, '--text', 'At eight!'], env);
     expect(edited).toMatchObject({ code: 0, stderr: '' });
     await waitFor(async () => JSON.stringify((await of(wamid))?.current).includes('At eight!'), { what: 'the edit' });
-    expect((await runHerald(['simulate', 'inbound', '--revoke', String(id)], env)).code).toBe(0);
-    await waitFor(async () => (await of(wamid))?.revoked_at != null, { what: 'the withdrawal' });
-    expect((await runHerald(['simulate', 'inbound', '--edit', String(id)], env)).code).toBe(2);
-    const sent = String((await of('source=api'))?.id);
+    expect((await runHerald(['simulate', 'inbound', '--revoke', id], env)).code).toBe(0);
+    await waitFor(async () => typeof (await of(wamid))?.revoked_at === 'string', { what: 'the withdrawal' });
+    expect((await runHerald(['simulate', 'inbound', '--edit', id], env)).code).toBe(2);
+    const sent = (await of('source=api'))?.id ?? '';
     const refused = await runHerald(['simulate', 'inbound', '--revoke', sent], env);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('was sent by you')]);
   }, 180_000);

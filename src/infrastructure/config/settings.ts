@@ -76,9 +76,7 @@ export const SETTINGS = {
     adminApi: flag('ADMIN_API', { default: true }).means(
       'Serve the admin API under /api/admin/v1. It takes operator keys only, of which none exists before `herald operator-key create`.',
     ),
-    mcp: flag('MCP', { default: true }).means(
-      'Serve POST /mcp, the tools for agents (Model Context Protocol); each call needs an API key.',
-    ),
+    mcp: flag('MCP', { default: true }).means('Serve POST /mcp, the tools of agents (Model Context Protocol).'),
     mcpRecipients: oneOf('MCP_RECIPIENTS', ['any', 'window'], { default: 'any' }).means(
       'To whom agents may send: any, or window: only who wrote within the last 24 hours.',
     ),

@@ -118,7 +118,7 @@ export class McpService {
   /** In the order in which they are listed. Their schemas are compiled once. */
   private toolsWith({ fromJsonSchema }: Sdk): Tool[] {
     const ofRoutes = readTools().map((tool): Tool => {
-      const inputSchema = fromJsonSchema<Record<string, unknown>>(tool.inputSchema);
+      const inputSchema = fromJsonSchema<RouteInput>(tool.inputSchema);
       const { name, title, description, kind, scope } = tool;
       const shape = { title, description, inputSchema, annotations: ANNOTATIONS[kind] };
       return {
@@ -198,6 +198,9 @@ interface Tool {
   register(server: McpServer, caller: ToolCaller): void;
 }
 
+/** Values of parameters: nothing else is in the schemas of `mcp-tools.json`. */
+type RouteInput = Readonly<Record<string, string | number | boolean | undefined>>;
+
 interface RouteCall {
   method: string;
   /** Below /api/v1. */
@@ -210,7 +213,7 @@ function readTools(): ToolOfRoute[] {
   return JSON.parse(readFileSync(new URL('mcp-tools.json', import.meta.url), 'utf8')) as ToolOfRoute[];
 }
 
-function routeCall({ method, path, query }: ToolOfRoute, input: Record<string, unknown>): RouteCall {
+function routeCall({ method, path, query }: ToolOfRoute, input: RouteInput): RouteCall {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(input[name])));
   const search = new URLSearchParams();
   for (const name of query) if (input[name] !== undefined) search.set(name, String(input[name]));
