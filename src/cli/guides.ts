@@ -93,6 +93,18 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     ],
     notes: 'The new key has the name, the scopes and the expiry of the old one.',
   },
+  'operator-key create': {
+    examples: [
+      'herald operator-key create --name console --scopes all',
+      'herald operator-key create --name support --scopes workspaces:read,usage:read --workspaces <id>,<id> --expires-in 30d',
+    ],
+    notes: 'Only a hash of the key is stored. Without --workspaces it is for all workspaces, and may make new ones.',
+  },
+  'operator-key list': { examples: ['herald operator-key list', 'herald operator-key list --json'] },
+  'operator-key revoke': { examples: ['herald operator-key revoke <key-id>'] },
+  'operator-key rotate': {
+    examples: ['herald operator-key rotate <key-id>', 'herald operator-key rotate <key-id> --overlap 0s'],
+  },
   'connection add': {
     examples: [
       [

@@ -65,13 +65,13 @@ describe('without a free connection', () => {
     expect(small.logged.filter((line) => line.includes('SERVICE_UNAVAILABLE'))).toEqual([]);
     // Whatever the answer to the write is, it comes from the handler that read it.
     expect(await statusOf('POST', '/no-such-thing')).toBe(404);
-    expect(await statusOf('POST', '/platform/whatsapp/webhook')).toBe(405);
+    expect(await statusOf('POST', '/platform/whatsapp/webhook')).toBe(404);
   });
 
   it('writes next, notifications last, health and metrics never; and all is well once it is over', async () => {
     await exhaust(2 * LIMIT);
     await refuses('POST', '/no-such-thing');
-    expect(await statusOf('POST', '/platform/whatsapp/webhook')).toBe(405);
+    expect(await statusOf('POST', '/platform/whatsapp/webhook')).toBe(404);
     await exhaust(4 * LIMIT);
     await refuses('POST', '/platform/whatsapp/webhook');
     expect(await statusOf('GET', '/health/live')).toBe(200);
@@ -84,7 +84,7 @@ describe('without a free connection', () => {
     for (const client of taken) client.release();
     taken = [];
     await waitFor(async () => (await probe('GET', '/things')).status === 200);
-    expect(await statusOf('POST', '/platform/whatsapp/webhook')).toBe(405);
+    expect(await statusOf('POST', '/platform/whatsapp/webhook')).toBe(404);
     expect(small.logged.filter((line) => line.includes('overloaded, requests are refused'))).not.toHaveLength(0);
   });
 

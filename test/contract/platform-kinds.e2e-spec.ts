@@ -36,7 +36,7 @@ function refusalOf(body: Body): string | null {
 
 /** With ids of files as the platform gives them. */
 function placed(body: Body): Body {
-  const { media_object_id: _file, recipient: _user, ...given } = body;
+  const { media_object_id: _file, recipient: _user, conversation_id: _conversation, ...given } = body;
   const { interactive, ...rest } = withCardsAlike(given);
   const addressed = { ...rest, to: '15550100001', connection_id: '01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f' };
   return interactive === undefined ? addressed : { ...addressed, interactive: withFiles(interactive as Body) };

@@ -73,7 +73,7 @@ export class ApiClient {
   }
 
   private urlOf(path: string): string {
-    const isOfApi = !/^\/(api|health|metrics|docs|openapi|postman|platform|media\/[^/]+\/content)(\/|\.|$|\?)/.test(
+    const isOfApi = !/^\/(api|health|metrics|docs|openapi|postman|platform|mcp|media\/[^/]+\/content)(\/|\.|$|\?)/.test(
       path,
     );
     return `${this.baseUrl}${isOfApi ? '/api/v1' : ''}${path}`;

@@ -11,6 +11,7 @@ import { otpApp } from '../otp/fixture.js';
 import type { ApiClient } from '../support/api-client.js';
 import { idAt, insertMessage, type MessageSpec } from '../support/message-factory.js';
 import { countUsage } from '../support/count-usage.js';
+import { runs } from '../support/runs.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -238,7 +239,7 @@ describe('GET /usage', () => {
           expect(only(totals)).toEqual(counted);
         }
       }),
-      { numRuns: 3 * Number(process.env.FUZZ_SCALE ?? 1), endOnFailure: true, examples: [[FAILED_AFTER_SENT]] },
+      { numRuns: runs(3), endOnFailure: true, examples: [[FAILED_AFTER_SENT]] },
     );
   }, 300_000);
 

@@ -321,6 +321,7 @@ describe('an event', () => {
         standby: false,
         source: 'customer',
       },
+      conversation_id: row.conversation_id,
       owner: 'you',
       owner_role: null,
       contact: { phone: '5511988887777', user_id: 'BR.7', name: 'Ana' },
