@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Component, lazy, type ReactNode, Suspense, useCallback, useContext, useEffect, useState } from 'react';
 import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
+import { AgentDialog } from './agent.tsx';
 import { KeysDialog } from './keys-dialog.tsx';
 import { LinkQuestion, openLink, takeLinkKey } from './link.tsx';
 import { useLiveConnection, useLiveState } from './live.ts';
@@ -166,7 +167,7 @@ function Shell({ signedIn }: { signedIn: SignedIn }) {
             <span className="wide">Phone</span>
           </button>
         )}
-        <button type="button" className="button quiet wide" aria-label="Keys" onClick={() => setHelping(true)}>
+        <button type="button" className="button quiet wide" aria-label="Shortcuts" onClick={() => setHelping(true)}>
           ?
         </button>
         <a className="button quiet wide" href="/docs">
@@ -341,11 +342,13 @@ function Connection() {
 function KeySwitch() {
   const { keys, active } = useSession();
   const [adding, setAdding] = useState(false);
+  const [connecting, setConnecting] = useState(false);
   const [location, navigate] = useLocation();
   const current = keys[active];
   if (current === undefined) return null;
   const choose = (value: string): void => {
     if (value === 'add') setAdding(true);
+    else if (value === 'agent') setConnecting(true);
     else if (value === 'out') session.remove(current.key, null);
     else {
       const scopes = keys[Number(value)]?.facts.scopes ?? [];
@@ -368,10 +371,12 @@ function KeySwitch() {
             </option>
           ))}
           <option value="add">Add a key …</option>
+          {current.facts.otp_project === null && <option value="agent">Connect an agent …</option>}
           <option value="out">Sign out</option>
         </select>
       </label>
       {adding && <SignIn demoKey={null} onDone={() => setAdding(false)} />}
+      {connecting && <AgentDialog scopes={current.facts.scopes} onClose={() => setConnecting(false)} />}
     </>
   );
 }

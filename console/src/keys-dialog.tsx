@@ -14,7 +14,7 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
 /** What the keys do while no field has the focus. */
 export function KeysDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Shortcuts" onClose={onClose}>
       <dl className="facts keys">
         {KEYS.map(([keys, what]) => (
           <div key={what}>

@@ -235,7 +235,7 @@ describeConsole('words and states of the console', (rig) => {
     () =>
       rig.visitEach(async (page) => {
         await open(page, '/messages');
-        const dialog = page.getByRole('dialog', { name: 'Keys' });
+        const dialog = page.getByRole('dialog', { name: 'Shortcuts' });
         await page.getByLabel('Search messages').press('?');
         expect(await page.getByLabel('Search messages').inputValue()).toBe('?');
         expect(await dialog.count()).toBe(0);
@@ -246,6 +246,21 @@ describeConsole('words and states of the console', (rig) => {
         await rig.expectAccessible(page);
         await page.keyboard.press('Escape');
         await dialog.waitFor({ state: 'detached' });
+      }),
+    3 * PATIENCE_MS,
+  );
+
+  it(
+    'shows how to connect an agent',
+    () =>
+      rig.visitEach(async (page) => {
+        await open(page, '/messages');
+        await page.getByLabel('Key').selectOption('agent');
+        const dialog = page.getByRole('dialog', { name: 'Connect an agent' });
+        await dialog.getByText('/mcp --header').waitFor();
+        await dialog.getByLabel('Client').selectOption('Cursor');
+        await dialog.getByText('mcpServers').waitFor();
+        await rig.expectAccessible(page);
       }),
     3 * PATIENCE_MS,
   );
