@@ -29,7 +29,7 @@ export class PutTagRequest {
   paused?: boolean;
 
   /** No message goes before this time. One with a later `send_at` keeps that. null: none. Fixed once the tag has started. */
-  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: TIME })
+  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, example: null })
   @ValidateIf((request: PutTagRequest) => request.start_at !== undefined && request.start_at !== null)
   @ValidateBy({
     name: 'format',
