@@ -49,14 +49,18 @@ function filtersOf({ own, file, event }: Filled): Record<string, Filters> {
       from: [recipientNumber(2), own.phoneNumber],
       recipient: [userId(1)],
     },
-    // Behind a place it looks at 5,200 messages and at each of their conversations: as many as these tables have or more.
+    // Behind a place, as `until` is one, it looks at 5,200 messages and at each of their conversations: as many as these tables have or more.
     conversations_list: {
       connection_id: [own.id],
       to: [recipientNumber(1)],
       recipient: [userId(1)],
       unread: ['true', 'false'],
       since: [ago(0.7)],
-      until: [ago(0.12)],
+      until: [new Date(Date.now() + 86_400_000).toISOString()],
+      waiting: ['true'],
+      closed: ['false'],
+      assignee: ['nora'],
+      search: ['nothing that begins so', recipientNumber(1)],
     },
     events_list: { types: ['message.received', 'template.category.updated'] },
     media_list: {
@@ -95,6 +99,7 @@ function filtersOf({ own, file, event }: Filled): Record<string, Filters> {
       timezone: ['Asia/Kathmandu'],
       group_by: ['connection', 'country'],
       connection: [own.id],
+      connection_id: [own.id],
       type: ['text'],
       template: ['news'],
       category: ['utility'],

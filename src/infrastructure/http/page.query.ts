@@ -82,6 +82,12 @@ export function cursorOf({ before, before_id: beforeId }: Pick<PageQuery, 'befor
   return { before: before === undefined ? null : new Date(before), beforeId: beforeId?.toLowerCase() ?? null };
 }
 
+/** `until` is where the first page begins, so that an index leads there. */
+export function beginningAt<F extends ListCursor & Pick<Period, 'until'>>(filter: F): F {
+  const { before, until } = filter;
+  return until === null || (before !== null && before < until) ? filter : { ...filter, before: until, beforeId: null };
+}
+
 function timeMessage(name: string, given: string): string {
   // In a query an unescaped + means a space.
   const plus = isDateTime(given.replace(' ', '+')) ? ' Escape the + of the zone as %2B.' : '';

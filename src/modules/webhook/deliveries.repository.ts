@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../common/ids.js';
-import type { ListCursor, Period } from '../../infrastructure/http/page.query.js';
+import { beginningAt, type ListCursor, type Period } from '../../infrastructure/http/page.query.js';
 import { Database } from '../../infrastructure/database/database.js';
 import type { TraceContext } from '../../infrastructure/operations/tracing.js';
 import type { DeliveryResponse, QueuedEventData } from './dto/webhook.dto.js';
@@ -45,10 +45,15 @@ export class DeliveriesRepository {
       eventId?: string | undefined;
     },
   ): Promise<DeliveryResponse[]> {
-    const { limit, before = null, beforeId = null, since = null, until = null, status, eventType, eventId } = filter;
+    const { limit, since = null, until = null, status, eventType, eventId } = filter;
+    const { before, beforeId } = beginningAt({
+      before: filter.before ?? null,
+      beforeId: filter.beforeId ?? null,
+      until,
+    });
     const types = eventType === undefined ? EVENT_TYPES : [eventType];
     const statuses = status === undefined ? DELIVERY_STATUSES : [status];
-    const params: unknown[] = [organizationId, endpointId, types, statuses, before, beforeId, limit, since, until];
+    const params: unknown[] = [organizationId, endpointId, types, statuses, before, beforeId, limit, since];
     if (eventId === undefined) return this.database.query<DeliveryResponse>(LIST, params);
     return this.database.query<DeliveryResponse>(LIST_OF_EVENT, [...params, eventId]);
   }
@@ -130,7 +135,7 @@ from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id and e.de
 left join webhook_event v on v.id = d.event_id and v.organization_id = d.organization_id
 where d.organization_id = $1 and d.id = $2`;
 
-const IN_PERIOD = `created_at >= coalesce($8::timestamptz, '-infinity') and created_at < coalesce($9::timestamptz, 'infinity')`;
+const IN_PERIOD = `created_at >= coalesce($8::timestamptz, '-infinity')`;
 
 // One walk of the index for each kind and state, merged: a page costs the same whatever is filtered.
 const LIST = `
@@ -147,7 +152,7 @@ order by d.created_at desc, d.id desc limit $7`;
 const LIST_OF_EVENT = `
 select ${COLUMNS} from webhook_delivery d
 where organization_id = $1 and endpoint_id = $2 and event_type = any($3) and status = any($4)
-  and event_id = $10 and id >= ${firstAttemptOf('$10')} and ${IN_PERIOD}
+  and event_id = $9 and id >= ${firstAttemptOf('$9')} and ${IN_PERIOD}
   and (created_at, id) < (coalesce($5::timestamptz, 'infinity'), coalesce($6::uuid, '${FIRST_ID}'))
 order by created_at desc, id desc limit $7`;
 

@@ -73,6 +73,7 @@ function usageQuery({ since: _since, until: _until, ...rest }: Json, own: Tenant
     ...rest,
     ...(rest.timezone !== undefined && { timezone: 'Asia/Kathmandu' }),
     ...(rest.connection !== undefined && { connection: own.connection.id }),
+    ...(rest.connection_id !== undefined && { connection_id: own.connection.id }),
   };
 }
 

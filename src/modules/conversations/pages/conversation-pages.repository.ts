@@ -1,6 +1,7 @@
 import { isOnlyFormer } from '../contacts/recipient.types.js';
 import { previousOf } from '../conversations.types.js';
 import { Injectable } from '@nestjs/common';
+import { beginningAt } from '../../../infrastructure/http/page.query.js';
 import { FIRST_ID } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
@@ -215,12 +216,6 @@ interface ConversationPage {
 interface Places {
   places: Place[];
   next: Place | null;
-}
-
-/** `until` is where the first page begins. */
-function beginningAt(filter: ConversationFilter): ConversationFilter {
-  const { before, until } = filter;
-  return until === null || (before !== null && before < until) ? filter : { ...filter, before: until, beforeId: null };
 }
 
 function pageOf(found: readonly Place[], limit: number): Places {
