@@ -68,7 +68,8 @@ function callOf(operation: Operation, method: string, path: string, publicUrl: s
     parameters
       .filter((parameter) => parameter.in === place && (all || parameter.required === true))
       .map((parameter) => [parameter.name, exampleOf(parameter) ?? parameter.name]);
-  const pathParameters = named('path', true);
+  // As the path has them, which is the order of the client's arguments.
+  const pathParameters = named('path', true).sort(([a], [b]) => path.indexOf(`{${a}}`) - path.indexOf(`{${b}}`));
   const query = Object.fromEntries(named('query', false));
   const filled = pathParameters.reduce(
     (text, [name, value]) => text.replace(`{${name}}`, encodeURIComponent(value)),
