@@ -4521,7 +4521,7 @@ export interface components {
             /**
              * Format: date-time
              * @description No message goes before this time. One with a later `send_at` keeps that. null: none. Fixed once the tag has started.
-             * @example 2026-11-21T08:00:00.125Z
+             * @example null
              */
             start_at?: string | null;
         };
@@ -10990,7 +10990,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "paused": true,
-                 *       "start_at": "2026-11-21T08:00:00.125Z",
+                 *       "start_at": null,
                  *       "messages_per_minute": 600
                  *     }
                  */
