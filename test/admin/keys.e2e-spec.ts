@@ -56,6 +56,28 @@ describe('keys of a workspace over the admin API', () => {
     expect(kept.body.data).toMatchObject({ name: 'b', scopes: ['media:read'] });
   });
 
+  it('keep a change that is made at the same time as another', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { id } = (await api.post(keys, { name: 'a', scopes: ['messages:read', 'messages:write'] })).body.data;
+      const answers = await Promise.all([
+        api.call('PATCH', `${keys}/${id}`, { scopes: ['messages:read'] }),
+        api.call('PATCH', `${keys}/${id}`, { name: 'b' }),
+        api.post(`${keys}/${id}/rotate`, { overlap_seconds: 3_600 }),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 201]);
+      const listed = await api.get<{ data: { id: string }[] }>(`${keys}?limit=100`);
+      expect(listed.body.data.find((key) => key.id === id)).toMatchObject({
+        name: 'b',
+        scopes: ['messages:read'],
+        expires_at: expect.any(String),
+      });
+    }
+  });
+
+  it('with an id that is none are 404', async () => {
+    for (const id of ['%00', 'a', "'"]) expect((await api.call('DELETE', `${keys}/${id}`)).status).toBe(404);
+  });
+
   it('are rotated with an overlap, and revoked', async () => {
     const old = (await api.post(keys, { name: 'a', scopes: ['messages:read'] })).body.data;
     const fresh = await api.post(`${keys}/${old.id}/rotate`, { overlap_seconds: 60 });

@@ -209,6 +209,11 @@ describe('workspaces over the admin API', () => {
       const made = await limited.post('/workspaces', { name: 'More' });
       expect([made.status, made.body.error.code]).toEqual([403, 'OPERATOR_KEY_LIMITED']);
       expect((await limited.get(`/workspaces/${own[1].id}`)).status).toBe(200);
+      // By it a product finds its customers: neither another's nor a free one.
+      for (const external_id of [foreign.external_id, randomUUID(), null]) {
+        const named = await limited.call('PATCH', `/workspaces/${own[1].id}`, { external_id });
+        expect([named.status, named.body.error.code]).toEqual([403, 'WORKSPACE_EXTERNAL_ID_FIXED']);
+      }
     });
   });
 });

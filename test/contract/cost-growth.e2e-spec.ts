@@ -141,7 +141,9 @@ const COUNTS = new Set(['tags_get']);
  * messages the planner may read all at once, which is less.
  */
 const isLookedAtOneByOne = (a: string, b: string): boolean =>
-  [a, b].includes('failure_category') && ['source', 'tag', 'media_object_id'].some((name) => [a, b].includes(name));
+  // Up to 5,200 messages of customers.
+  ([a, b].includes('waiting') && ['connection_id', 'unread'].some((name) => [a, b].includes(name))) ||
+  ([a, b].includes('failure_category') && ['source', 'tag', 'media_object_id'].some((name) => [a, b].includes(name)));
 
 /** Only one of them may be given. */
 const isRefused = (a: string, b: string): boolean => [a, b].every((name) => ['status', 'statuses'].includes(name));

@@ -270,6 +270,16 @@ describe('POST /mcp', () => {
     expect([differs.status, await differs.json()]).toMatchObject([400, { error: { code: -32_020 } }]);
   });
 
+  it('takes one message a request, and no path that leads elsewhere', async () => {
+    const batch = await test.api.as(sender.key.text).post('/mcp', [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }]);
+    expect([batch.status, batch.body.error.code]).toEqual([400, 'INVALID_REQUEST']);
+    const client = await connect(sender.key.text);
+    for (const tag of ['.', '..', '../messages']) {
+      const answer = await call(client, 'get_tag', { tag });
+      expect(answer).toMatchObject({ isError: true, structuredContent: { error: { code: 'TAG_NOT_FOUND' } } });
+    }
+  });
+
   it.each(['GET', 'DELETE'])('has no sessions: %s is 405', async (method) => {
     const answer = await fetch(`${test.baseUrl}/mcp`, { method });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);

@@ -199,6 +199,23 @@ describe('PUT /tags/{tag}', () => {
     expect([answer.status, answer.body.error.details?.[0]?.field]).toEqual([400, field]);
   });
 
+  it('409 for one tag more that holds messages back than a workspace may have; the others stay', async () => {
+    const other = await sendingWorkspace(test);
+    await test.database.execute(
+      `insert into message_tag (organization_id, tag, paused) select $1, 'held-' || n, true from generate_series(1, 1000) as n`,
+      [other.organizationId],
+    );
+    const more = await other.api.request({ method: 'PUT', path: '/tags/more', body: { paused: true } });
+    expect([more.status, more.body.error.code]).toEqual([409, 'TAG_LIMIT_REACHED']);
+    expect((await other.api.get('/tags/more')).status).toBe(404);
+    const plain = await other.api.request({ method: 'PUT', path: '/tags/more', body: {} });
+    expect(plain.status).toBe(200);
+    expect((await other.api.request({ method: 'PUT', path: '/tags/held-1', body: { paused: false } })).status).toBe(
+      200,
+    );
+    expect((await other.api.request({ method: 'PUT', path: '/tags/more', body: { paused: true } })).status).toBe(200);
+  });
+
   it('400 for a name that is none, 403 for a key that may not write', async () => {
     expect((await put({}, 'a%20b')).status).toBe(400);
     const { organizationId } = workspace;

@@ -1329,6 +1329,22 @@ export interface components {
             };
         };
         /**
+         * @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+         *     - [`WORKSPACE_EXTERNAL_ID_FIXED`](/docs/errors#WORKSPACE_EXTERNAL_ID_FIXED): An operator key that is limited to some workspaces changes an `external_id`.
+         */
+        Refused403_SCOPE_REQUIRED_WORKSPACE_EXTERNAL_ID_FIXED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
          * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
          *     - [`WORKSPACE_NOT_FOUND`](/docs/errors#WORKSPACE_NOT_FOUND): The workspace does not exist, was deleted, or is none of those to which the operator key is limited.
          */
@@ -2458,7 +2474,7 @@ export interface operations {
             };
             400: components["responses"]["Refused400_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
-            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED_WORKSPACE_EXTERNAL_ID_FIXED"];
             404: components["responses"]["Refused404_WORKSPACE_NOT_FOUND"];
             409: components["responses"]["Refused409_workspacesAdmin_change"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
@@ -3435,5 +3451,6 @@ export type ErrorCode =
   | 'SPEND_LIMIT_NEEDS_PRICES'
   | 'UNSUPPORTED_CONTENT_TYPE'
   | 'WORKSPACE_DELETING'
+  | 'WORKSPACE_EXTERNAL_ID_FIXED'
   | 'WORKSPACE_EXTERNAL_ID_TAKEN'
   | 'WORKSPACE_NOT_FOUND';

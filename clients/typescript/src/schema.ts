@@ -7574,8 +7574,11 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`TAG_STARTED`](/docs/errors#TAG_STARTED): PUT /tags/{tag} has another `start_at` than the tag, which was started or has got its first message without one. */
-        Refused409_TAG_STARTED: {
+        /**
+         * @description - [`TAG_LIMIT_REACHED`](/docs/errors#TAG_LIMIT_REACHED): PUT /tags/{tag} would pause, stage or pace one more tag than a workspace may have so.
+         *     - [`TAG_STARTED`](/docs/errors#TAG_STARTED): PUT /tags/{tag} has another `start_at` than the tag, which was started or has got its first message without one.
+         */
+        Refused409_TAG_LIMIT_REACHED_TAG_STARTED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -11050,7 +11053,7 @@ export interface operations {
             400: components["responses"]["Refused400_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
-            409: components["responses"]["Refused409_TAG_STARTED"];
+            409: components["responses"]["Refused409_TAG_LIMIT_REACHED_TAG_STARTED"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
@@ -12824,6 +12827,7 @@ export type ErrorCode =
   | 'SERVICE_WINDOW_CLOSED'
   | 'SPEND_LIMIT_REACHED'
   | 'SUBSCRIPTION_REQUIRED'
+  | 'TAG_LIMIT_REACHED'
   | 'TAG_NOT_FOUND'
   | 'TAG_STARTED'
   | 'TEMPLATE_NOT_APPROVED'

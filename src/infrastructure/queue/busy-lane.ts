@@ -71,7 +71,7 @@ export class BusyLane {
     this.giveBackAt = Infinity;
   }
 
-  /** What is to be written of it when it is released; null where this process does not own it. */
+  /** What is to be written of it when it is released; null where no claim was made since the last release; else it may own it. */
   toRelease(now: number): { laneKey: string; pace: LanePace; unusedRows: number } | null {
     const { key: laneKey, pace, bucket, mustRelease } = this;
     return pace === null || !mustRelease ? null : { laneKey, pace, unusedRows: bucket?.level(now) ?? 0 };

@@ -221,11 +221,13 @@ export class LaneClaims<T> {
       lane.mustRelease = true;
     }
     const startedAt = clock.monotonic();
+    // A rejection is of all lanes, an error in the answer of one.
     const claimed = await this.ask(requests, withinMs).catch(errorOf);
     this.reserved -= reserved;
     if (claimed instanceof Error && chosen.length > 1 && isOutOfTime(claimed)) {
       for (const { lane } of chosen) this.alone.set(lane.key, 'suspect');
       this.aloneWaiting.push(...chosen);
+      // A stop has answered those that waited then.
       if (this.isStopped) this.stop();
       return;
     }

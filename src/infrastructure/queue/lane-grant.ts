@@ -94,6 +94,8 @@ const UNUSED_ROWS = `a.rate * greatest(0, extract(epoch from
  * | another process; or the lane has no row, or is locked  | no grant                                       | no      |
  * | any of the first four, but the lane is paused          | 0                                              | no      |
  *
+ * A paused lane without an owner stays without one. Two keys with the same `hashtext` cost each other a `denied`, and nothing else.
+ *
  * Every grant needs the lane's advisory lock, which lasts as long as the claim. So a claim that outlasts the life of its process does not
  * run beside that of the next owner, and a lane is not taken while it runs.
  *

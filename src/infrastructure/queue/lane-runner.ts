@@ -172,7 +172,7 @@ export class LaneRunner<T> {
    * | `failed`          | in 1 s, whatever wakes it                                              | not warm                                  |
    * | `give_back`       | none                                                                   | at once, woken or not                     |
    *
-   * A lane is warm for three seconds after a row or a wake of this process. `isWoken` is cleared when a claim begins.
+   * A lane is warm for three seconds after a row or a wake of this process. `isWoken` is cleared where a claim follows.
    */
   private async drain(lane: BusyLane): Promise<'quiet' | 'give_back'> {
     let pollMs = MIN_POLL_MS;

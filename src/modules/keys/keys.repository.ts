@@ -54,6 +54,11 @@ export class ApiKeysRepository {
     return this.table.findOneBy({ id });
   }
 
+  /** The same, in a transaction that changes it: another one waits. */
+  lock(id: string): Promise<ApiKey | null> {
+    return this.table.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } });
+  }
+
   /** Oldest first. */
   list(organizationId: string): Promise<ApiKey[]> {
     return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } });

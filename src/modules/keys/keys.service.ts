@@ -155,7 +155,8 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
    */
   change(organizationId: string, id: string, change: KeyChange): Promise<ApiKey> {
     return this.database.transaction(async () => {
-      const key = await this.getOf(organizationId, id);
+      await this.getOf(organizationId, id);
+      const key = await this.locked(id);
       if (key.revokedAt !== null) throw keysErrors.KEY_ENDED();
       const { name = key.name, scopes = key.scopes, expiresAt = key.expiresAt } = change;
       requireFitting(scopes, key.otpProjectId !== null);
@@ -174,6 +175,12 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     return key;
   }
 
+  private async locked(id: string): Promise<ApiKey> {
+    const key = await this.keys.lock(id);
+    if (key === null) throw new Error(`there is no API key ${id}`);
+    return key;
+  }
+
   /**
    * Ends a key: every process refuses it within five seconds, mostly at once. Revoking it again changes nothing.
    *
@@ -181,7 +188,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
    */
   revoke(id: string): Promise<ApiKey> {
     return this.database.transaction(async () => {
-      const { organizationId, revokedAt } = await this.getById(id);
+      const { organizationId, revokedAt } = await this.locked(id);
       await this.keys.revoke(id);
       if (revokedAt === null) await this.audit.record({ action: 'key.revoked', organizationId, target: id });
       await this.invalidation.publish(KEY_CHANGED, id);
@@ -202,7 +209,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
    */
   rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS): Promise<IssuedApiKey> {
     return this.database.transaction(async () => {
-      const old = await this.getById(id);
+      const old = await this.locked(id);
       if (old.revokedAt !== null) throw keysErrors.KEY_ENDED();
       const otpProject = await this.otpProjectOf(id);
       const { organizationId, name, scopes } = old;

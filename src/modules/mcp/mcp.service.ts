@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import type { CallToolResult, McpHttpHandler, McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
-import { commonErrors } from '../../common/common.errors.js';
+import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { heraldVersion } from '../../common/version.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { API_PREFIX } from '../../infrastructure/http/api-version.js';
@@ -62,11 +62,12 @@ export class McpService {
 
   /**
    * @param signal aborted when the client goes away.
-   * @throws ROUTE_NOT_FOUND (404), MCP_ORIGIN_REFUSED (403).
+   * @throws ROUTE_NOT_FOUND (404), MCP_ORIGIN_REFUSED (403), INVALID_REQUEST (400) for a batch.
    */
   async answer(req: AuthenticatedRequest, body: unknown, signal: AbortSignal): Promise<Response> {
     if (!this.config.process.mcp) throw commonErrors.ROUTE_NOT_FOUND();
     this.requireOurs(req);
+    if (Array.isArray(body)) throw invalidField('', 'type', 'Send one message a request: the protocol has no batches.');
     const handler = await (this.handler ??= this.load());
     const headers = new Headers();
     for (const [name, value] of Object.entries(req.headers)) if (typeof value === 'string') headers.set(name, value);
@@ -214,7 +215,10 @@ function readTools(): ToolOfRoute[] {
 }
 
 function routeCall({ method, path, query }: ToolOfRoute, input: RouteInput): RouteCall {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(input[name])));
+  // A dot or two would lead out of the path; no id and no tag is one.
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) =>
+    encodeURIComponent(String(input[name]).replace(/^\.{1,2}$/, 'none')),
+  );
   const search = new URLSearchParams();
   for (const name of query) if (input[name] !== undefined) search.set(name, String(input[name]));
   return { method, path: search.size === 0 ? filled : `${filled}?${search.toString()}` };

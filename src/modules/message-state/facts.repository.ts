@@ -124,6 +124,7 @@ function fits(rows: Rows, parts: readonly Part[]): boolean {
   return PARTS.every((part) => rows[part].length === 0 || parts.includes(part));
 }
 
+/** What changes within the row of the queue alone is not looked at: an attempt changes with it (`queueAgain`, `openNext`). */
 function isChanged({ message, state, work, newAttempts, changedAttempts, body }: MessageCase): boolean {
   if (newAttempts.size > 0 || changedAttempts.size > 0 || body !== undefined) return true;
   const keys = Object.keys(state) as (keyof MessageState)[];
@@ -269,7 +270,7 @@ const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
     ${timeOf('w."retriedAt"')}
   from json_to_recordset(${$('queued')}) as w ${WORK_ROW} join message m on m.id = w.id order by m.created_at, m.id
 ), canceled_again as (
-  -- It comes back to a tag that was canceled meanwhile: that cancel goes on. Not of a retry, which is queued and due now.
+  -- It comes back to a tag that was canceled meanwhile: that cancel goes on. Not of a retry by hand, which is due when it is queued.
   update message_tag t set cancel_before = t.canceled_before
   from json_to_recordset(${$('queued')}) as w ${WORK_ROW} join message m on m.id = w.id
   where t.organization_id = m.organization_id and t.tag = m.tag and w."queuedAt" < w."newDueAt"

@@ -28,7 +28,8 @@ export class FactsService {
     const applied: Applied[] = [];
     const acts: object[] = [];
     let open = facts.map((fact, index) => ({ fact, index }));
-    // Once, but where a message leaves the queue and enters it again: its new row, behind what waits, is not the one that it had.
+    // Once, but where a message leaves the queue and enters it again: a case has one row of it, and would be written as one that stayed. So
+    // that fact, and the later ones of its message, are applied to what the first write left.
     while (open.length > 0) {
       const ids = [...new Set(open.map(({ fact }) => fact.messageId))].sort();
       const cases = await this.rows.read(ids, statements, among);

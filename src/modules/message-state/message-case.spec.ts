@@ -343,7 +343,7 @@ describe('an answer', () => {
       const made = run(PLACES['in flight again'], 'sent 1', name);
       expect([name, made.status]).toEqual([name, 'accepted']);
       expect(made.state).toMatchObject({ attemptId: 'attempt-1', attemptCount: 2, failureCategory: null });
-      expect(made.events).toMatchObject([{ from: 'queued', to: 'accepted', attempt: 1 }]);
+      expect(made.events).toMatchObject([{ from: 'processing', to: 'accepted', attempt: 1 }]);
     }
   });
 

@@ -129,7 +129,8 @@ export class MessageCase {
     const attempt = this.attemptOf(record.attemptId);
     if (attempt === null) return 'not_found';
     const { answer, event } = ANSWERS[record.status];
-    const isAwaited = this.counts(attempt) && nextStatus(this.status, 'outcome_accepted') !== null;
+    const { status: from } = this;
+    const isAwaited = this.counts(attempt) && (from === 'processing' || from === 'outcome_unknown');
     if (!isAwaited) return this.lateAnswer(attempt, record, answer);
     const other = this.acceptedOther(attempt.id);
     if (answer === 'deferred' || (answer === 'rejected' && other !== null)) {
@@ -138,7 +139,7 @@ export class MessageCase {
       // Also where it does not stay there: `endBy` ends a message that is in the queue.
       this.queueAgain(attempt, record);
       this.noteAnswer(attempt, record, answer);
-      return other === null ? 'recorded' : this.endBy(other);
+      return other === null ? 'recorded' : this.endBy(other, from);
     }
     this.noteAnswer(attempt, record, answer);
     const to = nextStatus(this.status, event) ?? this.status;
@@ -187,7 +188,7 @@ export class MessageCase {
     this.noteReport(attempt, report, failure);
     if (to !== null)
       this.move(to, at, attempt, failure === null ? NO_FAILURE : { ...failure, code: textOf(failure.code) });
-    // WhatsApp's id is that of the attempt that counts; before that is known, of another one that moved the message.
+    // `counts` by now: the move may have made this attempt the one. WhatsApp's id is that of the attempt that counts; before that is known, of another one that moved the message.
     const isShown = this.work === null && (this.counts(attempt) || (to !== null && this.state.metaMessageId === null));
     if (isShown && !this.isErased) this.state.metaMessageId = report.metaMessageId;
     // A price without a move is not kept while the message is in the queue: later reports have it again.
@@ -275,8 +276,8 @@ export class MessageCase {
   }
 
   /** Of another attempt that was accepted: the retry is redundant. */
-  private endBy(attempt: AttemptFacts): Result {
-    this.move('accepted', this.now, attempt, NO_FAILURE);
+  private endBy(attempt: AttemptFacts, from = this.status): Result {
+    this.move('accepted', this.now, attempt, NO_FAILURE, from);
     this.state.metaMessageId = attempt.metaMessageId;
     return 'retry_canceled';
   }
@@ -327,8 +328,14 @@ export class MessageCase {
     this.work = null;
   }
 
-  private move(to: OutboundStatus, time: number, attempt: AttemptFacts | null, failure: Failure): void {
-    const from = this.status;
+  /** @param from what the event says it was before: the last status that was stored. */
+  private move(
+    to: OutboundStatus,
+    time: number,
+    attempt: AttemptFacts | null,
+    failure: Failure,
+    from = this.status,
+  ): void {
     // WhatsApp reports whole seconds, so its time may lie before that of the state which it follows.
     const at = Math.max(time, this.latestAt());
     this.leaveQueue(attempt);

@@ -52,7 +52,7 @@ const described = (description: string): MethodDecorator =>
 const TagDocs = (): MethodDecorator =>
   applyDecorators(described('The `tag` with which the messages were sent.'), ApiErrors('TAG_NOT_FOUND'));
 const PutDocs = (): MethodDecorator =>
-  applyDecorators(described('The `tag` with which messages are sent.'), ApiErrors('TAG_STARTED'));
+  applyDecorators(described('The `tag` with which messages are sent.'), ApiErrors('TAG_STARTED', 'TAG_LIMIT_REACHED'));
 const ActionDocs = (): MethodDecorator =>
   applyDecorators(
     TagDocs(),

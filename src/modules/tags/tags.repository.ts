@@ -9,6 +9,7 @@ import { queueTakes } from '../message-state/message-state.types.js';
 import type { Fact } from '../message-state/facts.types.js';
 import { FactsService } from '../message-state/facts.service.js';
 import { ACTS, ASKED_AT, FIND, INSERT, LIST, NOTE, NOT_PAUSED, PAUSED, PUT, START } from './tag-rows.js';
+import { tagsErrors } from './tags.errors.js';
 import { KEPT_FAILURES, type TagAction, type TagKey, type TagPlan, type TagRow } from './tags.types.js';
 
 /** Rows that one statement moves. */
@@ -21,6 +22,9 @@ const RETRIES = 250;
 /** Tags of which one turn of a workspace may do a step. */
 export const TAGS_OF_TURN = 100;
 const NOT_RETRIED = `('${KEPT_FAILURES.join("', '")}')`;
+
+/** Tags of a workspace that hold messages back, by a pause, a start to come or a pace; a tag may count twice. */
+const MAX_HELD = 1_000;
 
 /** A pace of which nothing was used frees at most what it allows in so long; one message where that is less. */
 const UNUSED_PACE_SECONDS = 2;
@@ -82,6 +86,7 @@ export class TagsRepository {
    * Makes a tag, or changes one; what the plan leaves out stays as it is.
    *
    * @returns null where it has started, and is given another time to start.
+   * @throws TAG_LIMIT_REACHED (409): claims read all tags that hold messages back.
    */
   put({ organizationId, tag }: TagKey, { paused, startAt, messagesPerMinute }: TagPlan): Promise<TagRow | null> {
     return this.database.transaction(async () => {
@@ -97,7 +102,11 @@ export class TagsRepository {
       const action = isPaused === now.isPaused || made > 0 ? null : isPaused ? 'pause' : 'resume';
       const loses = now.messagesPerMinute !== null && pace === null;
       const params = [organizationId, tag, isPaused, start, pace, action, loses];
-      return this.database.row<TagRow & Record<string, unknown>>(PUT, params);
+      const row = await this.database.row<TagRow & Record<string, unknown>>(PUT, params);
+      const holds = isPaused || !row.isStarted || pace !== null;
+      if (holds && (await this.database.row<{ count: number }>(COUNT_HELD, [organizationId])).count > MAX_HELD)
+        throw tagsErrors.TAG_LIMIT_REACHED({ limit: MAX_HELD });
+      return row;
     });
   }
 
@@ -361,6 +370,12 @@ where ${IS_LATE}`;
 
 const ENDS = (action: TagAction): string =>
   `ended_at = case when t.action = '${action}' then clock_timestamp() else t.ended_at end`;
+
+const HOLDS_BACK = 'paused or cancel_before is not null or started_at is null';
+const COUNT_HELD = `
+select count(*)::integer as count from (
+  (select from message_tag where organization_id = $1 and (${HOLDS_BACK}) limit ${MAX_HELD + 1})
+  union all (select from message_tag where organization_id = $1 and messages_per_minute is not null limit ${MAX_HELD + 1})) as held`;
 
 const LOCK = 'select from message_tag where organization_id = $1 and tag = $2 for update';
 

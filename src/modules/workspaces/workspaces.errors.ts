@@ -19,6 +19,13 @@ export const workspacesErrors = defineErrors('workspaces', {
     when: 'The `external_id` is that of another workspace.',
     fix: 'Use the workspace that has it, or another `external_id`. An `Idempotency-Key` makes a repeat of POST safe.',
   }),
+  WORKSPACE_EXTERNAL_ID_FIXED: error({
+    kind: 'forbidden',
+    message:
+      'This operator key is limited to some workspaces, and an external_id concerns all; use a key without that limit.',
+    when: 'An operator key that is limited to some workspaces changes an `external_id`.',
+    fix: 'Change it with an operator key that was made without `--workspaces`.',
+  }),
   SPEND_LIMIT_NEEDS_PRICES: error({
     kind: 'conflict',
     message:

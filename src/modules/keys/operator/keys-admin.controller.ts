@@ -1,4 +1,4 @@
-import { Body, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Delete, Get, HttpCode, Param, Patch, type PipeTransform, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import { databaseClock } from '../../../common/clock.js';
 import { EXAMPLE_KEY_ID } from '../../../common/example-ids.js';
@@ -9,6 +9,7 @@ import { pageOf } from '../../../infrastructure/http/pagination.response.js';
 import { RequireOperatorScope } from '../../../infrastructure/http/route-policy.js';
 import { WorkspaceParam } from '../../workspaces/workspace-param.decorator.js';
 import type { Workspace } from '../../workspaces/workspaces.service.js';
+import { keysErrors } from '../keys.errors.js';
 import { ApiKeysService, type IssuedApiKey } from '../keys.service.js';
 import {
   ApiKeyListResponse,
@@ -20,6 +21,14 @@ import {
   SingleApiKeyResponse,
   SingleIssuedKeyResponse,
 } from './keys-admin.dto.js';
+
+/** What can be no id is none of a key. */
+const keyId: PipeTransform<string, string> = {
+  transform(text) {
+    if (!/^[0-9A-Za-z]{12}$/.test(text)) throw keysErrors.KEY_NOT_FOUND();
+    return text;
+  },
+};
 
 const KeyId = (): MethodDecorator =>
   ApiParam({ name: 'id', description: 'Id of the key, from the list.', example: EXAMPLE_KEY_ID });
@@ -77,7 +86,7 @@ export class KeysAdminController {
   @ApiErrors('KEY_NOT_FOUND', 'KEY_ENDED', 'KEY_SCOPES_MIXED')
   async change(
     @WorkspaceParam() workspace: Workspace,
-    @Param('id') id: string,
+    @Param('id', keyId) id: string,
     @Body() { name, scopes, expires_in: expiresIn }: ChangeKeyRequest,
   ): Promise<SingleApiKeyResponse> {
     const changed = await this.keys.change(workspace.id, id, {
@@ -102,7 +111,7 @@ export class KeysAdminController {
   @ApiErrors('KEY_NOT_FOUND', 'KEY_ENDED')
   async rotate(
     @WorkspaceParam() workspace: Workspace,
-    @Param('id') id: string,
+    @Param('id', keyId) id: string,
     @Body() { overlap_seconds: overlap }: RotateKeyRequest,
   ): Promise<SingleIssuedKeyResponse> {
     await this.keys.getOf(workspace.id, id);
@@ -121,7 +130,7 @@ export class KeysAdminController {
   @KeyId()
   @ApiOkResponse({ type: SingleApiKeyResponse, description: 'The key, which has ended.' })
   @ApiErrors('KEY_NOT_FOUND')
-  async revoke(@WorkspaceParam() workspace: Workspace, @Param('id') id: string): Promise<SingleApiKeyResponse> {
+  async revoke(@WorkspaceParam() workspace: Workspace, @Param('id', keyId) id: string): Promise<SingleApiKeyResponse> {
     await this.keys.getOf(workspace.id, id);
     return { data: ApiKeyResponse.of(await this.keys.revoke(id)) };
   }

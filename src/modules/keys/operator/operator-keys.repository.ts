@@ -46,15 +46,17 @@ export class OperatorKeysRepository {
     );
   }
 
-  /** Null where there is none. */
-  readStored(id: string): Promise<StoredOperatorKey | null> {
-    return this.database.find<StoredOperatorKey>(
+  /** One stored key an id, in the same order; null where there is none. */
+  async readStored(ids: readonly string[]): Promise<(StoredOperatorKey | null)[]> {
+    const rows = await this.database.query<StoredOperatorKey>(
       `select id, secret_hash as "secretHash", scopes, workspace_ids::text[] as "workspaceIds",
          revoked_at is not null as revoked,
          (extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"
-       from operator_key where id = $1`,
-      [id],
+       from operator_key where id = any($1::text[])`,
+      [ids],
     );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => byId.get(id) ?? null);
   }
 
   /** Sets the time of the last use, of each key once a minute at the most, whatever the number of processes. */

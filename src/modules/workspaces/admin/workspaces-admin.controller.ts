@@ -6,6 +6,7 @@ import { AdminController, CurrentOperator, Repeatable } from '../../../infrastru
 import { cursorOf } from '../../../infrastructure/http/page.query.js';
 import { pageOf } from '../../../infrastructure/http/pagination.response.js';
 import { RequireOperatorScope } from '../../../infrastructure/http/route-policy.js';
+import { workspacesErrors } from '../workspaces.errors.js';
 import { WorkspaceParam } from '../workspace-param.decorator.js';
 import { type Workspace, WorkspacesService } from '../workspaces.service.js';
 import {
@@ -80,11 +81,15 @@ export class WorkspacesAdminController {
   @Patch(':workspace_id')
   @RequireOperatorScope('workspaces:write')
   @ApiOkResponse({ type: SingleWorkspaceResponse, description: 'The workspace as it is now.' })
-  @ApiErrors('WORKSPACE_EXTERNAL_ID_TAKEN', 'SPEND_LIMIT_NEEDS_PRICES')
+  @ApiErrors('WORKSPACE_EXTERNAL_ID_FIXED', 'WORKSPACE_EXTERNAL_ID_TAKEN', 'SPEND_LIMIT_NEEDS_PRICES')
   async change(
+    @CurrentOperator() operator: Operator,
     @WorkspaceParam() { id }: Workspace,
     @Body() body: ChangeWorkspaceRequest,
   ): Promise<SingleWorkspaceResponse> {
+    // A product finds its customers by it: that of another workspace must not be taken, nor be found out.
+    if (body.external_id !== undefined && operator.workspaceIds !== null)
+      throw workspacesErrors.WORKSPACE_EXTERNAL_ID_FIXED();
     await this.workspaces.changeAll(id, {
       names: given({ name: body.name?.trim(), externalId: body.external_id }),
       limits: given({
