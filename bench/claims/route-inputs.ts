@@ -286,7 +286,7 @@ function upload(connectionId: string): FormData {
 /** $1 the workspace, $2 its first number. */
 const FILL = [
   `update message set tag = '${TAG}' where organization_id = $1 and direction = 'outbound' and $2::uuid is not null`,
-  `insert into message_tag (organization_id, tag, acted_at) select $1, '${TAG}', now() where $2::uuid is not null`,
+  `insert into message_tag (organization_id, tag, acted_at) select $1, '${TAG}', now() where $2::uuid is not null on conflict do nothing`,
   `update message_content set body = repeat('€', 4096), content = jsonb_build_object('body', repeat('€', 4096))
    where message_id in (select id from message where organization_id = $1 and $2::uuid is not null order by created_at desc limit 1000)`,
   `insert into opt_out (id, organization_id, source, category, active, since, said_at, phone, reason)

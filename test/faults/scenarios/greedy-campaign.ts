@@ -93,7 +93,8 @@ async function run({ postgres, quick, say }: FaultContext, scope: FaultContext['
   const idle = await beside('idle');
   await pool.query(
     `insert into message_tag (organization_id, tag, retry_before, acted_at)
-     select $1, 'small' || n, clock_timestamp(), clock_timestamp() - interval '1 minute' from generate_series(0, $2::integer - 1) as n`,
+     select $1, 'small' || n, clock_timestamp(), clock_timestamp() - interval '1 minute' from generate_series(0, $2::integer - 1) as n
+     on conflict (organization_id, tag) do update set retry_before = excluded.retry_before, acted_at = excluded.acted_at`,
     [greedy.organizationId, TAGS],
   );
   await ask(apis[0], greedy, 'POST', '/tags/large/retry');
@@ -151,7 +152,8 @@ async function act(
   else {
     // Held before they are there, so that none of them goes.
     await pool.query(
-      `insert into message_tag (organization_id, tag, paused, acted_at) values ($1, $2, true, clock_timestamp())`,
+      `insert into message_tag (organization_id, tag, paused, acted_at) values ($1, $2, true, clock_timestamp())
+       on conflict (organization_id, tag) do update set paused = true`,
       [connection.organizationId, tag],
     );
     await seedQueued(pool, connection, { count: SMALL, tag });
