@@ -118,3 +118,24 @@ export function decimalId(value: string): string {
   if (!/^\d{1,20}$/.test(value)) throw new InvalidSetting('must be made of digits, such as 670843887433847');
   return value;
 }
+
+/** As the specification of OpenTelemetry has it: `name=value,name=value`, percent-encoded. Never names the value. */
+export function pairs(value: string): Record<string, string> {
+  const read = (pair: string): [string, string] => {
+    const [name = '', ...rest] = pair.split('=');
+    if (name.trim() === '' || rest.length === 0)
+      throw new InvalidSetting('must be made of name=value, separated by commas');
+    try {
+      return [decodeURIComponent(name.trim()), decodeURIComponent(rest.join('=').trim())];
+    } catch {
+      throw new InvalidSetting('has a percent sign that encodes nothing; write %25');
+    }
+  };
+  return Object.fromEntries(words(value).map(read));
+}
+
+export function ratio(value: string): number {
+  const number = Number(value);
+  if (!(number >= 0 && number <= 1)) throw new InvalidSetting('must be from 0 to 1');
+  return number;
+}

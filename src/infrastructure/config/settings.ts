@@ -6,6 +6,8 @@ import {
   integer,
   InvalidSetting,
   oneOf,
+  pairs,
+  ratio,
   type Role,
   ROLES,
   type Setting,
@@ -458,27 +460,6 @@ function aliasSunset(value: string): Date {
   const day = new Date(/^\d{4}-\d{2}-\d{2}$/.test(value) ? `${value}T00:00:00Z` : Number.NaN);
   if (day.getTime() > Date.UTC(2026, 0, 1)) return day;
   throw new InvalidSetting('must be a day after 2026-01-01, such as 2027-12-31');
-}
-
-/** As the specification of OpenTelemetry has it: `name=value,name=value`, percent-encoded. Never names the value. */
-function pairs(value: string): Record<string, string> {
-  const read = (pair: string): [string, string] => {
-    const [name = '', ...rest] = pair.split('=');
-    if (name.trim() === '' || rest.length === 0)
-      throw new InvalidSetting('must be made of name=value, separated by commas');
-    try {
-      return [decodeURIComponent(name.trim()), decodeURIComponent(rest.join('=').trim())];
-    } catch {
-      throw new InvalidSetting('has a percent sign that encodes nothing; write %25');
-    }
-  };
-  return Object.fromEntries(words(value).map(read));
-}
-
-function ratio(value: string): number {
-  const number = Number(value);
-  if (!(number >= 0 && number <= 1)) throw new InvalidSetting('must be from 0 to 1');
-  return number;
 }
 
 /** An address to which paths are added, without a slash at its end. */
