@@ -1,17 +1,17 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type DragEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, dataOf, type Schemas } from './api.ts';
 import { type Line, linesOf, matchColumns, readTable, recipientColumn, type Table } from './campaign-file.ts';
 import { Findings, type Running, RunProgress } from './campaign-progress.tsx';
 import { NOTHING, type Progress, runLines } from './campaign-run.ts';
 import { numberText } from './campaign-parts.tsx';
-import type { MediaFile } from './media-file.tsx';
+import { FileDrop, type MediaFile } from './media-file.tsx';
 import { useConnections } from './messages.tsx';
 import { NoNumber, plusNumber } from './parts.tsx';
 import { BLANK, contentOf, type Draft, FileChooser, headerFormat, keyOf, variablesOf } from './send-content.tsx';
 import { useCan, useSession } from './session.ts';
-import { Empty, Icon, Problem, Skeleton } from './ui.tsx';
+import { Empty, Problem, Skeleton } from './ui.tsx';
 
 type Template = Schemas['TemplateResponse'];
 type When = 'now' | 'paused' | 'at';
@@ -141,7 +141,7 @@ function CampaignForm({ connections, onBack }: FormProps) {
       {template !== null && (
         <section className="card" aria-label="To whom">
           <h2>2. To whom</h2>
-          <FileDrop name={table?.name ?? null} onTable={(name, read) => setTable({ name, table: read })} />
+          <TableDrop name={table?.name ?? null} onTable={(name, read) => setTable({ name, table: read })} />
           {table !== null && (
             <Recipients
               key={`${template.id} ${table.name}`}
@@ -160,9 +160,8 @@ function CampaignForm({ connections, onBack }: FormProps) {
   );
 }
 
-function FileDrop({ name, onTable }: { name: string | null; onTable: (name: string, table: Table) => void }) {
+function TableDrop({ name, onTable }: { name: string | null; onTable: (name: string, table: Table) => void }) {
   const [error, setError] = useState<string | null>(null);
-  const [isOver, setOver] = useState(false);
   const read = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
     setError(null);
@@ -174,31 +173,9 @@ function FileDrop({ name, onTable }: { name: string | null; onTable: (name: stri
   };
   return (
     <>
-      <label
-        className={isOver ? 'upload is-over' : 'upload'}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event: DragEvent) => {
-          event.preventDefault();
-          setOver(false);
-          void read(event.dataTransfer.files[0]);
-        }}
-      >
-        <Icon name="plus" />
-        <span>{name === null ? 'Choose a CSV file, or drop it here' : <bdi>{name}</bdi>}</span>
-        <input
-          type="file"
-          accept=".csv,.txt,.tsv,text/csv"
-          className="hidden"
-          onChange={(event) => {
-            void read(event.target.files?.[0]);
-            event.target.value = '';
-          }}
-        />
-      </label>
+      <FileDrop accept=".csv,.txt,.tsv,text/csv" onFile={(file) => void read(file)}>
+        {name === null ? 'Choose a CSV file, or drop it here' : <bdi>{name}</bdi>}
+      </FileDrop>
       {name === null && (
         <p className="hint">
           One line a recipient, as Excel or any program saves it. The file stays in this browser: only its messages are

@@ -1,10 +1,10 @@
 import { type ClipboardEvent, type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
-import { api, dataOf, type MessageRow, sendFailure } from './api.ts';
+import { api, type MessageRow } from './api.ts';
 import { Bubble } from './bubble.tsx';
 import { type Conversation, excerptOf, windowLeft } from './conversation.ts';
 import { Dialog } from './dialog.tsx';
 import { type MediaFile, MediaLine, UploadProgress, useUpload } from './media-file.tsx';
-import { CheckResult, notesOf, previewOf, useCheck, useTemplates } from './send.tsx';
+import { CheckResult, notesOf, previewOf, useCheck, useSending, useTemplates } from './send.tsx';
 import {
   BLANK,
   ContentFields,
@@ -24,40 +24,6 @@ const MOST_TEXT = 4_096;
 const MOST_CAPTION = 1_024;
 /** Stored where a person turns it off. */
 const MARKS_READ = 'herald.answer-marks-read';
-
-interface Sending {
-  busy: boolean;
-  error: unknown;
-  /** Whether the message was taken. */
-  send: (body: object) => Promise<boolean>;
-}
-
-/** Sends messages one at a time. */
-export function useSending(onSent: () => void): Sending {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  // Kept while the same message is tried again: it is not sent twice where an answer was lost.
-  const attempt = useRef({ text: '', key: '' });
-  const send = async (body: object): Promise<boolean> => {
-    setBusy(true);
-    setError(null);
-    const text = JSON.stringify(body);
-    if (attempt.current.text !== text) attempt.current = { text, key: crypto.randomUUID() };
-    try {
-      const header = { 'Idempotency-Key': attempt.current.key };
-      await dataOf(api.POST('/api/v1/messages', { params: { header }, body: body as Message }));
-      attempt.current = { text: '', key: '' };
-      onSent();
-      return true;
-    } catch (failure) {
-      setError(sendFailure(failure));
-      return false;
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { busy, error, send };
-}
 
 function readsOnAnswer(): boolean {
   try {

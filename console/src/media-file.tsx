@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type DragEvent, useEffect, useRef, useState } from 'react';
+import { type DragEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { answered, api, dataOf, type Schemas } from './api.ts';
 import { session } from './session.ts';
 import { Icon, Problem } from './ui.tsx';
@@ -94,38 +94,51 @@ export function UploadProgress({
   );
 }
 
+interface FileDropProps {
+  accept?: string;
+  onFile: (file: File | undefined) => void;
+  children: ReactNode;
+}
+
+/** Takes a file that is chosen or dropped. */
+export function FileDrop({ accept, onFile, children }: FileDropProps) {
+  const [isOver, setOver] = useState(false);
+  return (
+    <label
+      className={isOver ? 'upload is-over' : 'upload'}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event: DragEvent) => {
+        event.preventDefault();
+        setOver(false);
+        onFile(event.dataTransfer.files[0]);
+      }}
+    >
+      <Icon name="plus" />
+      <span>{children}</span>
+      <input
+        type="file"
+        accept={accept}
+        className="hidden"
+        onChange={(event) => {
+          onFile(event.target.files?.[0]);
+          event.target.value = '';
+        }}
+      />
+    </label>
+  );
+}
+
 /** Takes a file that is chosen or dropped, and uploads it. */
 export function Upload(props: UploadProps) {
   const { running, error, start, cancel } = useUpload(props);
-  const [isOver, setOver] = useState(false);
-  const drop = (event: DragEvent): void => {
-    event.preventDefault();
-    setOver(false);
-    void start(event.dataTransfer.files[0]);
-  };
   if (running !== null) return <UploadProgress running={running} onCancel={cancel} />;
   return (
     <>
-      <label
-        className={isOver ? 'upload is-over' : 'upload'}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={drop}
-      >
-        <Icon name="plus" />
-        <span>Choose a file, or drop it here</span>
-        <input
-          type="file"
-          className="hidden"
-          onChange={(event) => {
-            void start(event.target.files?.[0]);
-            event.target.value = '';
-          }}
-        />
-      </label>
+      <FileDrop onFile={(file) => void start(file)}>Choose a file, or drop it here</FileDrop>
       {error !== null && <Problem error={error} />}
     </>
   );

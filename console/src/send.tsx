@@ -132,31 +132,13 @@ function SendForm(props: SendFormProps) {
   const check = useCheck(body);
   const missing = missingIn(draft, template);
   const notes = body === null ? [] : notesOf(check.data, check.error, missing !== null);
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
-  // Kept while the same message is tried again: it is not sent twice where an answer was lost.
-  const attempt = useRef({ text: '', key: '' });
-  const send = async (): Promise<void> => {
-    if (body === null) return;
-    setBusy(true);
-    setError(null);
-    const text = JSON.stringify(body);
-    if (attempt.current.text !== text) attempt.current = { text, key: crypto.randomUUID() };
-    try {
-      const header = { 'Idempotency-Key': attempt.current.key };
-      const { data } = await dataOf(api.POST('/api/v1/messages', { params: { header }, body }));
-      navigate(`/messages/${data.id}`);
-    } catch (failure) {
-      setError(sendFailure(failure));
-      setBusy(false);
-    }
-  };
+  const { busy, error, send } = useSending(({ id }) => navigate(`/messages/${id}`));
   return (
     <div className="send-page">
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void send();
+          if (body !== null) void send(body);
         }}
       >
         <h1>Send a message</h1>
@@ -278,6 +260,40 @@ const MISSING: Readonly<Record<Kind, string>> = {
   file: 'Choose a file first.',
   location: 'Give latitude and longitude first.',
 };
+
+interface Sending {
+  busy: boolean;
+  error: unknown;
+  /** Whether the message was taken. */
+  send: (body: object) => Promise<boolean>;
+}
+
+/** Sends messages one at a time. */
+export function useSending(onSent: (sent: { id: string }) => void): Sending {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  // Kept while the same message is tried again: it is not sent twice where an answer was lost.
+  const attempt = useRef({ text: '', key: '' });
+  const send = async (body: object): Promise<boolean> => {
+    setBusy(true);
+    setError(null);
+    const text = JSON.stringify(body);
+    if (attempt.current.text !== text) attempt.current = { text, key: crypto.randomUUID() };
+    try {
+      const header = { 'Idempotency-Key': attempt.current.key };
+      const { data } = await dataOf(api.POST('/api/v1/messages', { params: { header }, body: body as Message }));
+      attempt.current = { text: '', key: '' };
+      onSent(data);
+      return true;
+    } catch (failure) {
+      setError(sendFailure(failure));
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { busy, error, send };
+}
 
 /** What is still to be written; null: nothing. */
 function missingIn(draft: Draft, template: Template | null): string | null {

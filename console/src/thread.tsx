@@ -13,7 +13,8 @@ import {
 import { Link } from 'wouter';
 import { api, dataOf, type MessageRow } from './api.ts';
 import { Bubble, bubbleOfRow } from './bubble.tsx';
-import { Composer, useSending } from './composer.tsx';
+import { Composer } from './composer.tsx';
+import { useSending } from './send.tsx';
 import { type Conversation, excerptOf, nameOf, numberOf, windowLeft } from './conversation.ts';
 import { useEvents } from './live.ts';
 import { mediaOf } from './message-file.tsx';

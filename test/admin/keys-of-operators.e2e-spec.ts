@@ -84,6 +84,15 @@ describe('operator keys', () => {
     expect(await codeWith(last.key)).toBe('200');
   });
 
+  it('have one successor, also where they are rotated twice at once', async () => {
+    const keys = admin.test.app.get(OperatorKeysService);
+    for (let round = 0; round < 5; round++) {
+      const { id } = await keys.create({ name: 'twice', scopes: ['audit:read'], workspaceIds: null });
+      const rotated = await Promise.allSettled([keys.rotate(id, 0), keys.rotate(id, 0)]);
+      expect(rotated.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    }
+  });
+
   it('are limited to existing workspaces', async () => {
     const keys = admin.test.app.get(OperatorKeysService);
     const given = {

@@ -155,8 +155,8 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
    */
   change(organizationId: string, id: string, change: KeyChange): Promise<ApiKey> {
     return this.database.transaction(async () => {
-      await this.getOf(organizationId, id);
-      const key = await this.locked(id);
+      const key = await this.keys.lock(id);
+      if (key?.organizationId !== organizationId) throw keysErrors.KEY_NOT_FOUND();
       if (key.revokedAt !== null) throw keysErrors.KEY_ENDED();
       const { name = key.name, scopes = key.scopes, expiresAt = key.expiresAt } = change;
       requireFitting(scopes, key.otpProjectId !== null);

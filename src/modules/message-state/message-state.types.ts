@@ -156,9 +156,11 @@ export function queueTakes(event: StateEvent, alias = 'q'): string {
   return waiting ? waits(alias) : `${alias}.attempt_id is not null`;
 }
 
+/** SQL condition on `message_tag t`, as the index message_tag_held has it: nothing of the tag is sent now. */
+export const HOLDS_BACK = 't.paused or t.cancel_before is not null or t.started_at is null';
+
 /** SQL: tags of which nothing is sent now. */
-export const PAUSED_TAGS =
-  'select t.organization_id, t.tag from message_tag t where t.paused or t.cancel_before is not null or t.started_at is null';
+export const PAUSED_TAGS = `select t.organization_id, t.tag from message_tag t where ${HOLDS_BACK}`;
 
 /**
  * SQL: the tag of a row of `message_queue`, if it has one, is neither paused nor being canceled, and has started. The tags are read

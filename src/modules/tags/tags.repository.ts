@@ -5,7 +5,7 @@ import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
 import type { RowsOfWorkspaces } from '../../infrastructure/queue/turns.js';
 import { recipientKey } from '../message-state/recipient-key.types.js';
-import { queueTakes } from '../message-state/message-state.types.js';
+import { HOLDS_BACK, queueTakes } from '../message-state/message-state.types.js';
 import type { Fact } from '../message-state/facts.types.js';
 import { FactsService } from '../message-state/facts.service.js';
 import { ACTS, ASKED_AT, FIND, INSERT, LIST, NOTE, NOT_PAUSED, PAUSED, PUT, START } from './tag-rows.js';
@@ -371,10 +371,9 @@ where ${IS_LATE}`;
 const ENDS = (action: TagAction): string =>
   `ended_at = case when t.action = '${action}' then clock_timestamp() else t.ended_at end`;
 
-const HOLDS_BACK = 'paused or cancel_before is not null or started_at is null';
 const COUNT_HELD = `
 select count(*)::integer as count from (
-  (select from message_tag where organization_id = $1 and (${HOLDS_BACK}) limit ${MAX_HELD + 1})
+  (select from message_tag t where t.organization_id = $1 and (${HOLDS_BACK}) limit ${MAX_HELD + 1})
   union all (select from message_tag where organization_id = $1 and messages_per_minute is not null limit ${MAX_HELD + 1})) as held`;
 
 const LOCK = 'select from message_tag where organization_id = $1 and tag = $2 for update';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { UsageService } from './usage.service.js';
-import type { UsageFigures } from './usage.types.js';
+import { MEASURES, type UsageFigures } from './usage.types.js';
 
 /** What a workspace sent and received in a month, by one of its numbers, a country and a category. */
 export interface UsageLine extends UsageFigures {
@@ -20,20 +20,13 @@ const CSV_COLUMNS = [
   'number',
   'country',
   'category',
-  'submitted',
-  'accepted',
-  'sent',
-  'delivered',
-  'read',
-  'failed',
-  'outcome_unknown',
-  'received',
+  ...MEASURES,
   'billable',
   'free',
   'estimated_cost',
   'currency',
   'unpriced',
-] as const;
+];
 
 /** What the workspaces of an installation sent in a month, for the operator's bills. */
 @Injectable()
@@ -76,7 +69,7 @@ export class UsageByWorkspaceService {
 
 function csvLine(month: string, line: UsageLine): string {
   const { workspace_id, workspace, connection, country, category, cost } = line;
-  const counts = CSV_COLUMNS.slice(6, 14).map((name) => line[name as 'submitted']);
+  const counts = MEASURES.map((name) => line[name]);
   const money = [
     sumOf(line.billable),
     sumOf(line.free),

@@ -5,7 +5,7 @@ import type { CodeRow, Interval, UsageAnswer, UsageQuestion } from './usage.type
 const ROWS_A_TOKEN = 300;
 const CODE_ROWS_A_TOKEN = 1_000;
 const COUNTS_A_TOKEN = 5_000;
-/** Read without groups or filters: nobody knows before how many counts there are. */
+/** Read without groups or filters: how many counts there are is not known before. */
 const DAYS_A_TOKEN = 10;
 
 const MOST = tokens(MAX_ROWS / ROWS_A_TOKEN);

@@ -28,6 +28,11 @@ export class OperatorKeysRepository {
     return this.table.findOneBy({ id });
   }
 
+  /** The same, in a transaction that changes it: another one waits. */
+  lock(id: string): Promise<OperatorKey | null> {
+    return this.table.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } });
+  }
+
   /** Oldest first. */
   list(): Promise<OperatorKey[]> {
     return this.table.find({ order: { createdAt: 'ASC', id: 'ASC' } });

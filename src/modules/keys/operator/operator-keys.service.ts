@@ -107,6 +107,12 @@ export class OperatorKeysService {
     return key;
   }
 
+  private async locked(id: string): Promise<OperatorKey> {
+    const key = await this.keys.lock(id);
+    if (key === null) throw new Error(`there is no operator key ${id}`);
+    return key;
+  }
+
   /**
    * Ends a key: every process refuses it within five seconds, mostly at once. Revoking it again changes nothing.
    *
@@ -114,7 +120,7 @@ export class OperatorKeysService {
    */
   revoke(id: string): Promise<OperatorKey> {
     return this.database.transaction(async () => {
-      const { revokedAt } = await this.getById(id);
+      const { revokedAt } = await this.locked(id);
       await this.keys.revoke(id);
       if (revokedAt === null) {
         await this.audit.record({ action: 'operator_key.revoked', organizationId: null, target: id });
@@ -132,7 +138,7 @@ export class OperatorKeysService {
    */
   rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS): Promise<IssuedOperatorKey> {
     return this.database.transaction(async () => {
-      const old = await this.getById(id);
+      const old = await this.locked(id);
       if (old.revokedAt !== null) throw new Error(`the operator key ${id} was revoked and can't be rotated`);
       const { name, scopes, workspaceIds } = old;
       const issued = await this.create({ name, scopes, workspaceIds });
