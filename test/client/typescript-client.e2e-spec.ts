@@ -286,8 +286,12 @@ describe('the client against Herald', () => {
     const numbers: string[] = [];
     for await (const connection of herald.connections.list()) numbers.push(connection.id);
     expect(numbers).toEqual([id]);
-    const usage: Usage = await herald.usage.get({ group_by: 'connection_id' });
-    expect(usage).toEqual(await herald.usage.messages({ group_by: 'connection_id' }));
+    // A count between the two calls changes what the second one answers.
+    await waitFor(async () => {
+      const usage: Usage = await herald.usage.get({ group_by: 'connection_id' });
+      expect(await herald.usage.messages({ group_by: 'connection_id' })).toEqual(usage);
+      return true;
+    });
     const preview = await herald.templates.preview(id, {
       template_name: 'order_update',
       parameters: { body: ['Ana', '4711'] },

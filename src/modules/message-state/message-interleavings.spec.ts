@@ -4,7 +4,7 @@ import { claimLane, claimRequest } from '../../../test/support/claim-request.js'
 import { Factories, type ConnectionRow } from '../../../test/support/factories.js';
 import { LIMITED } from '../../../test/support/limits.js';
 import { newMessage } from '../../../test/support/new-message.js';
-import { FUZZ_SEED, runs } from '../../../test/support/runs.js';
+import { FUZZ_SCALE, FUZZ_SEED, runs } from '../../../test/support/runs.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { listenFor } from '../../../test/support/webhook-events.js';
 import { statusReport } from '../../../test/messages/platform-reports.js';
@@ -329,5 +329,6 @@ it('no message, attempt, event or turn is lost, or there twice, whatever happens
     { numRuns: runs(6), seed: FUZZ_SEED, endOnFailure: true },
   );
   const expected = ['queue queued', 'queue processing', 'held queued', 'state failed', 'state outcome_unknown'];
-  expect([...seen]).toEqual(expect.arrayContaining(expected));
+  // A shortened run does not meet each of them.
+  if (FUZZ_SCALE >= 1) expect([...seen]).toEqual(expect.arrayContaining(expected));
 });
