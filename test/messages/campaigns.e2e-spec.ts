@@ -297,11 +297,11 @@ describe('retry', () => {
     await countTags(database, organizationId);
     await numberRests();
     const retries = test.app.get(RetriesService, { strict: false });
-    const { retryPage } = retries;
+    const retryPage = retries.retryPage.bind(retries);
     // The page is found, and the cancel comes before it is queued.
     const asked = import.meta.jest.spyOn(retries, 'retryPage').mockImplementationOnce(async (...page) => {
       expect((await act('cancel')).status).toBe(202);
-      return retryPage.apply(retries, page);
+      return retryPage(...page);
     });
     try {
       await act('retry');
