@@ -3360,7 +3360,7 @@ class ReplayData(TypedDict):
     total: int
     """How many events there are."""
     done: int
-    """How many of them are in line again, the oldest first; at most twenty of them still wait for their attempt."""
+    """How many of them are queued again, the oldest first; at most twenty of them still wait for their attempt."""
     created_at: str
     finished_at: str | None
     """When the last event was put in line; null until then."""
