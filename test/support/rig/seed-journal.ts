@@ -6,7 +6,7 @@ import type { SeededWorkspace } from './workspace.js';
 export const MESSAGES_EACH = 100;
 /** The rarest state: so many in all, evenly strewn. Together with the rest every filter fills a page in any journal. */
 const RAREST = 60;
-/** On the wire at once, in any journal. */
+/** In flight at once, in any journal. */
 const PROCESSING = 50;
 
 /** The conversation with the nth recipient: it has all messages to and from that number, whatever our number. */

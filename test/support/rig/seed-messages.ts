@@ -46,7 +46,7 @@ export async function seedConversations(
  * Queues `count` text messages of one connection, as POST /messages writes them.
  *
  * @param recipients how many different recipients take turns, from `first` on
- * @param tries how often each was sent and put off before
+ * @param tries how often each was sent and deferred before
  */
 export async function seedQueued(
   pool: { query(sql: string, params: unknown[]): Promise<unknown> },
