@@ -202,6 +202,7 @@ create table lane (
   low_at timestamptz not null default '-infinity'::timestamp with time zone,
   constraint lane_pkey PRIMARY KEY (key)
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.01);
+CREATE INDEX lane_in_use ON lane (key) WHERE ((owner IS NOT NULL) OR (low_at < next_slot_at));
 
 create table limit_correction (
   organization_id uuid not null,
