@@ -61,8 +61,8 @@ it('cost a look for due rows next to nothing, and one that has a due row is foun
   for (const lanes of looks) pages += await pagesOf(() => look(lanes));
   expect(pages).toBeLessThanOrEqual(200);
 
-  await seedQueued(opened.database as never, connection as never, { count: 3 });
-  await seedScheduled(opened.database as never, connection as never, { count: 1 });
+  await seedQueued(opened.database, connection, { count: 3 });
+  await seedScheduled(opened.database, connection, { count: 1 });
   await opened.database.execute(`update message_queue set held_until = now() where held_until is not null`);
   const found = await Promise.all(looks.map((lanes) => look(lanes)));
   expect(found.map(({ lanes }) => lanes)).toEqual([[connection.id], [`${SCHEDULE_LANE}${connection.id}`]]);
