@@ -124,7 +124,7 @@ export async function startPeople(options: TestAppOptions = {}): Promise<PeopleA
   });
   issuer.register(test.baseUrl, ISSUER);
   const rows: WorkspaceRow[] = [];
-  for (const id of workspaces) rows.push(await test.factories.workspace({ id }));
+  if (options.shareWith === undefined) for (const id of workspaces) rows.push(await test.factories.workspace({ id }));
   const browser = (): Browser => new Browser(test.baseUrl);
   return {
     test,

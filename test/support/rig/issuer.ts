@@ -131,6 +131,9 @@ export class Issuer {
       ],
       claims: { openid: ['sub', 'sid'], email: ['email', 'email_verified'], profile: ['name'], groups: ['groups'] },
       cookies: { keys: ['of the issuer in tests'] },
+      // Its own refuses addresses of this machine.
+      fetch: (url: URL, { method, headers, body, signal }: RequestInit) =>
+        fetch(url, { method, headers, body, signal }),
       features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
       findAccount: (_context: unknown, id: string) => {
         const account = this.accounts.get(id);

@@ -31,6 +31,8 @@ const LOGOUT_SECONDS = 120;
 const TOLERANCE_SECONDS = 30;
 /** Between two reads of the keys for a logout token whose key is not known. */
 const KEYS_APART_MS = 1_000;
+/** No answer with keys in time, or another one: `jose` has no code of its own for that. */
+const KEYS_AWAY: ReadonlySet<string> = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC']);
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
 /** The issuers of OpenID Connect that the operator named. Each is asked when it is needed, so none holds up a start. */
@@ -119,7 +121,7 @@ export class Issuers {
         requiredClaims: ['iat', 'jti', 'events'],
       }));
     } catch (error) {
-      if (isAway(error) || codeOf(error) === 'ERR_JWKS_TIMEOUT') throw this.away(issuer, error);
+      if (isAway(error) || KEYS_AWAY.has(codeOf(error) ?? '')) throw this.away(issuer, error);
       throw peopleErrors.LOGOUT_TOKEN_INVALID(undefined, { cause: error });
     }
     const { events, nonce, sub, sid } = payload;
