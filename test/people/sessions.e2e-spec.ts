@@ -1,4 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { jest } from '@jest/globals';
+import { EventWaits } from '../../src/modules/webhook/events/event-waits.service.js';
 import { ApiClient } from '../support/api-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { type Browser, ISSUER, type PeopleApp, startPeople } from './fixture.js';
@@ -203,9 +204,10 @@ describe('the end of a session', () => {
 
   it('reaches a request that waits', async () => {
     const yara = await people.person('yara', { groups: ['agents'] });
-    await yara.get('/events?after=now');
-    const waiting = yara.get('/events?after=now&wait=2');
-    await pause(0);
+    const { body } = await yara.get<{ next: string }>('/events?after=now');
+    const waits = jest.spyOn(people.test.app.get(EventWaits, { strict: false }), 'wait');
+    const waiting = yara.get(`/events?after=${body.next}&wait=2`);
+    await waitFor(() => waits.mock.calls.length > 0);
     await yara.request({ method: 'DELETE', path: '/auth/sessions' });
     expect((await waiting).status).toBe(401);
   });

@@ -300,7 +300,7 @@ export interface paths {
         /**
          * Read your key
          * @description The workspace, the scopes and the rate of the key that makes this call: what a program may do with it,
-         *     without trying. Every valid key may ask, one of an OTP project too. The key itself is not shown.
+         *     without trying. Every valid key may ask, one of an OTP project too, and the session of a person. The key itself is not shown.
          */
         get: operations["keys_get"];
         put?: never;
@@ -2920,7 +2920,7 @@ export interface components {
              */
             mode: "live" | "test";
             /**
-             * @description As it was given when the key was made.
+             * @description As it was given when the key was made; of a session the name of the person.
              * @example orders-service
              */
             name: string;
@@ -2929,6 +2929,11 @@ export interface components {
              * @example null
              */
             otp_project: components["schemas"]["ProjectOfKey"] | null;
+            /**
+             * @description Of a session in the console; null: a key.
+             * @example null
+             */
+            person: components["schemas"]["PersonOfKey"] | null;
             rate_limit: components["schemas"]["RateOfKey"];
             /**
              * @example [
@@ -4295,6 +4300,23 @@ export interface components {
             organization_id: string;
             /** @constant */
             type: "payment.updated";
+        };
+        PersonOfKey: {
+            /** @example robin@example.com */
+            email: string;
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8ea1
+             */
+            id: string;
+            /** @example Robin Wells */
+            name: string;
+            /**
+             * @description In this workspace.
+             * @example agent
+             * @enum {string}
+             */
+            role: "viewer" | "agent" | "developer" | "admin" | "operator";
         };
         /** PlatformErrorEvent */
         PlatformErrorEvent: {
@@ -7182,7 +7204,7 @@ export interface components {
         };
         /**
          * @description - [`OTP_PROJECT_REQUIRED`](/docs/errors#OTP_PROJECT_REQUIRED): The key has a scope of OTP, but belongs to no OTP project.
-         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
          */
         Refused403_OTP_PROJECT_REQUIRED_SCOPE_REQUIRED: {
             headers: {
@@ -7196,7 +7218,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does. */
         Refused403_SCOPE_REQUIRED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -9292,6 +9314,7 @@ export interface operations {
                      *         "mode": "live",
                      *         "otp_project": null,
                      *         "expires_at": null,
+                     *         "person": null,
                      *         "version": "0.1.0",
                      *         "workspace": {
                      *           "id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",

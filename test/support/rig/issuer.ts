@@ -162,7 +162,7 @@ export class Issuer {
       res.end('away');
       return;
     }
-    if (req.url?.startsWith('/interaction/') !== true) return provider.callback()(req, res) as Promise<void>;
+    if (req.url?.startsWith('/interaction/') !== true) return provider.callback()(req, res);
     if (req.method === 'GET') {
       const buttons = [...this.accounts.keys()].map((id) => `<button name="account" value="${id}">${id}</button>`);
       res.setHeader('content-type', 'text/html');
