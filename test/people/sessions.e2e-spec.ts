@@ -161,7 +161,7 @@ describe('the end of a session', () => {
       `update person_session set ${column} = clock_timestamp() - ${past} where person_id = $1`,
       [await personOf(uma)],
     );
-    await ended(uma);
+    expect(await ended(uma)).toBe(true);
   });
 
   it('comes no later than eight hours after the sign-in, whatever is asked meanwhile', async () => {
@@ -196,7 +196,9 @@ describe('the end of a session', () => {
       first.id,
     ]);
     try {
-      await waitFor(async () => (await xia.in(first.id).get('/key')).body.error?.code === 'SESSION_WORKSPACE_UNKNOWN');
+      const refused = () =>
+        waitFor(async () => (await xia.in(first.id).get('/key')).body.error?.code === 'SESSION_WORKSPACE_UNKNOWN');
+      expect(await refused()).toBe(true);
     } finally {
       await test.database.execute('update organization set deletion_requested_at = null where id = $1', [first.id]);
     }

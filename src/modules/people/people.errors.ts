@@ -57,7 +57,7 @@ export const signInErrors = defineErrors('people', {
 export const peopleErrors = defineErrors('people', {
   ISSUER_NOT_FOUND: error({
     kind: 'not_found',
-    message: 'There is no such issuer; GET /auth/issuers lists them.',
+    message: 'There is no such issuer; open the console for a list.',
     when: 'The address names an issuer that `OIDC_ISSUERS` does not have.',
     fix: 'Open the console and sign in there.',
   }),

@@ -18,12 +18,12 @@ export const sessionErrors = defineErrors('people', {
     kind: 'invalid_request',
     message: 'Name the workspace in the header X-Herald-Workspace: you have several, or none of your own.',
     when: 'A session of a person with several workspaces, or of an operator, calls the API of messages without `X-Herald-Workspace`.',
-    fix: 'Send the id of the workspace; `GET /auth/session` lists them.',
+    fix: 'Send the id of the workspace; `/auth/session` lists them.',
   }),
   SESSION_WORKSPACE_UNKNOWN: error({
     kind: 'forbidden',
     message: 'There is no such workspace among yours; choose another one, or sign in again.',
     when: 'The workspace of `X-Herald-Workspace` does not exist, or the person is no member of it any more.',
-    fix: 'Take one that `GET /auth/session` lists, or ask an admin of the workspace for an invitation.',
+    fix: 'Take one that `/auth/session` lists, or ask an admin of the workspace for an invitation.',
   }),
 });
