@@ -15,6 +15,7 @@ const TABLES_OF_ALL = {
   database_identity: 'one row for all',
   retention_cursor: 'of the sweeps',
   message_content: 'goes with its message',
+  platform_message: 'goes with its message',
   operator_key: 'of operators: for all workspaces, or for some',
   person: 'who signs in: memberships belong to workspaces',
   person_session: 'of a person, for all workspaces of theirs',
