@@ -68,7 +68,6 @@ function Results({ report }: { report: Report }) {
             <tr>
               <th scope="col">Result</th>
               <th scope="col">What was sent</th>
-              <th scope="col">Answer</th>
             </tr>
           </thead>
           <tbody>
@@ -84,6 +83,7 @@ function Results({ report }: { report: Report }) {
 
 function ResultRow({ result }: { result: Result }) {
   const [tone, word] = OUTCOMES[result.outcome];
+  const answer = result.http_status ?? result.error;
   return (
     <tr>
       <td>
@@ -91,13 +91,13 @@ function ResultRow({ result }: { result: Result }) {
       </td>
       <td>
         {result.title}
+        {answer !== null && <small> · {answer}</small>}
         {result.problem !== null && (
           <p className="hint">
             {result.problem} <b>{result.fix}</b>
           </p>
         )}
       </td>
-      <td>{result.http_status ?? result.error ?? ''}</td>
     </tr>
   );
 }
