@@ -1673,7 +1673,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number. */
         Refused429_RATE_LIMITED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];

@@ -89,6 +89,12 @@ export class EventsService {
     };
   }
 
+  /** The cursor behind what is there now. */
+  async endOf(organizationId: string): Promise<string> {
+    const { identity } = await this.events.state(organizationId);
+    return cursorText(await this.events.note(organizationId), { organizationId, identity });
+  }
+
   private async placeOf(
     given: Given | 'now' | undefined,
     noted: EventCursor | null,
