@@ -137,6 +137,7 @@ const TAG_OF: readonly (readonly [RegExp, string])[] = [
   [/^\/api\/admin\/v1\/rates$/, 'Prices'],
   [/^\/api\/admin\/v1\/usage$/, 'Usage'],
   [/^\/api\/admin\/v1\/audit$/, 'Audit'],
+  [/^\/api\/admin\/v1\/events$/, 'Events'],
 ];
 
 function tagOf(path: string): string {

@@ -26,6 +26,35 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read events in order
+         * @description Workspaces, numbers and keys that were added, changed or removed, by a command, over HTTP, or by the platform. Each event is stored with the change
+         *     itself, and is read once, in the order of the transactions: pass `next` of each answer as `after` of the following call. An event is given
+         *     as soon as no transaction is open that began before its own; until then `done` is false. With `types` a page may be empty and `done` false:
+         *     others were passed over.
+         *
+         *     Events are kept as long as the audit trail, 400 days unless the installation says otherwise. Those of a workspace that was deleted have no `changes`.
+         *     With `wait` a call answers as soon as an event is there, or empty after so many seconds. Ten calls of a key may wait in one process; beyond
+         *     that the answer is 429 with `scope: "waiting_readers"`. A key that is limited to some workspaces reads the events of those only.
+         *
+         *     Needs an operator key with the scope `events:read`.
+         */
+        get: operations["eventsAdmin_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/v1/otp-sender": {
         parameters: {
             query?: never;
@@ -874,6 +903,74 @@ export interface components {
              */
             workspace_id: string;
         };
+        OperatorEventDataResponse: {
+            /**
+             * @description What was set, as in the audit trail; never a secret.
+             * @example {
+             *       "phone_number_id": "106540352242922",
+             *       "status": "connected"
+             *     }
+             */
+            changes: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Id of the workspace, number, key or setup link.
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            id: string | null;
+            /**
+             * @description The operator key that made the change; null: a command, a key of the workspace, the platform, or Herald itself.
+             * @example Zq3vTn8RkW1b
+             */
+            operator_key_id: string | null;
+        };
+        OperatorEventResponse: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * @description Pass it as `after` to go on behind this event.
+             * @example AXvmc3xJ7SoqAAAAAAAAC7gBmqW9oL19AIAAAAAAAAEm
+             */
+            cursor: string;
+            data: components["schemas"]["OperatorEventDataResponse"];
+            /**
+             * @description Your own id of the workspace, as it is now; null: it has none, or was deleted.
+             * @example customer-4711
+             */
+            external_id: string | null;
+            /**
+             * @description Id of the change in the audit trail.
+             * @example 4711
+             */
+            id: string;
+            /**
+             * @example connection.added
+             * @enum {string}
+             */
+            type: "workspace.created" | "workspace.changed" | "workspace.deletion_started" | "workspace.deleted" | "connection.added" | "connection.changed" | "connection.removed" | "setup.completed" | "key.created" | "key.changed" | "key.ending" | "key.revoked";
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            workspace_id: string | null;
+        };
+        OperatorEventsResponse: {
+            data: components["schemas"]["OperatorEventResponse"][];
+            /**
+             * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`.
+             * @example true
+             */
+            done: boolean;
+            /**
+             * @description Pass it as `after` the next time, also where `data` is empty. Keep it only once you have stored the events.
+             * @example AXvmc3xJ7SoqAAAAAAAAC7gBmqW9oL19AIAAAAAAAAEm
+             */
+            next: string;
+        };
         OtpAllowanceResponse: {
             /** @example DE */
             country: string;
@@ -1576,6 +1673,19 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description - [`EVENT_CURSOR_EXPIRED`](/docs/errors#EVENT_CURSOR_EXPIRED): What follows the cursor `after` may be incomplete; `reason` says why: `retention`: it is older than events are kept, 30 days unless the installation says otherwise; `not_recorded`: the workspace had no webhook and did not read for so long, and events were not recorded meanwhile; `database_changed`: it was made on another database, before a restore or a failover that may have lost what it is about. */
+        Refused410_EVENT_CURSOR_EXPIRED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
         Refused413_PAYLOAD_TOO_LARGE: {
             headers: {
@@ -1762,7 +1872,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only this kind of change. */
-                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "connection.added" | "connection.changed" | "connection.disconnected" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed";
+                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "key.ending" | "connection.added" | "connection.changed" | "connection.disconnected" | "setup.completed" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed";
                 /** @description Only what this key, operator key or account did: its id, or the account's name. */
                 actor?: string;
                 /** @description Together with `before_id`: the `occurred_at` of the last event of the previous page. */
@@ -1828,6 +1938,71 @@ export interface operations {
             400: components["responses"]["Refused400_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    eventsAdmin_list: {
+        parameters: {
+            query?: {
+                /** @description `next` of the answer before, or the `cursor` of an event. `now`: only what comes from now on. Left out: from the oldest event that is kept. */
+                after?: string;
+                /** @description How many at the most. */
+                limit?: number;
+                /** @description Only events of these types, separated by commas, such as `connection.added,setup.completed`; others are passed over. */
+                types?: string;
+                /** @description Seconds to wait for an event where none is there; 0: answer at once. */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, oldest first. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "4711",
+                     *           "type": "connection.added",
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "workspace_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *           "external_id": "customer-4711",
+                     *           "cursor": "AXvmc3xJ7SoqAAAAAAAAC7gBmqW9oL19AIAAAAAAAAEm",
+                     *           "data": {
+                     *             "id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "operator_key_id": "Zq3vTn8RkW1b",
+                     *             "changes": {
+                     *               "phone_number_id": "106540352242922",
+                     *               "status": "connected"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "AXvmc3xJ7SoqAAAAAAAAC7gBmqW9oL19AIAAAAAAAAEm",
+                     *       "done": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperatorEventsResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            410: components["responses"]["Refused410_EVENT_CURSOR_EXPIRED"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -3426,6 +3601,7 @@ export type ErrorCode =
   | 'API_KEY_REVOKED'
   | 'CONNECTION_NOT_FOUND'
   | 'CONNECTION_NOT_READY'
+  | 'EVENT_CURSOR_EXPIRED'
   | 'IDEMPOTENCY_KEY_INVALID'
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'INTERNAL_ERROR'

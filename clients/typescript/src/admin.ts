@@ -1,7 +1,7 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { components, operations, paths } from './admin-schema.js';
-import { answerOf, dataOf, fetcherOf, type Keyed, keyed, requireOptions } from './calls.js';
-import { everyItem } from './pages.js';
+import { answerOf, dataOf, fetcherOf, type Keyed, keyed, requireOptions, waitSecondsOf } from './calls.js';
+import { eventReader, everyItem, type FollowOptions } from './pages.js';
 import type { RetryOptions } from './retrying-fetch.js';
 
 export interface HeraldAdminOptions extends Partial<RetryOptions> {
@@ -19,6 +19,10 @@ type Schemas = components['schemas'];
 type Query<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
 /** What a list may be narrowed to; the iterator turns the pages. */
 type Filter<Name extends keyof operations> = Omit<Query<Name>, 'before_id' | 'format'>;
+type AdminEvent = Schemas['OperatorEventResponse'];
+type AdminEventFilter = Omit<Query<'eventsAdmin_list'>, 'types' | 'wait'> & {
+  types?: readonly AdminEvent['type'][];
+};
 
 /**
  * Calls the admin API. Every method resolves with the `data` of the answer, and rejects with a `HeraldError` by its code, or
@@ -34,6 +38,10 @@ export function createHeraldAdmin(options: HeraldAdminOptions) {
     headers: { authorization: `Bearer ${operatorKey}` },
     fetch: fetcherOf(fetcher, options),
   });
+  const eventsFrom = eventReader(
+    async (query, signal) => answerOf(await api.GET('/api/admin/v1/events', { params: { query }, ...signal })),
+    waitSecondsOf(options),
+  );
   const of = (workspace_id: string) => ({ workspace_id });
 
   return {
@@ -172,6 +180,12 @@ export function createHeraldAdmin(options: HeraldAdminOptions) {
         everyItem(async (place) =>
           answerOf(await api.GET('/api/admin/v1/usage', { params: { query: { ...filter, ...place } } })),
         ),
+    },
+    events: {
+      /** What is there, oldest first. Store the `cursor` of each event with what you did about it. */
+      list: (filter: AdminEventFilter = {}) => eventsFrom(filter),
+      /** What is there, and then what comes, until you stop; each once. As `events.follow` of the other client. */
+      follow: (filter: AdminEventFilter = {}, follow: FollowOptions = {}) => eventsFrom(filter, follow),
     },
     audit: {
       list: (filter: Filter<'auditAdmin_list'> = {}) =>

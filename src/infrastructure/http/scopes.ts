@@ -32,6 +32,7 @@ export const OPERATOR_SCOPES = [
   'billing:write',
   'usage:read',
   'audit:read',
+  'events:read',
 ] as const;
 
 export type OperatorScope = (typeof OPERATOR_SCOPES)[number];

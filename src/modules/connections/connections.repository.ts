@@ -43,19 +43,41 @@ now as (
         select jsonb_object_agg(old.key, old.value) from jsonb_each(now.previous) as old
         where old.value <> now.shown -> old.key)) as event_data
   from now where now.shown <> now.previous)`)}
-select 1`;
+select now.id, now.organization_id as "organizationId", (
+  select jsonb_object_agg(new.key, new.value) from jsonb_each(now.shown) as new
+  where new.value <> now.previous -> new.key) as changes
+from now where now.shown <> now.previous`;
+
+/** A number that looks another way, and what of it is new. */
+export interface ChangedConnection {
+  id: string;
+  organizationId: string;
+  changes: Record<string, unknown>;
+}
 
 /** The only place with SQL that changes the table `connection`. */
 @Injectable()
 export class ConnectionsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Runs a change of these numbers, and records an event for each that looks another way after it, in one transaction. */
-  recordingChanges<T>(ids: readonly string[], change: () => Promise<T>): Promise<T> {
+  /**
+   * Runs a change of these numbers, and records an event for each that looks another way after it, in one transaction.
+   *
+   * @param changed called with each of those, in the transaction
+   */
+  recordingChanges<T>(
+    ids: readonly string[],
+    change: () => Promise<T>,
+    changed?: (number: ChangedConnection) => Promise<void>,
+  ): Promise<T> {
     return this.database.transaction(async () => {
       const before = await this.database.query<{ id: string; shown: unknown }>(AS_BEFORE, [ids]);
       const result = await change();
-      if (before.length > 0) await this.database.execute(RECORD_CHANGES, [JSON.stringify(before)]);
+      const numbers =
+        before.length === 0
+          ? []
+          : await this.database.query<ChangedConnection>(RECORD_CHANGES, [JSON.stringify(before)]);
+      for (const each of changed === undefined ? [] : numbers) await changed?.(each);
       return result;
     });
   }

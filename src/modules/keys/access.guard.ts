@@ -62,6 +62,7 @@ export class AccessGuard implements CanActivate {
     req.caller = caller;
     req.apiKeyId = caller.apiKeyId;
     req.organizationId = caller.organizationId;
+    req.confirm = () => this.keys.confirm(caller);
     const decision = this.limiter.take(caller.apiKeyId, caller.rateLimits);
     if (!(decision instanceof Promise)) return this.obey(decision, caller, policy, res);
     return decision.then((decided) => this.obey(decided, caller, policy, res));
@@ -77,6 +78,7 @@ export class AccessGuard implements CanActivate {
     }
     req.operator = caller;
     req.apiKeyId = caller.keyId;
+    req.confirm = () => this.operatorKeys.confirm(caller);
     this.spend(await this.limiter.take(caller.keyId, caller.rateLimits), caller, res);
     const { scope, wholeInstallation } = policy;
     if (!caller.scopes.has(scope)) throw this.counted(keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: null }));

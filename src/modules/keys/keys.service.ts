@@ -214,12 +214,24 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
       const otpProject = await this.otpProjectOf(id);
       const { organizationId, name, scopes } = old;
       const issued = await this.create({ organizationId, name, scopes, otpProject });
-      if (overlapSeconds > 0) await this.keys.expireIn(id, overlapSeconds);
-      else await this.keys.revoke(id);
-      const details = { replaced_by: issued.id, overlap_seconds: overlapSeconds };
+      const expiresAt = overlapSeconds > 0 ? await this.keys.expireIn(id, overlapSeconds) : null;
+      if (expiresAt === null) await this.keys.revoke(id);
+      const details = { replaced_by: issued.id, overlap_seconds: overlapSeconds, expires_at: expiresAt ?? undefined };
       await this.audit.record({ action: 'key.rotated', organizationId, target: id, details });
       await this.invalidation.publish(KEY_CHANGED, id);
       return issued;
+    });
+  }
+
+  /** Writes down which keys end soon, each once, at most `limit`; returns how many. */
+  noteEnding(limit: number): Promise<number> {
+    return this.database.transaction(async () => {
+      const ending = await this.keys.takeEnding(limit);
+      for (const { id, organizationId, name, expiresAt } of ending) {
+        const details = { name, expires_at: expiresAt };
+        await this.audit.record({ action: 'key.ending', organizationId, target: id, details });
+      }
+      return ending.length;
     });
   }
 
