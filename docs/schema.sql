@@ -84,6 +84,8 @@ create table connection (
 );
 CREATE INDEX connection_facts_due ON connection (facts_due_at);
 CREATE INDEX connection_organization ON connection (organization_id, created_at);
+CREATE INDEX connection_status ON connection (status, created_at, id);
+CREATE INDEX connection_time ON connection (created_at, id);
 CREATE INDEX connection_waba ON connection (waba_id);
 
 create table contact_book_removal (

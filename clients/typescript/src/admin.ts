@@ -107,6 +107,13 @@ export function createHeraldAdmin(options: HeraldAdminOptions) {
           }),
         ),
     },
+    /** Numbers of all workspaces. */
+    allConnections: {
+      list: (filter: Filter<'allConnectionsAdmin_list'> = {}) =>
+        everyItem(async (place) =>
+          answerOf(await api.GET('/api/admin/v1/connections', { params: { query: { ...filter, ...place } } })),
+        ),
+    },
     connections: {
       list: async (workspaceId: string) =>
         dataOf(
@@ -137,6 +144,50 @@ export function createHeraldAdmin(options: HeraldAdminOptions) {
         dataOf(
           await api.DELETE('/api/admin/v1/workspaces/{workspace_id}/connections/{id}', {
             params: { path: { ...of(workspaceId), id } },
+          }),
+        ),
+    },
+    optOutKeywords: {
+      list: async (workspaceId: string) =>
+        dataOf(
+          await api.GET('/api/admin/v1/workspaces/{workspace_id}/opt-out-keywords', {
+            params: { path: of(workspaceId) },
+          }),
+        ),
+      /** Replaces the words of a language. */
+      set: async (workspaceId: string, language: string, body: Schemas['SetKeywordsRequest']) =>
+        dataOf(
+          await api.PUT('/api/admin/v1/workspaces/{workspace_id}/opt-out-keywords/{language}', {
+            params: { path: { ...of(workspaceId), language } },
+            body,
+          }),
+        ),
+      remove: async (workspaceId: string, language: string) =>
+        dataOf(
+          await api.DELETE('/api/admin/v1/workspaces/{workspace_id}/opt-out-keywords/{language}', {
+            params: { path: { ...of(workspaceId), language } },
+          }),
+        ),
+    },
+    history: {
+      /** Asks WhatsApp for the history of a number of the WhatsApp Business app. */
+      request: async (workspaceId: string, id: string, { idempotencyKey }: Keyed = {}) =>
+        dataOf(
+          await api.POST('/api/admin/v1/workspaces/{workspace_id}/connections/{id}/history/request', {
+            params: { path: { ...of(workspaceId), id }, header: keyed(idempotencyKey) },
+          }),
+        ),
+      /** Imports what has come, for ten seconds; while `next` is not null, call it again with it as `after`. */
+      run: async (
+        workspaceId: string,
+        id: string,
+        body: Schemas['ImportHistoryRequest'] = {},
+        { idempotencyKey }: Keyed = {},
+      ) =>
+        dataOf(
+          await api.POST('/api/admin/v1/workspaces/{workspace_id}/connections/{id}/history/import', {
+            params: { path: { ...of(workspaceId), id }, header: keyed(idempotencyKey) },
+            body,
           }),
         ),
     },
@@ -186,6 +237,10 @@ export function createHeraldAdmin(options: HeraldAdminOptions) {
       list: (filter: AdminEventFilter = {}) => eventsFrom(filter),
       /** What is there, and then what comes, until you stop; each once. As `events.follow` of the other client. */
       follow: (filter: AdminEventFilter = {}, follow: FollowOptions = {}) => eventsFrom(filter, follow),
+    },
+    installation: {
+      /** Readiness, workers and queues. */
+      get: async () => dataOf(await api.GET('/api/admin/v1/installation')),
     },
     audit: {
       list: (filter: Filter<'auditAdmin_list'> = {}) =>

@@ -30,6 +30,7 @@ const ADMIN_API: DescribedApi = {
       'What was added, changed and removed, for a reader that polls: each once, in order. Scope: `events:read`.',
     ],
     ['Audit', 'Who changed what and when. Scope: `audit:read`.'],
+    ['Installation', 'What runs, and what waits in its queues. Scope: `installation:read`.'],
   ],
   keys: {
     [OPERATOR_SECURITY_SCHEME]: {

@@ -33,6 +33,7 @@ export const OPERATOR_SCOPES = [
   'usage:read',
   'audit:read',
   'events:read',
+  'installation:read',
 ] as const;
 
 export type OperatorScope = (typeof OPERATOR_SCOPES)[number];

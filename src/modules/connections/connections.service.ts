@@ -11,7 +11,7 @@ import { PAYMENT_MISSING, restsNumber } from '../../infrastructure/whatsapp/grap
 import { ownInteger } from '../../infrastructure/whatsapp/json-access.js';
 import type { ManagementNotification, StatusNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import { connectionsErrors } from './connections.errors.js';
-import { ConnectionsRepository } from './connections.repository.js';
+import { type ConnectionFilter, ConnectionsRepository } from './connections.repository.js';
 import {
   canSend,
   type Connection,
@@ -92,6 +92,11 @@ export class ConnectionsService {
 
   list(organizationId: string): Promise<Connection[]> {
     return this.connections.list(organizationId);
+  }
+
+  /** As `ConnectionsRepository.page`. */
+  page(filter: ConnectionFilter): Promise<Connection[]> {
+    return this.connections.page(filter);
   }
 
   /** Ids of the workspace's numbers of one WhatsApp Business Account that the platform may be asked through, best first. */
