@@ -192,6 +192,13 @@ create table heartbeat (
   constraint heartbeat_pkey PRIMARY KEY (name)
 ) with (fillfactor=50);
 
+create table idempotency_key (
+  organization_id uuid not null,
+  key uuid not null,
+  message_id uuid not null,
+  constraint idempotency_key_pkey PRIMARY KEY (organization_id, key)
+) with (autovacuum_vacuum_insert_scale_factor=0.05);
+
 create table lane (
   key text not null,
   owner uuid,
@@ -321,7 +328,6 @@ create table message (
   client_message_id text,
   tag text,
   metadata jsonb,
-  idempotency_key uuid,
   fingerprint bytea,
   reply_to_message_id uuid,
   media_object_id uuid,
@@ -341,9 +347,6 @@ create table message (
 CREATE INDEX message_changes ON message (connection_id, original_meta_id) WHERE (original_meta_id IS NOT NULL);
 CREATE INDEX message_conversation_in ON message (conversation_id, created_at DESC, id DESC) WHERE ((direction = 'inbound') AND (conversation_id IS NOT NULL));
 CREATE INDEX message_conversation_out ON message (conversation_id, created_at DESC, id DESC) WHERE ((direction = 'outbound') AND (conversation_id IS NOT NULL));
-CREATE UNIQUE INDEX message_elsewhere ON message (connection_id, meta_message_id) WHERE ((source IS NOT NULL) AND (direction = 'outbound'));
-CREATE UNIQUE INDEX message_idempotency ON message (organization_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
-CREATE UNIQUE INDEX message_inbound ON message (connection_id, meta_message_id) WHERE (direction = 'inbound');
 CREATE INDEX message_journal ON message (organization_id, created_at DESC, id DESC);
 CREATE INDEX message_journal_client ON message (organization_id, client_message_id, created_at DESC, id DESC) WHERE (client_message_id IS NOT NULL);
 CREATE INDEX message_journal_in ON message (connection_id, created_at DESC, id DESC) WHERE (direction = 'inbound');
@@ -799,6 +802,13 @@ create table otp_sender (
   constraint otp_sender_throughput_per_second_check CHECK (((throughput_per_second >= 1) AND (throughput_per_second <= 10000)))
 );
 
+create table platform_message (
+  connection_id uuid not null,
+  meta_message_id text not null,
+  message_id uuid not null,
+  constraint platform_message_pkey PRIMARY KEY (connection_id, meta_message_id)
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
+
 create table platform_notification (
   id uuid not null,
   received_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
@@ -1116,7 +1126,6 @@ SELECT m.id,
     m.recipient_user_id,
     m.sender,
     m.client_message_id,
-    m.idempotency_key,
     m.fingerprint,
     m.reply_to_message_id,
     m.media_object_id,

@@ -15,6 +15,7 @@ const TABLES_OF_ALL = {
   database_identity: 'one row for all',
   retention_cursor: 'of the sweeps',
   message_content: 'goes with its message',
+  platform_message: 'goes with its message',
   operator_key: 'of operators: for all workspaces, or for some',
   otp_sender: "the service's own number",
   usage_due: 'of the sweep, which counts all workspaces',

@@ -20,6 +20,7 @@ const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   operator_key: 'of operators: for all workspaces, or for some',
   rate_bucket: 'token buckets by key, project or address',
   message_content: 'parts of messages, by their ids; they go with the message',
+  platform_message: "WhatsApp's ids of messages, by connection; they go with the message",
   schema_migration: 'which migrations have run',
   schema_migration_checksum: 'what they did',
   usage_due: 'when each quarter of an hour is counted',

@@ -84,7 +84,7 @@ export interface paths {
          *     `example: {media_object_id}`, a file from `POST /media`, or `example: {header_handle}`, which the platform gives for an
          *     upload of your own. Herald uploads the file for the app that its operator has named.
          *
-         *     Where the platform gives no clear answer (502, 504) the template may exist all the same: read it before you repeat
+         *     Where the platform gives no clear answer (502, 504) the template may still exist: read it before you repeat
          *     the request.
          *
          *     Needs a key with the scope `templates:write`.
@@ -238,7 +238,7 @@ export interface paths {
          * @description Where several apps answer on a number, only the owner of a conversation may send ordinary messages; those of
          *     others fail with `failure_category: not_conversation_owner`. Templates may be sent by all.
          *
-         *     WhatsApp is called within the request. After 502 or 504 the owner may have changed all the same; the next notification
+         *     WhatsApp is called within the request. After 502 or 504 the owner may still have changed; the next notification
          *     of WhatsApp says so, and `conversation.control.updated` tells you. A key without `messages:read` gets `id`, `owner` and
          *     `owner_role` only.
          *
@@ -4830,7 +4830,7 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description How many of them are in line again, the oldest first; at most twenty of them still wait for their attempt.
+             * @description How many of them are queued again, the oldest first; at most twenty of them still wait for their attempt.
              * @example 1200
              */
             done: number;

@@ -216,7 +216,7 @@ function rulesOf(values: Values, env: Env, { production }: Surroundings): [isBro
     ],
     [
       production && process.roles.includes('worker') && process.shutdownTimeoutMs <= whatsapp.timeoutMs,
-      'SHUTDOWN_TIMEOUT_MS must be more than WHATSAPP_TIMEOUT_MS in production, or a stop cuts off messages on the wire',
+      'SHUTDOWN_TIMEOUT_MS must be more than WHATSAPP_TIMEOUT_MS in production, or a stop cuts off messages in flight',
     ],
     // An answer that comes after the lease would turn an accepted message into an unknown outcome.
     [limits.sendLeaseMs <= whatsapp.timeoutMs, 'SEND_LEASE_MS must be more than WHATSAPP_TIMEOUT_MS'],
