@@ -1749,6 +1749,16 @@ export interface components {
         /** @description The version of the API. */
         "X-HERALD-API-Version": "v1";
         /**
+         * @description Of an answer from a standby: it may be late by this many milliseconds at most. Absent: it is not late.
+         * @example 740
+         */
+        "X-Herald-Lag": number;
+        /**
+         * @description Where reads may be late: a mark of this write. A read with it as the same header finds what was written. Absent elsewhere.
+         * @example q83vEgAAAAAWs3TY
+         */
+        "X-Herald-Read-After": string;
+        /**
          * @description The caller's X-Request-Id where it matches ^[A-Za-z0-9._-]{1,128}$, else a new one.
          * @example 5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10
          */
@@ -1780,7 +1790,10 @@ export interface operations {
                 /** @description Only of this workspace, a deleted one too. */
                 workspace_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1792,6 +1805,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -1904,6 +1918,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2006,6 +2021,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2058,7 +2074,10 @@ export interface operations {
                 /** @description Only of this workspace. */
                 workspace_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2070,6 +2089,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2236,6 +2256,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2363,6 +2384,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2438,6 +2460,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2578,6 +2601,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2642,6 +2666,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2711,6 +2736,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2776,6 +2802,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2921,6 +2948,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2981,6 +3009,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3049,6 +3078,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3120,6 +3150,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3249,6 +3280,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3375,6 +3407,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };

@@ -1,4 +1,5 @@
 import { errorOf } from './errors.js';
+import { OwnWrites } from './own-writes.js';
 import { retryingFetch, type RetryOptions } from './retrying-fetch.js';
 
 /** What the clients of both APIs have in common. */
@@ -14,12 +15,19 @@ interface Result<Data> {
   response: Response;
 }
 
-/** Repeats what may be repeated. */
+/** Repeats what may be repeated, and reads what this client has written. */
 export function fetcherOf(
   fetcher: typeof fetch,
   { maxAttempts = 4, maxPauseMs = 10_000, timeoutMs = 15_000 }: Partial<RetryOptions>,
 ): (request: Request) => Promise<Response> {
-  return retryingFetch(fetcher, { maxAttempts, maxPauseMs, timeoutMs });
+  const call = retryingFetch(fetcher, { maxAttempts, maxPauseMs, timeoutMs });
+  const ownWrites = new OwnWrites();
+  return async (request) => {
+    ownWrites.sending(request);
+    const response = await call(request);
+    ownWrites.answered(response);
+    return response;
+  };
 }
 
 /** What is missing is mostly an environment variable, which the first call would only show as 401 or as a lost network. */

@@ -7937,6 +7937,16 @@ export interface components {
         /** @description The version of the API. */
         "X-HERALD-API-Version": "v1";
         /**
+         * @description Of an answer from a standby: it may be late by this many milliseconds at most. Absent: it is not late.
+         * @example 740
+         */
+        "X-Herald-Lag": number;
+        /**
+         * @description Where reads may be late: a mark of this write. A read with it as the same header finds what was written. Absent elsewhere.
+         * @example q83vEgAAAAAWs3TY
+         */
+        "X-Herald-Read-After": string;
+        /**
          * @description The caller's X-Request-Id where it matches ^[A-Za-z0-9._-]{1,128}$, else a new one.
          * @example 5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10
          */
@@ -8087,6 +8097,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8248,6 +8259,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8430,6 +8442,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8485,6 +8498,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8576,6 +8590,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8659,7 +8674,10 @@ export interface operations {
                  */
                 waiting?: "true" | "false";
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8671,6 +8689,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8787,7 +8806,10 @@ export interface operations {
     conversations_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path: {
                 /** @description Conversation ID, from GET /conversations or `conversation_id` of a message. */
                 id: string;
@@ -8802,6 +8824,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8931,6 +8954,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9062,6 +9086,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9190,7 +9215,10 @@ export interface operations {
                 /** @description Seconds to wait for an event where none is there; 0: answer at once. */
                 wait?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9202,6 +9230,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9335,7 +9364,10 @@ export interface operations {
                 /** @description Only what is of before this time. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9347,6 +9379,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9407,6 +9440,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9515,6 +9549,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9625,7 +9660,10 @@ export interface operations {
                 /** @description Messages that were made before this time. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9637,6 +9675,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9748,6 +9787,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9930,6 +9970,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10070,6 +10111,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10129,6 +10171,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10341,6 +10384,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10403,6 +10447,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10466,6 +10511,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10543,7 +10589,10 @@ export interface operations {
                 /** @description Only what is of before this time. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10555,6 +10604,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10619,6 +10669,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10671,6 +10722,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10753,6 +10805,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10766,6 +10819,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10811,6 +10865,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10839,7 +10894,10 @@ export interface operations {
                 /** @description How many at the most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10851,6 +10909,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11007,6 +11066,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11080,6 +11140,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11127,6 +11188,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11174,6 +11236,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11230,6 +11293,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11287,7 +11351,10 @@ export interface operations {
                 /** @description The moment before which the time ends, rounded up to a quarter of an hour. Default: now. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11299,6 +11366,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11408,7 +11476,10 @@ export interface operations {
                 /** @description The moment before which the time ends, rounded up to a quarter of an hour. Default: now. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11420,6 +11491,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11598,6 +11670,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11686,6 +11759,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11721,7 +11795,10 @@ export interface operations {
                 /** @description Only what is of before this time. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11733,6 +11810,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11775,7 +11853,10 @@ export interface operations {
     webhook_delivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path: {
                 /** @description Id of a delivery attempt, from GET /webhook/deliveries. */
                 id: string;
@@ -11790,6 +11871,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11875,6 +11957,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11933,6 +12016,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12028,6 +12112,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12125,6 +12210,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
