@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
 import { insertEvents } from '../webhook/fixture.js';
 import type { ApiBody, ApiClient, ApiResponse } from '../support/api-client.js';
+import { runHerald } from '../support/herald-process.js';
 import { Scope } from '../support/rig/scope.js';
 import { TcpProxy } from '../support/rig/tcp-proxy.js';
 import type { TestApp, TestSender } from '../support/test-app.js';
@@ -71,6 +72,14 @@ describeWithStandby('reads that may be late', () => {
     await servers.hold();
     const { id } = await send();
     const read = await sender.api.get('/messages');
+    expect([idsIn(read), lagOf(read)]).toEqual([expect.arrayContaining([id]), null]);
+  });
+
+  it('find the last write of their key, also with the mark of an earlier one', async () => {
+    const { mark } = await send();
+    await servers.hold();
+    const { id } = await send();
+    const read = await sender.api.get('/messages', after(mark));
     expect([idsIn(read), lagOf(read)]).toEqual([expect.arrayContaining([id]), null]);
   });
 
@@ -222,6 +231,17 @@ describeWithStandby('a standby', () => {
     return body.parts.standbys ?? { ok: false, detail: 'none' };
   }
 
+  async function examined(): Promise<object | undefined> {
+    const env = {
+      DATABASE_URL: servers.primary.url,
+      DATABASE_READ_URL: proxy.through(servers.standby.url),
+      DATA_DIR: test.dataDir,
+      WHATSAPP_API_URL: test.simulatorUrl ?? '',
+    };
+    const { stdout } = await runHerald(['doctor', '--json'], env);
+    return (JSON.parse(stdout) as { check: string }[]).find(({ check }) => check === 'standby 1');
+  }
+
   const untilPrimary = (detail: RegExp) =>
     waitFor(
       async () => {
@@ -239,10 +259,12 @@ describeWithStandby('a standby', () => {
     // Something that it lacks; else it is not behind.
     await test.factories.workspace();
     await untilPrimary(/number 1 is more than 2000 ms behind/);
+    expect(await examined()).toMatchObject({ status: 'warn', detail: expect.stringContaining('behind') });
     await servers.replay();
     await waitUntilLate(reader);
     const { body: metrics } = await test.api.get<string>('/metrics');
     expect(metrics).toMatch(/^herald_standby_read\{standby="1"\} 1$/m);
+    expect(await examined()).toMatchObject({ status: 'ok' });
     expect(metrics).toMatch(/^herald_standby_lag_seconds\{standby="1"\} [\d.]+$/m);
   });
 
@@ -268,6 +290,7 @@ describeWithStandby('a standby', () => {
   it('that is promoted is left', async () => {
     servers.standby.becomePrimary();
     await untilPrimary(/number 1 is no standby/);
+    expect(await examined()).toMatchObject({ status: 'warn', detail: expect.stringContaining('is no standby') });
   });
 
   it('of the former primary is not read beside the promoted one', async () => {

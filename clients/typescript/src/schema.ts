@@ -7942,8 +7942,8 @@ export interface components {
          */
         "X-Herald-Lag": number;
         /**
-         * @description Where reads may be late: a mark of this write. A read with it as the same header finds what was written. Absent elsewhere.
-         * @example q83vEgAAAAAWs3TY
+         * @description Where reads may be late: a mark of this write. A read with it as the same header finds what was written. After several at once keep the greatest. Absent elsewhere.
+         * @example abcdef1200000016b374d848
          */
         "X-Herald-Read-After": string;
         /**

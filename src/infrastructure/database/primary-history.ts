@@ -4,6 +4,9 @@ export function lsnOf(text: string): bigint {
   return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
 }
 
+/** SQL, for the primary: where its log is, for `PrimaryHistory.note`. */
+export const PRIMARY_PLACE = 'select identity_of_database() as identity, pg_current_wal_flush_lsn()::text as lsn';
+
 /** Looks that are kept: at one a second, ten minutes. */
 const KEPT = 600;
 

@@ -82,15 +82,13 @@ export class Standby {
     try {
       for (;;) {
         const watcher = await this.connected();
-        const { rows } = await watcher.query<Answer>(LOOK);
-        const fault = faultOf(rows[0], history);
+        const { fault, server, replayed } = await askStandby(watcher, history);
         if (fault !== null) {
           this.leave(fault);
           return;
         }
-        const { replayed, server } = rows[0] as Answer;
         this.server = server;
-        this.replayed = lsnOf(replayed ?? '0/0');
+        this.replayed = replayed;
         this.completeUntil = history.completeUntil(this.replayed);
         if (this.source === null) await this.open();
         if (this.fault !== null) this.logger.log(`${this.name} is read`);
@@ -151,7 +149,7 @@ export class Standby {
   /** Whether a new connection leads to the server that was looked at, and not to an earlier state of it. */
   private isSame(answer: Answer | undefined): boolean {
     if (answer?.isStandby !== true || answer.server !== this.server) return false;
-    return this.replayed !== null && lsnOf(answer.replayed ?? '0/0') >= this.replayed;
+    return this.replayed !== null && placeOf(answer) >= this.replayed;
   }
 
   private leave(fault: string, cause?: unknown): void {
@@ -193,11 +191,22 @@ function watchLent(source: DataSource): ReadonlySet<PoolClient> {
   return inUse;
 }
 
-/** Why what the server has cannot be compared with the primary; null where it can be. */
-function faultOf(answer: Answer | undefined, { identity }: PrimaryHistory): string | null {
-  if (answer?.isStandby !== true) return 'is no standby';
+const placeOf = ({ replayed }: Pick<Answer, 'replayed'>): bigint => lsnOf(replayed ?? '0/0');
+
+/** How far a standby is; `fault`: why that cannot be compared with the primary, null where it can be. */
+export async function askStandby(
+  client: pg.ClientBase,
+  { identity }: PrimaryHistory,
+): Promise<{ fault: string | null; server: string; replayed: bigint }> {
+  const { rows } = await client.query<Answer>(LOOK);
+  const [answer] = rows;
+  if (answer === undefined) throw new Error('no row');
+  return { fault: faultOf(answer, identity), server: answer.server, replayed: placeOf(answer) };
+}
+
+function faultOf(answer: Answer, identity: string | null): string | null {
+  if (!answer.isStandby) return 'is no standby';
   if (identity === null) return 'cannot be compared: the primary does not answer';
   // After a promotion a standby says so from its next restart point on, up to `checkpoint_timeout` later.
-  if (answer.identity !== identity) return 'is of another cluster, timeline or database than the primary';
-  return null;
+  return answer.identity === identity ? null : 'is of another cluster, timeline or database than the primary';
 }

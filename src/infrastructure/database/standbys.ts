@@ -5,14 +5,13 @@ import { within } from '../../common/within.js';
 import { Config } from '../config/config.js';
 import { standbyOptions } from './data-source.js';
 import { Database } from './database.js';
-import { lsnOf, PrimaryHistory } from './primary-history.js';
+import { lsnOf, PRIMARY_PLACE, PrimaryHistory } from './primary-history.js';
 import { type ChosenStandby, Standby } from './standby.js';
 
 const EVERY_MS = 1_000;
 /** An answer to a write waits no longer for its mark. */
 const MARK_WITHIN_MS = 500;
 
-const LOOK = 'select identity_of_database() as identity, pg_current_wal_flush_lsn()::text as lsn';
 /** Also what is not flushed yet: with `synchronous_commit` off an answered commit may be. */
 const MARKED = 'select identity_of_database() as identity, pg_current_wal_insert_lsn()::text as lsn';
 
@@ -61,12 +60,16 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
   /**
    * The next standby, in turn, that is at most READ_LAG_MS behind; null: the primary.
    *
-   * @param after the mark of a write that the read is to find; null: none.
+   * @param after marks of writes that the read is to find.
    */
-  choose(after: string | null): ChosenStandby | null {
-    const atLeast = after === null ? null : this.placeOf(after);
-    // A mark of before a failover, or of nothing of ours: the primary has it, if anything has.
-    if (after !== null && atLeast === null) return null;
+  choose(after: readonly string[]): ChosenStandby | null {
+    let atLeast: bigint | null = null;
+    for (const mark of after) {
+      const place = this.placeOf(mark);
+      // Of before a failover, or none of ours: the primary has what it is about, if anything has.
+      if (place === null) return null;
+      if (atLeast === null || place > atLeast) atLeast = place;
+    }
     for (let tried = 0; tried < this.all.length; tried++) {
       this.turn = (this.turn + 1) % this.all.length;
       const chosen = this.all[this.turn]?.choose(this.mostMs, atLeast) ?? null;
@@ -134,7 +137,7 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
     const askedAt = performance.now();
     const place = await within(
       EVERY_MS,
-      this.database.detached(() => this.database.query<Place>(LOOK)),
+      this.database.detached(() => this.database.query<Place>(PRIMARY_PLACE)),
     );
     if (place?.[0] !== undefined) this.history.note(place[0].identity, lsnOf(place[0].lsn), askedAt);
   }

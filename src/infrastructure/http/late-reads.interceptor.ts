@@ -21,6 +21,12 @@ const READING = new Set(['GET', 'HEAD']);
 /** For so long after a write of its key a read without a mark is not late; longer where READ_LAG_MS is. */
 const WRITTEN_MS = 5_000;
 
+interface Write {
+  at: number;
+  /** Null: it is under way, or got none. */
+  mark: string | null;
+}
+
 /**
  * Answers reads that may be late (`@ReadsMayBeLate()`) from a standby, and gives each answer to a write a mark with which
  * a later read finds what was written. Whatever a standby cannot answer is read again on the primary, once.
@@ -29,8 +35,8 @@ const WRITTEN_MS = 5_000;
  */
 @Injectable()
 export class LateReads implements NestInterceptor {
-  /** When each key wrote last, the longest ago first. */
-  private readonly writtenAt = new Map<string, number>();
+  /** What each key wrote last, the longest ago first. */
+  private readonly written = new Map<string, Write>();
   private readonly writtenMs: number;
 
   constructor(
@@ -59,9 +65,12 @@ export class LateReads implements NestInterceptor {
 
   /** The standby, or why it is none. */
   private choose(req: HeraldRequest, apiKeyId: string): ChosenStandby | 'written' | 'behind' {
-    const mark = req.headers[READ_AFTER_HEADER.toLowerCase()];
-    if (mark === undefined && this.hasWritten(apiKeyId)) return 'written';
-    return this.standbys.choose(typeof mark === 'string' ? mark : null) ?? 'behind';
+    const given = req.headers[READ_AFTER_HEADER.toLowerCase()];
+    const own = this.lastWrite(apiKeyId);
+    if (own !== null && (given === undefined || own.mark === null)) return 'written';
+    // The answer with the key's last mark may have got lost.
+    const marks = [given, own?.mark].filter((mark) => typeof mark === 'string');
+    return this.standbys.choose(marks) ?? 'behind';
   }
 
   private async readLate({ source, lagMs }: ChosenStandby, res: Response, next: CallHandler): Promise<unknown> {
@@ -78,38 +87,42 @@ export class LateReads implements NestInterceptor {
   }
 
   private async write(apiKeyId: string, res: Response, next: CallHandler): Promise<unknown> {
-    this.noteWrite(apiKeyId);
+    this.noteWrite(apiKeyId, null);
+    let mark: string | null = null;
     try {
       const answer: unknown = await lastValueFrom(next.handle());
-      await this.mark(res);
+      mark = await this.mark(res);
       return answer;
     } catch (error) {
       // What failed for no fault of the caller may have written.
-      if (toAppError(error).status >= 500) await this.mark(res);
+      if (toAppError(error).status >= 500) mark = await this.mark(res);
       throw error;
     } finally {
-      this.noteWrite(apiKeyId);
+      this.noteWrite(apiKeyId, mark);
     }
   }
 
-  private async mark(res: Response): Promise<void> {
+  private async mark(res: Response): Promise<string | null> {
     const mark = await this.standbys.mark();
     if (mark !== null && !res.headersSent) res.setHeader(READ_AFTER_HEADER, mark);
+    return mark;
   }
 
-  private noteWrite(apiKeyId: string): void {
+  private noteWrite(apiKeyId: string, mark: string | null): void {
     const now = performance.now();
     // To its end, so that those to forget are at the begin.
-    this.writtenAt.delete(apiKeyId);
-    this.writtenAt.set(apiKeyId, now);
-    for (const [key, at] of this.writtenAt) {
+    this.written.delete(apiKeyId);
+    this.written.set(apiKeyId, { at: now, mark });
+    for (const [key, { at }] of this.written) {
       if (now - at <= this.writtenMs) break;
-      this.writtenAt.delete(key);
+      this.written.delete(key);
     }
   }
 
-  private hasWritten(apiKeyId: string): boolean {
-    return performance.now() - (this.writtenAt.get(apiKeyId) ?? -Infinity) <= this.writtenMs;
+  /** Null where it is so long ago that every standby that is read has it. */
+  private lastWrite(apiKeyId: string): Write | null {
+    const write = this.written.get(apiKeyId);
+    return write !== undefined && performance.now() - write.at <= this.writtenMs ? write : null;
   }
 
   private counted(server: 'standby' | 'primary', why: string): void {
