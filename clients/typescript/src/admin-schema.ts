@@ -2232,6 +2232,16 @@ export interface components {
         /** @description The version of the API. */
         "X-HERALD-API-Version": "v1";
         /**
+         * @description Of an answer from a standby: it may be late by this many milliseconds at most. Absent: it is not late.
+         * @example 740
+         */
+        "X-Herald-Lag": number;
+        /**
+         * @description Where reads may be late: a mark of this write. A read with it as the same header finds what was written. After several at once keep the greatest. Absent elsewhere.
+         * @example abcdef1200000016b374d848
+         */
+        "X-Herald-Read-After": string;
+        /**
          * @description The caller's X-Request-Id where it matches ^[A-Za-z0-9._-]{1,128}$, else a new one.
          * @example 5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10
          */
@@ -2263,7 +2273,10 @@ export interface operations {
                 /** @description Only of this workspace, a deleted one too. */
                 workspace_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2275,6 +2288,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2597,6 +2611,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2699,6 +2714,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2751,7 +2767,10 @@ export interface operations {
                 /** @description Only of this workspace. */
                 workspace_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2763,6 +2782,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2929,6 +2949,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3056,6 +3077,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3131,6 +3153,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3271,6 +3294,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3335,6 +3359,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3404,6 +3429,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3469,6 +3495,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3727,6 +3754,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3787,6 +3815,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3855,6 +3884,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3926,6 +3956,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -4233,6 +4264,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -4359,6 +4391,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
