@@ -509,7 +509,7 @@ export interface components {
              * @example operator_key
              * @enum {string}
              */
-            actor_kind: "key" | "operator" | "operator_key" | "service";
+            actor_kind: "key" | "operator" | "operator_key" | "person" | "service";
             /**
              * @description The caller's address, or the machine on which a command ran.
              * @example 203.0.113.7
@@ -1301,7 +1301,7 @@ export interface components {
         };
         /**
          * @description - [`OPERATOR_KEY_LIMITED`](/docs/errors#OPERATOR_KEY_LIMITED): The operator key is limited to some workspaces, and the route concerns the whole installation.
-         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
          */
         Refused403_OPERATOR_KEY_LIMITED_SCOPE_REQUIRED: {
             headers: {
@@ -1315,7 +1315,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does. */
         Refused403_SCOPE_REQUIRED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -1329,7 +1329,7 @@ export interface components {
             };
         };
         /**
-         * @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+         * @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
          *     - [`WORKSPACE_EXTERNAL_ID_FIXED`](/docs/errors#WORKSPACE_EXTERNAL_ID_FIXED): An operator key that is limited to some workspaces changes an `external_id`.
          */
         Refused403_SCOPE_REQUIRED_WORKSPACE_EXTERNAL_ID_FIXED: {
@@ -1762,8 +1762,8 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only this kind of change. */
-                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "connection.added" | "connection.changed" | "connection.disconnected" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed";
-                /** @description Only what this key, operator key or account did: its id, or the account's name. */
+                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "connection.added" | "connection.changed" | "connection.disconnected" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "person.signed_in" | "person.signed_out" | "person.signed_out_everywhere" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed";
+                /** @description Only what this key, operator key, person or account did: its id, or the account's name. */
                 actor?: string;
                 /** @description Together with `before_id`: the `occurred_at` of the last event of the previous page. */
                 before?: string;

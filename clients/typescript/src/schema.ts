@@ -84,7 +84,7 @@ export interface paths {
          *     `example: {media_object_id}`, a file from `POST /media`, or `example: {header_handle}`, which the platform gives for an
          *     upload of your own. Herald uploads the file for the app that its operator has named.
          *
-         *     Where the platform gives no clear answer (502, 504) the template may exist all the same: read it before you repeat
+         *     Where the platform gives no clear answer (502, 504) the template may still exist: read it before you repeat
          *     the request.
          *
          *     Needs a key with the scope `templates:write`.
@@ -238,7 +238,7 @@ export interface paths {
          * @description Where several apps answer on a number, only the owner of a conversation may send ordinary messages; those of
          *     others fail with `failure_category: not_conversation_owner`. Templates may be sent by all.
          *
-         *     WhatsApp is called within the request. After 502 or 504 the owner may have changed all the same; the next notification
+         *     WhatsApp is called within the request. After 502 or 504 the owner may still have changed; the next notification
          *     of WhatsApp says so, and `conversation.control.updated` tells you. A key without `messages:read` gets `id`, `owner` and
          *     `owner_role` only.
          *
@@ -300,7 +300,7 @@ export interface paths {
         /**
          * Read your key
          * @description The workspace, the scopes and the rate of the key that makes this call: what a program may do with it,
-         *     without trying. Every valid key may ask, one of an OTP project too. The key itself is not shown.
+         *     without trying. Every valid key may ask, one of an OTP project too, and the session of a person. The key itself is not shown.
          */
         get: operations["keys_get"];
         put?: never;
@@ -3024,7 +3024,7 @@ export interface components {
              */
             mode: "live" | "test";
             /**
-             * @description As it was given when the key was made.
+             * @description As it was given when the key was made; of a session the name of the person.
              * @example orders-service
              */
             name: string;
@@ -3033,6 +3033,11 @@ export interface components {
              * @example null
              */
             otp_project: components["schemas"]["ProjectOfKey"] | null;
+            /**
+             * @description Of a session in the console; null: a key.
+             * @example null
+             */
+            person: components["schemas"]["PersonOfKey"] | null;
             rate_limit: components["schemas"]["RateOfKey"];
             /**
              * @example [
@@ -4400,6 +4405,23 @@ export interface components {
             /** @constant */
             type: "payment.updated";
         };
+        PersonOfKey: {
+            /** @example robin@example.com */
+            email: string;
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8ea1
+             */
+            id: string;
+            /** @example Robin Wells */
+            name: string;
+            /**
+             * @description In this workspace.
+             * @example agent
+             * @enum {string}
+             */
+            role: "viewer" | "agent" | "developer" | "admin" | "operator";
+        };
         /** PlatformErrorEvent */
         PlatformErrorEvent: {
             /**
@@ -4934,7 +4956,7 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description How many of them are in line again, the oldest first; at most twenty of them still wait for their attempt.
+             * @description How many of them are queued again, the oldest first; at most twenty of them still wait for their attempt.
              * @example 1200
              */
             done: number;
@@ -7286,7 +7308,7 @@ export interface components {
         };
         /**
          * @description - [`OTP_PROJECT_REQUIRED`](/docs/errors#OTP_PROJECT_REQUIRED): The key has a scope of OTP, but belongs to no OTP project.
-         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
          */
         Refused403_OTP_PROJECT_REQUIRED_SCOPE_REQUIRED: {
             headers: {
@@ -7300,7 +7322,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does. */
         Refused403_SCOPE_REQUIRED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -9396,6 +9418,7 @@ export interface operations {
                      *         "mode": "live",
                      *         "otp_project": null,
                      *         "expires_at": null,
+                     *         "person": null,
                      *         "version": "0.1.0",
                      *         "workspace": {
                      *           "id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",

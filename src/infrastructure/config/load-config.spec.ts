@@ -138,7 +138,7 @@ describe('addresses', () => {
 
 it('a stop in production outlasts a request to the platform', () => {
   const violation =
-    'SHUTDOWN_TIMEOUT_MS must be more than WHATSAPP_TIMEOUT_MS in production, or a stop cuts off messages on the wire';
+    'SHUTDOWN_TIMEOUT_MS must be more than WHATSAPP_TIMEOUT_MS in production, or a stop cuts off messages in flight';
   expect(violationsOf({ ROLES: 'worker', SHUTDOWN_TIMEOUT_MS: '15000' })).toEqual([violation]);
   expect(violationsOf({ ROLES: 'worker' })).toEqual([]);
   expect(violationsOf({ ROLES: 'api', SHUTDOWN_TIMEOUT_MS: '15000' })).toEqual([]);

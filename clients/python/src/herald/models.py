@@ -2191,7 +2191,7 @@ class JournalResponse(TypedDict):
 
 class KeyData(TypedDict):
     name: str
-    """As it was given when the key was made."""
+    """As it was given when the key was made; of a session the name of the person."""
     scopes: List[Literal["connections:read", "messages:read", "messages:write", "templates:read", "templates:write", "profile:read", "profile:write", "media:read", "media:write", "webhooks:read", "webhooks:write", "otp:send", "otp:verify", "otp:read"]]
     mode: Literal["live", "test"]
     """`test`: a key of a sandbox project, which sends nothing."""
@@ -2199,6 +2199,8 @@ class KeyData(TypedDict):
     """Of a key for one-time codes; null: one of the workspace."""
     expires_at: str | None
     """Null: never."""
+    person: PersonOfKey | None
+    """Of a session in the console; null: a key."""
     version: str
     """Of Herald."""
     workspace: WorkspaceOfKey
@@ -3013,6 +3015,14 @@ class PaymentUpdatedEvent(TypedDict):
     data: PaymentUpdatedEventData
 
 
+class PersonOfKey(TypedDict):
+    id: str
+    name: str
+    email: str
+    role: Literal["viewer", "agent", "developer", "admin", "operator"]
+    """In this workspace."""
+
+
 class _PlatformErrorEventDataRequired(TypedDict):
     connection_id: str
     occurred_at: str
@@ -3397,7 +3407,7 @@ class ReplayData(TypedDict):
     total: int
     """How many events there are."""
     done: int
-    """How many of them are in line again, the oldest first; at most twenty of them still wait for their attempt."""
+    """How many of them are queued again, the oldest first; at most twenty of them still wait for their attempt."""
     created_at: str
     finished_at: str | None
     """When the last event was put in line; null until then."""

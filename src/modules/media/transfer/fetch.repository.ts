@@ -59,6 +59,8 @@ export class FetchRepository {
       prefix: FETCH_LANE,
       where: 'true',
       dueSince: DUE_SINCE,
+      nextWaiting: (after) => `(select m.connection_id from media_object m
+        where m.connection_id > ${after} and m.next_attempt_at is not null order by m.connection_id, m.next_attempt_at limit 1)`,
     });
   }
 
@@ -122,7 +124,7 @@ export class FetchRepository {
   }
 }
 
-/** The claim's own row. Workers start from a row that they claimed; the workspace is in the fence all the same. */
+/** The claim's own row. Workers start from a row that they claimed; the workspace is still in the fence. */
 const MINE = `where id = $1 and organization_id = $2 and status = 'pending' and lease_owner = $3 and tries = $4`;
 
 function fenceOf(file: ClaimedFile): unknown[] {

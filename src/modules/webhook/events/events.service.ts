@@ -38,7 +38,7 @@ export class EventsService {
    * where too many wait.
    */
   async list(
-    caller: Pick<Caller, 'organizationId' | 'scopes' | 'apiKeyId'>,
+    caller: Pick<Caller, 'organizationId' | 'scopes' | 'apiKeyId' | 'person'>,
     query: ListEventsRequest,
     reader: Reader,
   ): Promise<EventsResponse> {
