@@ -25,6 +25,8 @@ export interface HeraldRequest extends Request {
   organizationId?: string;
   /** Of the admin API, once the operator key was found valid. */
   operator?: Operator;
+  /** Of a page of a setup link, once the link was found. */
+  setupLinkId?: string;
   /** Of a request that holds a slot of its workspace: waits without it, and resolves once it has one again. */
   waitOutside?: <T>(wait: () => Promise<T>) => Promise<T>;
 }
