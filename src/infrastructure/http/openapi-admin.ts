@@ -23,7 +23,10 @@ const ADMIN_API: DescribedApi = {
     ['Workspaces', 'Make, change and delete workspaces. Scopes: `workspaces:read`, `workspaces:write`.'],
     ['Keys', 'API keys of a workspace. Scopes: `keys:read`, `keys:write`.'],
     ['Numbers', 'WhatsApp numbers of a workspace. Scopes: `connections:read`, `connections:write`.'],
-    ['Setup links', 'Pages on which a business connects its number itself. Scopes: `connections:read`, `connections:write`.'],
+    [
+      'Setup links',
+      'Pages on which a business connects its number itself. Scopes: `connections:read`, `connections:write`.',
+    ],
     ['Codes', 'Projects that send one-time codes, their packages, and the sender. Scopes: `otp:read`, `otp:write`.'],
     ['Prices', 'Prices of billable messages, for estimated costs. Scopes: `billing:read`, `billing:write`.'],
     ['Usage', 'What all workspaces sent in a month, and what it cost. Scope: `usage:read`.'],
