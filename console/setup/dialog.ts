@@ -31,6 +31,8 @@ const SDK = 'https://connect.facebook.net';
 /** Of the two answers of the dialog, the code and the ids, either may come first. */
 const OTHER_ANSWER_MS = 4_000;
 const CLOSED_EVERY_MS = 400;
+/** In the place of a code. */
+const BLOCKED = '';
 
 /** Loads what the dialog needs, so that a click opens it at once. @returns false where it could not be loaded */
 export function prepareDialog(dialog: Dialog, locale: string): Promise<boolean> {
@@ -60,7 +62,7 @@ export async function openDialog(dialog: Dialog, signup: SignupKind): Promise<Si
   try {
     const code = dialog.simulator_url === null ? await meta(dialog, signup) : await simulated(dialog, signup, session);
     if (session.isOver) return new Promise(() => undefined);
-    if (code === 'blocked') return code;
+    if (code === BLOCKED) return 'blocked';
     if (code === null) return 'closed';
     const ids = await session.ids();
     return ids === null ? 'incomplete' : { code, ...ids };
@@ -88,14 +90,14 @@ function extrasOf(signup: SignupKind): object {
 type Listener = ReturnType<typeof listen>;
 
 /** The same in a window of the simulator, whose code comes as a message too. */
-function simulated(dialog: Dialog, signup: SignupKind, session: Listener): Promise<string | null | 'blocked'> {
+function simulated(dialog: Dialog, signup: SignupKind, session: Listener): Promise<string | null> {
   const url = new URL('/dialog/signup', dialog.simulator_url ?? '');
   url.searchParams.set('app_id', dialog.app_id);
   url.searchParams.set('config_id', dialog.config_id);
   url.searchParams.set('origin', location.origin);
   if (signup === 'app') url.searchParams.set('feature', 'whatsapp_business_app_onboarding');
   const opened = window.open(url, 'signup', 'popup,width=520,height=680');
-  if (opened === null) return Promise.resolve('blocked');
+  if (opened === null) return Promise.resolve(BLOCKED);
   return new Promise((resolve) => {
     session.onCode = resolve;
     const watch = setInterval(() => {
@@ -140,7 +142,7 @@ function listen(dialog: Dialog) {
       listener.onCode(typeof said.code === 'string' ? said.code : null);
     } else if (said.type === 'WA_EMBEDDED_SIGNUP' && typeof said.event === 'string') {
       if (!said.event.startsWith('FINISH')) return;
-      session = { event: said.event, data: (said.data ?? {}) as Session['data'] };
+      session = { event: said.event, data: said.data ?? {} };
       heard();
     }
   };

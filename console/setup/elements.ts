@@ -75,7 +75,10 @@ export function form(
   );
   element.addEventListener('submit', (event) => {
     event.preventDefault();
-    const values = [...new FormData(element)].map(([name, value]) => [name, String(value).trim()]);
+    const values = [...new FormData(element)].map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value.trim() : '',
+    ]);
     send(Object.fromEntries(values) as Record<string, string>);
   });
   return element;

@@ -299,7 +299,7 @@ async function start(): Promise<void> {
     end(error as Refused);
     return;
   }
-  isDialogReady = state.dialog?.simulator_url != null;
+  isDialogReady = typeof state.dialog?.simulator_url === 'string';
   draw();
   if (state.dialog === null || isDialogReady) return;
   isDialogReady = await prepareDialog(state.dialog, state.locale);

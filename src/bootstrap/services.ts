@@ -18,6 +18,7 @@ import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
 import { Audit } from '../modules/audit/audit.service.js';
 import { OperatorKeysService } from '../modules/keys/operator/operator-keys.service.js';
 import { ApiKeysService } from '../modules/keys/keys.service.js';
+import { SetupLinksService } from '../modules/setup/setup-links.service.js';
 import { UsageByWorkspaceService } from '../modules/usage/usage-by-workspace.service.js';
 import { UsageService } from '../modules/usage/usage.service.js';
 import { WorkspacesService } from '../modules/workspaces/workspaces.service.js';
@@ -64,6 +65,7 @@ export function servicesOf(app: INestApplicationContext) {
     apiKeys: app.get(ApiKeysService),
     operatorKeys: app.get(OperatorKeysService),
     connections: app.get(ConnectionsService),
+    setupLinks: app.get(SetupLinksService, { strict: false }),
     connectionCheck: app.get(ConnectionCheckService),
     otpProjects: app.get(OtpProjectsService),
     otpPackages: app.get(OtpPackagesService),

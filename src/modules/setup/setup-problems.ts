@@ -12,7 +12,7 @@ interface Meaning {
   field?: 'waba_id' | 'phone_number_id' | 'access_token' | 'pin' | null;
 }
 
-/** Every kind of problem: what is wrong, what to do, and who can. The page has its own words for other languages. */
+/** Every kind of problem: what is wrong, what to do, and who can. */
 export const PROBLEMS = {
   code_refused: {
     message: 'WhatsApp does not take the answer of its dialog: it was used, or is too old. Open the dialog again.',

@@ -23,7 +23,7 @@ export class SetupRepository {
   constructor(private readonly database: Database) {}
 
   async insert(link: Omit<SetupLink, 'createdAt'> & Pick<SetupLinkEntity, 'tokenHash'>): Promise<void> {
-    await this.table.insert(link as never);
+    await this.table.insert(link);
   }
 
   findById(organizationId: string, id: string): Promise<SetupLink | null> {

@@ -1,11 +1,23 @@
-import type { SetupLinkEntity } from './entities/setup-link.entity.js';
-
 /**
  * How the business gives access to its number: by the platform's dialog a number of its own for the API (`cloud`), or one
  * that it keeps in the WhatsApp Business app (`app`); or by ids and a token that it pastes (`manual`).
  */
 export const SIGNUP_KINDS = ['cloud', 'app', 'manual'] as const;
 export type SignupKind = (typeof SIGNUP_KINDS)[number];
+
+/** Seconds that a link may last. */
+export const LINK_SECONDS = { least: 300, most: 30 * 86_400, usual: 7 * 86_400 } as const;
+
+/** A language and a country, as the platform names them. */
+export const LOCALE = /^[a-z]{2}_[A-Z]{2}$/;
+
+/** Whether it is an address of the web, without user and password. */
+export function isReturnUrl(text: unknown): text is string {
+  if (typeof text !== 'string' || text.length > 2_000 || !/^https?:\/\//i.test(text) || !URL.canParse(text))
+    return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
+}
 
 /** In their order: access to the account, its notifications, the number's registration, the connection. The last two are optional. */
 export const SETUP_STEPS = ['access', 'subscribe', 'register', 'connect', 'history', 'test'] as const;
@@ -47,7 +59,24 @@ export interface StepState {
 export type SetupSteps = Partial<Record<SetupStep, StepState>>;
 
 /** A setup link, without its secrets. */
-export type SetupLink = Omit<SetupLinkEntity, 'tokenHash' | 'accessTokenCiphertext' | 'continuationHash' | 'busyUntil'>;
+export interface SetupLink {
+  id: string;
+  organizationId: string;
+  signup: SignupKind;
+  locale: string;
+  returnUrl: string | null;
+  createdAt: Date;
+  expiresAt: Date;
+  /** When the page asked for it first. */
+  openedAt: Date | null;
+  completedAt: Date | null;
+  revokedAt: Date | null;
+  /** How each step went that was tried. */
+  steps: SetupSteps;
+  phoneNumberId: string | null;
+  wabaId: string | null;
+  connectionId: string | null;
+}
 
 export const LINK_STATUSES = ['open', 'completed', 'revoked', 'expired'] as const;
 export type LinkStatus = (typeof LINK_STATUSES)[number];

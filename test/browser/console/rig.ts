@@ -150,7 +150,11 @@ export class ConsoleRig {
   async query(sql: string, values: readonly unknown[]): Promise<void> {
     const client = new pg.Client({ connectionString: this.database.url });
     await client.connect();
-    await client.query(sql, [...values]).finally(() => client.end());
+    try {
+      await client.query(sql, [...values]);
+    } finally {
+      await client.end();
+    }
   }
 
   /** A call of the API with the demo's key; answers with its `data`. */

@@ -7,8 +7,11 @@ import { PaginationResponse } from '../../../infrastructure/http/pagination.resp
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import type { IssuedLink } from '../setup-links.service.js';
 import {
+  isReturnUrl,
+  LINK_SECONDS,
   LINK_STATUSES,
   type LinkStatus,
+  LOCALE,
   MENDERS,
   type Mender,
   SETUP_STEPS,
@@ -21,15 +24,6 @@ import {
 } from '../setup.types.js';
 
 const TIME = '2026-11-21T08:00:00.125Z';
-const DAY = 86_400;
-const LOCALE = /^[a-z]{2}_[A-Z]{2}$/;
-
-/** Whether it is an address of the web without a password. */
-function isWebAddress(text: unknown): boolean {
-  if (typeof text !== 'string' || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
-  const { username, password } = new URL(text);
-  return username === '' && password === '';
-}
 
 /** Body of POST /workspaces/{workspace_id}/setup-links. */
 export class CreateSetupLinkRequest {
@@ -49,22 +43,27 @@ export class CreateSetupLinkRequest {
   @ValidateBy({
     name: 'format',
     validator: {
-      validate: isWebAddress,
+      validate: isReturnUrl,
       defaultMessage: () => 'return_url must be an address that begins with https://, without user and password.',
     },
   })
   return_url?: string | null;
 
   /** Seconds after which the link has ended. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 300, maximum: 30 * DAY, default: 7 * DAY })
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: LINK_SECONDS.least,
+    maximum: LINK_SECONDS.most,
+    default: LINK_SECONDS.usual,
+  })
   @IfGiven()
   @IsInt()
-  @Min(300)
-  @Max(30 * DAY)
-  expires_in = 7 * DAY;
+  @Min(LINK_SECONDS.least)
+  @Max(LINK_SECONDS.most)
+  expires_in: number = LINK_SECONDS.usual;
 
   /** Language of the dialog of Meta, such as `de_DE`; of the page too, where it has that language. */
-  @ApiPropertyOptional({ pattern: LOCALE.source, default: 'en_US' })
+  @ApiPropertyOptional({ type: 'string', pattern: LOCALE.source, default: 'en_US' })
   @IfGiven()
   @Matches(LOCALE, { message: 'locale must be a language and a country, such as en_US.' })
   locale = 'en_US';
