@@ -32,6 +32,7 @@ const SLOW = [
   'test/browser/',
   'test/cli/demo',
   'test/client/package',
+  'test/client/python-client',
   'test/client/samples',
   'test/client/served',
   'test/contract/cost',

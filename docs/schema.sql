@@ -33,7 +33,7 @@ create table audit_event (
   details jsonb,
   constraint audit_event_pkey PRIMARY KEY (id),
   constraint audit_event_action_check CHECK ((action ~ '^[a-z_]+[.][a-z_]+$')),
-  constraint audit_event_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key', 'operator', 'operator_key', 'setup_link', 'service']))),
+  constraint audit_event_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key', 'operator', 'operator_key', 'person', 'setup_link', 'service']))),
   constraint audit_event_details_check CHECK ((pg_column_size(details) <= 8192))
 );
 CREATE INDEX audit_event_action ON audit_event (action, occurred_at, id);
@@ -185,6 +185,13 @@ create table heartbeat (
   constraint heartbeat_pkey PRIMARY KEY (name)
 ) with (fillfactor=50);
 
+create table idempotency_key (
+  organization_id uuid not null,
+  key uuid not null,
+  message_id uuid not null,
+  constraint idempotency_key_pkey PRIMARY KEY (organization_id, key)
+) with (autovacuum_vacuum_insert_scale_factor=0.05);
+
 create table lane (
   key text not null,
   owner uuid,
@@ -301,6 +308,20 @@ create table media_usage (
   constraint media_usage_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 ) with (fillfactor=50);
 
+create table membership (
+  organization_id uuid not null,
+  person_id uuid not null,
+  source text not null,
+  role text not null,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint membership_pkey PRIMARY KEY (organization_id, person_id, source),
+  constraint membership_role_check CHECK ((role = ANY (ARRAY['viewer', 'agent', 'developer', 'admin']))),
+  constraint membership_source_check CHECK ((source = ANY (ARRAY['group', 'invitation']))),
+  constraint membership_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
+  constraint membership_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+CREATE INDEX membership_person ON membership (person_id);
+
 create table message (
   id uuid not null,
   organization_id uuid not null,
@@ -314,7 +335,6 @@ create table message (
   client_message_id text,
   tag text,
   metadata jsonb,
-  idempotency_key uuid,
   fingerprint bytea,
   reply_to_message_id uuid,
   media_object_id uuid,
@@ -334,9 +354,6 @@ create table message (
 CREATE INDEX message_changes ON message (connection_id, original_meta_id) WHERE (original_meta_id IS NOT NULL);
 CREATE INDEX message_conversation_in ON message (conversation_id, created_at DESC, id DESC) WHERE ((direction = 'inbound') AND (conversation_id IS NOT NULL));
 CREATE INDEX message_conversation_out ON message (conversation_id, created_at DESC, id DESC) WHERE ((direction = 'outbound') AND (conversation_id IS NOT NULL));
-CREATE UNIQUE INDEX message_elsewhere ON message (connection_id, meta_message_id) WHERE ((source IS NOT NULL) AND (direction = 'outbound'));
-CREATE UNIQUE INDEX message_idempotency ON message (organization_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
-CREATE UNIQUE INDEX message_inbound ON message (connection_id, meta_message_id) WHERE (direction = 'inbound');
 CREATE INDEX message_journal ON message (organization_id, created_at DESC, id DESC);
 CREATE INDEX message_journal_client ON message (organization_id, client_message_id, created_at DESC, id DESC) WHERE (client_message_id IS NOT NULL);
 CREATE INDEX message_journal_in ON message (connection_id, created_at DESC, id DESC) WHERE (direction = 'inbound');
@@ -803,6 +820,48 @@ create table otp_sender (
   constraint otp_sender_throughput_per_second_check CHECK (((throughput_per_second >= 1) AND (throughput_per_second <= 10000)))
 );
 
+create table person (
+  id uuid not null,
+  issuer text not null,
+  subject text not null,
+  email text not null,
+  name text not null,
+  is_operator boolean not null,
+  last_signed_in_at timestamptz(3) not null,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint person_pkey PRIMARY KEY (id),
+  constraint person_email_check CHECK (((char_length(email) >= 3) AND (char_length(email) <= 320))),
+  constraint person_issuer_check CHECK ((char_length(issuer) <= 500)),
+  constraint person_name_check CHECK ((char_length(name) <= 200)),
+  constraint person_subject_check CHECK (((char_length(subject) >= 1) AND (char_length(subject) <= 255))),
+  constraint person_issuer_subject_key UNIQUE (issuer, subject)
+);
+
+create table person_session (
+  id uuid not null,
+  hash bytea not null,
+  person_id uuid not null,
+  issuer_session text,
+  expires_at timestamptz not null,
+  last_seen_at timestamptz not null default clock_timestamp(),
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint person_session_pkey PRIMARY KEY (id),
+  constraint person_session_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint person_session_issuer_session_check CHECK ((char_length(issuer_session) <= 255)),
+  constraint person_session_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint person_session_hash_key UNIQUE (hash)
+);
+CREATE INDEX person_session_end ON person_session (expires_at);
+CREATE INDEX person_session_person ON person_session (person_id);
+CREATE INDEX person_session_seen ON person_session (last_seen_at);
+
+create table platform_message (
+  connection_id uuid not null,
+  meta_message_id text not null,
+  message_id uuid not null,
+  constraint platform_message_pkey PRIMARY KEY (connection_id, meta_message_id)
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
+
 create table platform_notification (
   id uuid not null,
   received_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
@@ -1150,7 +1209,6 @@ SELECT m.id,
     m.recipient_user_id,
     m.sender,
     m.client_message_id,
-    m.idempotency_key,
     m.fingerprint,
     m.reply_to_message_id,
     m.media_object_id,

@@ -43,7 +43,6 @@ create table message (
   client_message_id text,
   tag text,
   metadata jsonb,
-  idempotency_key uuid,
   fingerprint bytea,
   reply_to_message_id uuid,
   media_object_id uuid,
@@ -57,10 +56,6 @@ create table message (
   source text check (source in ('app', 'history')),
   created_at timestamptz(3) not null
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
-create unique index message_idempotency on message (organization_id, idempotency_key) where idempotency_key is not null;
-create unique index message_inbound on message (connection_id, meta_message_id) where direction = 'inbound';
-create unique index message_elsewhere on message (connection_id, meta_message_id)
-  where source is not null and direction = 'outbound';
 create index message_changes on message (connection_id, original_meta_id) where original_meta_id is not null;
 create index message_journal on message (organization_id, created_at desc, id desc);
 create index message_journal_client on message (organization_id, client_message_id, created_at desc, id desc)
@@ -82,6 +77,25 @@ create index message_conversation_in on message (conversation_id, created_at des
   where direction = 'inbound' and conversation_id is not null;
 create index message_conversation_out on message (conversation_id, created_at desc, id desc)
   where direction = 'outbound' and conversation_id is not null;
+
+-- What stays unique for ever has tables of its own, so that message has no unique index but its primary key: it can then be
+-- partitioned. A row is inserted by the statement that inserts its message, and decides whether that one is new.
+-- A key never expires: its row stays when its contact is erased.
+create table idempotency_key (
+  organization_id uuid not null,
+  key uuid not null,
+  message_id uuid not null,
+  primary key (organization_id, key)
+) with (autovacuum_vacuum_insert_scale_factor = 0.05);
+
+-- By WhatsApp's id the messages that came from WhatsApp: received, sent in the app, or of its history. An erasure deletes the row, since the id
+-- contains the contact's number.
+create table platform_message (
+  connection_id uuid not null,
+  meta_message_id text not null,
+  message_id uuid not null,
+  primary key (connection_id, meta_message_id)
+) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
 
 -- Deleted after the time of retention.
 create table message_content (
@@ -367,7 +381,7 @@ create table message_read (
 -- A message as one row, for reading. What a statement does not ask for is not joined.
 create view message_view as
 select m.id, m.organization_id, m.connection_id, m.conversation_id, m.direction, m.type, m.recipient,
-  m.recipient_user_id, m.sender, m.client_message_id, m.idempotency_key, m.fingerprint, m.reply_to_message_id,
+  m.recipient_user_id, m.sender, m.client_message_id, m.fingerprint, m.reply_to_message_id,
   m.media_object_id, m.created_at, c.body, coalesce(c.content, '{}') as content, c.inbound_context,
   case when m.direction = 'inbound' then 'received' when q.attempt_id is not null then 'processing' else s.status end as status,
   case when m.direction = 'inbound' then m.meta_message_id else s.meta_message_id end as meta_message_id,
@@ -422,5 +436,7 @@ drop table message_state;
 drop table message_queue;
 drop function message_queue_release, message_queue_delete, message_queue_enter;
 drop table message_content;
+drop table platform_message;
+drop table idempotency_key;
 drop table message;
 `;

@@ -14,7 +14,8 @@ import { OptOuts1771200000000 } from './1771200000000-opt-outs.js';
 import { Usage1771300000000 } from './1771300000000-usage.js';
 import { Limits1771500000000 } from './1771500000000-limits.js';
 import { Tags1771600000000 } from './1771600000000-tags.js';
-import { Setup1771700000000 } from './1771700000000-setup.js';
+import { People1771700000000 } from './1771700000000-people.js';
+import { Setup1771800000000 } from './1771800000000-setup.js';
 
 /** Oldest first: one migration a module, then what changed later. A test compares this list with the folder. */
 export const migrations = [
@@ -34,5 +35,6 @@ export const migrations = [
   Usage1771300000000,
   Limits1771500000000,
   Tags1771600000000,
-  Setup1771700000000,
+  People1771700000000,
+  Setup1771800000000,
 ];

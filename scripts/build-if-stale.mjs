@@ -33,7 +33,7 @@ const PARTS = [
  * Makes dist/ match the sources, and says in one line what was done; quick where nothing is to do. Concurrent callers wait
  * for one another.
  *
- * @returns {Promise<{failed: boolean}>} the compiler found type errors (it emits all the same).
+ * @returns {Promise<{failed: boolean}>} the compiler found type errors (it still emits).
  */
 export async function buildIfStale() {
   const hasCompiler = existsSync(join(ROOT, 'node_modules/@nestjs/cli'));

@@ -9,6 +9,7 @@ import { renderCliPage } from './lib/cli-page.mjs';
 import { renderClientTypes } from './lib/client-types.mjs';
 import { renderChartSchema } from './lib/chart-schema.mjs';
 import { renderMcpTools } from './lib/mcp-tools.mjs';
+import { renderPythonClient } from './lib/python-client.mjs';
 import { renderEnvExample } from './lib/env-example.mjs';
 import { renderErrorsPage } from './lib/errors-page.mjs';
 import { renderSchema } from './lib/schema-page.mjs';
@@ -80,6 +81,7 @@ async function generate() {
     'openapi-admin.json': `${JSON.stringify(administration, null, 2)}\n`,
     'clients/typescript/src/schema.ts': await renderClientTypes('openapi.json', description),
     'clients/typescript/src/admin-schema.ts': await renderClientTypes('openapi-admin.json', administration),
+    ...renderPythonClient(description, administration),
     [STATUSES]: withStatesDiagram(readFileSync(join(ROOT, STATUSES), 'utf8'), messages),
   };
 }

@@ -49,7 +49,7 @@ function dependenciesOf(manifest) {
 /**
  * Writes dist/downloads/client.tgz; the same sources and packages give the same bytes.
  *
- * @returns what the compiler finds wrong, null where that is nothing; it emits all the same, for the types of a new operation
+ * @returns what the compiler finds wrong, null where that is nothing; it still emits, for the types of a new operation
  *   come with `npm run generate`, which builds first.
  */
 export async function packClient() {

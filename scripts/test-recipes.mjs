@@ -52,7 +52,7 @@ function runLine(line) {
   if (!/CREATE|UPDATE/.test(output)) throw new Error(`${line} made nothing:\n${output}`);
 }
 
-// The generator says what went wrong, and ends with 0 all the same.
+// The generator says what went wrong, and still ends with 0.
 const nest = (...args) => node(bin('@nestjs/cli/bin/nest.js'), ...args);
 
 function play(recipe) {

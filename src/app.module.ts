@@ -12,6 +12,7 @@ import { MessagesModule } from './modules/messages/messages.module.js';
 import { ConversationsModule } from './modules/conversations/conversations.module.js';
 import { SendingModule } from './modules/sending/sending.module.js';
 import { InboundModule } from './modules/inbound/inbound.module.js';
+import { PeopleModule } from './modules/people/people.module.js';
 import { OptOutsModule } from './modules/opt-outs/opt-outs.module.js';
 import { OtpModule } from './modules/otp/otp.module.js';
 import { ProfileModule } from './modules/profile/profile.module.js';
@@ -47,6 +48,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     RatesModule,
     WorkspacesModule,
     KeysModule,
+    PeopleModule,
     HttpModule.with(AccessGuard, WorkspaceReads, OperatorRepeats),
     BillingModule,
     ConnectionsModule,

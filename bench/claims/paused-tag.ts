@@ -13,7 +13,7 @@ const PAUSED = 100_000;
 /** Twenty messages each, so that their order can be seen. */
 const RECIPIENTS = 5_000;
 const SEEDED_AT_ONCE = 20_000;
-/** Of the tag, each to a recipient of its own: sent once and put off before the pause. */
+/** Of the tag, each to a recipient of its own: sent once and deferred before the pause. */
 const TRIED = 20_000;
 const FIRST_TRIED = 500_000;
 /** Of another tag, queued behind the paused one. */
@@ -80,7 +80,7 @@ async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> 
   context.say(
     `last after ${lastMs} ms, none due after ${movedMs} ms; others ${behindMs} ms, alone ${aloneMs} ms; first after the resume ${firstMs} ms; ${idleReads} entries of due rows read a second`,
   );
-  const tag = `a tag of ${PAUSED} queued messages, and ${TRIED} that were put off before`;
+  const tag = `a tag of ${PAUSED} queued messages, and ${TRIED} that were deferred before`;
   return [
     atMost(LIMIT_MS, {
       claim: `pause of ${tag}: its last message leaves`,

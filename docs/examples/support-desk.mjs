@@ -39,7 +39,7 @@ async function thread(id) {
   ]);
   const newest = messages.find(({ direction, type }) => direction === 'inbound' && !REMARKS.includes(type));
   if (conversation.unread_count > 0 && newest) {
-    // The blue ticks are a courtesy: where WhatsApp can't be asked now, the thread is shown all the same.
+    // The blue ticks are a courtesy: where WhatsApp can't be asked now, the thread is still shown.
     await herald('POST', `/messages/${newest.id}/read`).catch((error) => console.error(`not marked: ${error.message}`));
   }
   // An edit or a withdrawal is shown at the message that it changes.

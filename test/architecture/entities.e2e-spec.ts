@@ -62,7 +62,7 @@ it('would notice', async () => {
   ]);
 });
 
-/** Statements on one row of one table that are written by hand all the same, with the reason. */
+/** Statements on one row of one table that are still written by hand, with the reason. */
 const BY_HAND: Readonly<Record<string, string>> = {
   'conversations/contacts/contact-book.repository.ts: contact_book_removal': 'the only one on its table',
   'conversations/conversations.repository.ts: conversation': 'with the lock before it, in one transaction',

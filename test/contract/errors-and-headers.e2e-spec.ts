@@ -210,7 +210,7 @@ describe('X-Request-Id', () => {
   });
 
   it('is on the access line, with the route and the key but neither path, query nor token', async () => {
-    // Refused for its query, which must not be on the line all the same.
+    // Refused for its query, which must not be on the line.
     const id = 'line-1';
     await small.api.get(`/things/${UUID}?to=15550100001`, { key, headers: { 'x-request-id': id } });
     const line = await waitFor(() =>

@@ -23,7 +23,7 @@ export interface FaultStageOptions {
   /** Of each lane: low enough for the faults to fall into the sending. */
   messagesPerSecond: number;
   recipients: number;
-  /** How long the platform thinks about each message, so that some are always on the wire. */
+  /** How long the platform thinks about each message, so that some are always in flight. */
   latencyMs: number;
   /** Default 1. */
   workers?: number;

@@ -66,7 +66,7 @@ export class Traffic {
   /** Every key has exactly the message that its caller was answered, and there are no others. */
   async checkKeys(): Promise<void> {
     const { rows } = await this.stage.stage.database.pool.query<{ key: string; id: string }>(
-      `select idempotency_key as key, id from message where direction = 'outbound'`,
+      `select k.key, m.id from message m left join idempotency_key k on k.message_id = m.id where m.direction = 'outbound'`,
     );
     const stored = new Map(rows.map((row) => [row.key, row.id]));
     for (const [key, id] of this.messageOfKey) {

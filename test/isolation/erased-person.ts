@@ -69,18 +69,23 @@ export async function writeLives(place: Place, count: number, phone: string): Pr
 const LIVES = `
 with e as {each}, made as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender, media_object_id,
-    meta_message_id, fingerprint, idempotency_key, created_at)
+    meta_message_id, fingerprint, created_at)
   select uuid_v7(), $1::uuid, $2::uuid, c.id, d.direction, 'text',
     case when d.direction = 'outbound' then e.phone else '16505550134' end,
     case when d.direction = 'inbound' then e.phone else '16505550134' end,
     case when d.direction = 'inbound' and e.n % 5 = 0 then gen_random_uuid() end,
     case when d.direction = 'inbound' then 'wamid.' || gen_random_uuid() || e.phone end,
     case when d.direction = 'outbound' then sha256(convert_to(e.phone, 'UTF8')) end,
-    case when d.direction = 'outbound' then gen_random_uuid() end,
     date_trunc('milliseconds', clock_timestamp() - e.n * interval '1 second')
   from e join conversation c on c.connection_id = $2::uuid and c.phone = e.phone
   cross join (values ('inbound'), ('outbound')) as d (direction)
   returning *
+), keyed as (
+  insert into idempotency_key (organization_id, key, message_id)
+  select organization_id, gen_random_uuid(), id from made where direction = 'outbound'
+), named as (
+  insert into platform_message (connection_id, meta_message_id, message_id)
+  select connection_id, meta_message_id, id from made where direction = 'inbound'
 ), said as (
   insert into message_content (message_id, body, content)
   select id, 'about ' || coalesce(nullif(sender, '16505550134'), recipient), '{}' from made

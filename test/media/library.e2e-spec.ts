@@ -189,7 +189,7 @@ describe('the media library, and what other modules ask of it', () => {
       expect(await response.text()).toBe('');
     });
 
-    it('answers 304 to who has the file already, and 403 where the link is no good all the same', async () => {
+    it('answers 304 to who has the file already, and 403 where the link is no good', async () => {
       const etag = (await fetch(url, { method: 'HEAD' })).headers.get('etag') ?? '';
       const asked = async (match: string, more: RequestInit = {}, address = url) => {
         const response = await fetch(address, { ...more, headers: { 'if-none-match': match, range: 'bytes=0-9' } });

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
+import { RetriesService } from '../../src/modules/messages/retry/retries.service.js';
 import { seedConversations, seedFailed } from '../support/rig/seed-messages.js';
 import { countTags } from '../support/count-tags.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -244,8 +245,8 @@ describe('retry', () => {
       const id = newId();
       await test.database.execute(
         `with m as (insert into message (id, organization_id, connection_id, direction, type, recipient, sender, tag,
-             idempotency_key, created_at)
-           values ($1, $2, $3, 'outbound', 'text', $4, '16505550134', 'sale', gen_random_uuid(), clock_timestamp()) returning *),
+             created_at)
+           values ($1, $2, $3, 'outbound', 'text', $4, '16505550134', 'sale', clock_timestamp()) returning *),
          c as (insert into message_content (message_id, body, content) select id, 'Hi', '{"body":"Hi"}' from m)
          insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count, queued_at,
            failed_at, failure_category, attempt_number)
@@ -285,6 +286,31 @@ describe('retry', () => {
     expect(await workspace.message(doubtful)).toMatchObject({ status: 'outcome_unknown' });
     await act('retry', { category: 'canceled' });
     await workspace.reaches(canceled, 'read');
+  });
+
+  it('queues nothing any more once the tag is canceled, also of the page that it has just found', async () => {
+    const { organizationId, connection } = workspace;
+    const { database } = test;
+    const pool = { query: (sql: string, params: unknown[]) => database.execute(sql, params) };
+    await seedConversations(pool as unknown as Pool, { ...connection, organizationId }, 2);
+    await seedFailed(pool, { ...connection, organizationId }, { count: 2, tag: 'sale' });
+    await countTags(database, organizationId);
+    await numberRests();
+    const retries = test.app.get(RetriesService, { strict: false });
+    const retryPage = retries.retryPage.bind(retries);
+    // The page is found, and the cancel comes before it is queued.
+    const asked = import.meta.jest.spyOn(retries, 'retryPage').mockImplementationOnce(async (...page) => {
+      expect((await act('cancel')).status).toBe(202);
+      return retryPage(...page);
+    });
+    try {
+      await act('retry');
+      await waitFor(() => asked.mock.calls.length > 0, { what: 'a page to be retried' });
+    } finally {
+      asked.mockRestore();
+    }
+    await waitFor(async () => (await summary()).status === 'active', { what: 'the cancel to end' });
+    expect(await summary()).toMatchObject({ counts: { queued: 0, failed: 2 } });
   });
 
   it('queues in the order of before, as far as limits have room, and comes back to what is locked', async () => {

@@ -28,10 +28,9 @@ it(
     const seed = (tag: string, count: number, from: number, recipients: number) =>
       database.execute(
         `with made as (
-           insert into message (id, organization_id, connection_id, direction, type, recipient, sender, tag, idempotency_key,
-             created_at)
+           insert into message (id, organization_id, connection_id, direction, type, recipient, sender, tag, created_at)
            select uuid_v7(), $1, $2, 'outbound', 'text', (15550000000 + $4::bigint + n % $5::integer)::text, '16505550134',
-             $3, gen_random_uuid(), date_trunc('milliseconds', clock_timestamp())
+             $3, date_trunc('milliseconds', clock_timestamp())
            from generate_series(0, $6::integer - 1) as n returning *),
          contents as (
            insert into message_content (message_id, body, content) select id, 'Hi', '{"body":"Hi"}' from made),

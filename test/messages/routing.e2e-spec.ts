@@ -438,7 +438,7 @@ describe('with a second responder', () => {
       test.simulator.applyFaults({ down: false }),
     );
     expect([lost.status, lost.body.error.code]).toEqual([502, 'PLATFORM_UNAVAILABLE']);
-    expect(lost.body.error.message).toContain('may have changed all the same');
+    expect(lost.body.error.message).toContain('may still have changed');
     expect(await conversationOf(phone)).toMatchObject({ owner: 'other' });
     await test.database.execute(`update connection set status = 'disconnected' where id = $1`, [
       workspace.connection.id,

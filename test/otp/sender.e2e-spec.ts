@@ -106,7 +106,7 @@ describe('the number that sends the codes', () => {
     await expect(again(connection.phoneNumberId, 'token')).rejects.toThrow('belongs to the workspace');
   });
 
-  it('that is a workspace’s all the same costs it nothing that its customers write', async () => {
+  it('that belongs to a workspace costs it nothing that its customers write', async () => {
     const { phoneNumberId } = await setSender(test);
     const { connection, api } = await test.sender();
     await test.database.execute('update otp_sender set phone_number_id = $1', [connection.phoneNumberId]);

@@ -120,7 +120,7 @@ describe("when the database's clock has stepped back by an hour", () => {
     );
   });
 
-  it('what was put off before its tag was paused waits no longer than by the clock that counts', async () => {
+  it('what was deferred before its tag was paused waits no longer than by the clock that counts', async () => {
     const { connection } = await test.sender();
     const nextAttemptAt = new Date(Date.now() + 3_600_000);
     const { id } = await test.factories.message({ connection, tag: 'paused', nextAttemptAt });

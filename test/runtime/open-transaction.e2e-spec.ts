@@ -72,10 +72,10 @@ const series = 'from generate_series($4::integer, $5::integer) n';
 const due = 'clock_timestamp() - make_interval(secs => $6)';
 
 const JOURNAL = `made as (
-    insert into message (id, organization_id, connection_id, direction, type, recipient, sender, idempotency_key,
+    insert into message (id, organization_id, connection_id, direction, type, recipient, sender,
       fingerprint, created_at, send_at)
     select uuid_v7(), $1::uuid, $2::uuid, 'outbound', 'text', '49' || (1000000000 + floor(random() * ${DONE}))::bigint, '15550000000',
-      uuid_v7(), ''::bytea, date_trunc('milliseconds', ${due}), null from generate_series($4::integer, $5::integer) n
+      ''::bytea, date_trunc('milliseconds', ${due}), null from generate_series($4::integer, $5::integer) n
     where $3::uuid is not null
     returning *
   ), stated as (

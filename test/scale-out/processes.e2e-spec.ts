@@ -161,7 +161,7 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(
       ((70 - perSecond * 0.5) / perSecond) * 1_000 * 0.9,
     );
-    // What was on the wire at the kill may be unknown until the platform's notification; nothing was sent twice.
+    // What was in flight at the kill may be unknown until the platform's notification; nothing was sent twice.
     expect(Math.max(...(await takenOf(ids)))).toBe(1);
     const [lost] = await rows(
       `select count(*)::integer as n from message_view where id = any($1) and status = 'failed'`,

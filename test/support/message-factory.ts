@@ -74,6 +74,7 @@ export async function insertMessage(
   const body = spec.body === undefined ? 'Hello' : spec.body;
   const content = spec.content ?? (type === 'text' ? { body, preview_url: false } : { [type]: { body } });
   await insertRow(rows, 'message', journalColumns(spec, made));
+  await insertRow(rows, ...nameOf(spec, made));
   await insertRow(rows, 'message_content', { message_id: made.id, body, content: JSON.stringify(content) });
   if (status !== 'received') await insertRow(rows, 'message_state', stateColumns(spec, status, made));
   if (status === 'queued' || status === 'processing') await insertRow(rows, 'message_queue', queueColumns(spec, made));
@@ -134,11 +135,24 @@ function journalColumns(spec: MessageSpec, made: Made): Record<string, unknown> 
     client_message_id: spec.clientMessageId ?? null,
     tag: spec.tag ?? null,
     metadata: spec.metadata ? JSON.stringify(spec.metadata) : null,
-    idempotency_key: inbound ? null : (spec.idempotencyKey ?? randomUUID()),
     fingerprint: inbound ? null : randomBytes(32),
     meta_message_id: inbound ? made.metaMessageId : null,
     created_at: made.createdAt,
   };
+}
+
+/** What stays unique of it, and its table. */
+function nameOf({ connection, status, idempotencyKey }: MessageSpec, made: Made): [string, Record<string, unknown>] {
+  return status === 'received'
+    ? ['platform_message', { connection_id: connection.id, meta_message_id: made.metaMessageId, message_id: made.id }]
+    : [
+        'idempotency_key',
+        {
+          organization_id: connection.organizationId,
+          key: idempotencyKey ?? randomUUID(),
+          message_id: made.id,
+        },
+      ];
 }
 
 function queueColumns(spec: MessageSpec, made: Made): Record<string, unknown> {

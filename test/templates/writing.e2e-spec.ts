@@ -257,7 +257,7 @@ describe('a write whose answer was lost', () => {
       writesMeet(fate);
       const created = await create();
       expect([created.status, created.body.error.code]).toEqual([status, code]);
-      expect(created.body.error.message).toContain('may have been made all the same');
+      expect(created.body.error.message).toContain('may still have been made');
       expect(await workspace.version()).toEqual(happened ? expect.objectContaining({ status: 'pending' }) : undefined);
       if (!happened) return;
       const deleted = await remove();

@@ -27,6 +27,7 @@ export type HeraldClient = ReturnType<typeof createHeraldClient>;
 
 /** That GET /events is asked to wait for one event. */
 const MOST_WAIT_SECONDS = 20;
+const LONG_CALL_MS = 40_000;
 
 /**
  * Calls the API. Every method resolves with the `data` of the answer, and rejects with a `HeraldError` by its code, or
@@ -38,11 +39,16 @@ export function createHeraldClient(options: HeraldClientOptions) {
   const { baseUrl, apiKey, fetch: fetcher = fetch } = options;
   requireOptions(baseUrl, { apiKey });
   const { timeoutMs = 15_000 } = options;
-  const api: Client<paths> = createClient<paths>({
-    baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, ''),
-    headers: { authorization: `Bearer ${apiKey}` },
-    fetch: fetcherOf(fetcher, options),
-  });
+  const clientWith = (retry: Partial<RetryOptions>): Client<paths> =>
+    createClient<paths>({
+      baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, ''),
+      headers: { authorization: `Bearer ${apiKey}` },
+      fetch: fetcherOf(fetcher, retry),
+    });
+  const api = clientWith(options);
+
+  // For the one call that may take longer than others.
+  const patient = clientWith({ ...options, timeoutMs: Math.max(timeoutMs, LONG_CALL_MS) });
 
   // Below what one try may take.
   const waitSeconds = Math.min(MOST_WAIT_SECONDS, Math.max(0, Math.floor(timeoutMs / 1_000) - 5));
@@ -226,6 +232,8 @@ export function createHeraldClient(options: HeraldClientOptions) {
       set: async (body: R.ConfigureWebhook) => dataOf(await api.PUT('/api/v1/webhook', { body })),
       remove: async () => check(await api.DELETE('/api/v1/webhook')),
       test: async (body: R.TestWebhook = {}) => dataOf(await api.POST('/api/v1/webhook/test', { body })),
+      /** Sends your receiver everything that may come, and says what it does wrong. Takes up to 25 seconds. */
+      verify: async () => dataOf(await patient.POST('/api/v1/webhook/verify')),
       rotateSecret: async () => dataOf(await api.POST('/api/v1/webhook/rotate-secret')),
       deliveries: (filter: R.DeliveryFilter = {}) =>
         everyItem(async (place) =>

@@ -84,7 +84,7 @@ export interface paths {
          *     `example: {media_object_id}`, a file from `POST /media`, or `example: {header_handle}`, which the platform gives for an
          *     upload of your own. Herald uploads the file for the app that its operator has named.
          *
-         *     Where the platform gives no clear answer (502, 504) the template may exist all the same: read it before you repeat
+         *     Where the platform gives no clear answer (502, 504) the template may still exist: read it before you repeat
          *     the request.
          *
          *     Needs a key with the scope `templates:write`.
@@ -238,7 +238,7 @@ export interface paths {
          * @description Where several apps answer on a number, only the owner of a conversation may send ordinary messages; those of
          *     others fail with `failure_category: not_conversation_owner`. Templates may be sent by all.
          *
-         *     WhatsApp is called within the request. After 502 or 504 the owner may have changed all the same; the next notification
+         *     WhatsApp is called within the request. After 502 or 504 the owner may still have changed; the next notification
          *     of WhatsApp says so, and `conversation.control.updated` tells you. A key without `messages:read` gets `id`, `owner` and
          *     `owner_role` only.
          *
@@ -300,7 +300,7 @@ export interface paths {
         /**
          * Read your key
          * @description The workspace, the scopes and the rate of the key that makes this call: what a program may do with it,
-         *     without trying. Every valid key may ask, one of an OTP project too. The key itself is not shown.
+         *     without trying. Every valid key may ask, one of an OTP project too, and the session of a person. The key itself is not shown.
          */
         get: operations["keys_get"];
         put?: never;
@@ -1220,6 +1220,36 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhook/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check the receiver
+         * @description Posts everything that may ever come to the address of the webhook, and says what the receiver did wrong and how to mend
+         *     it: an event of each kind, repeats, events out of order, two signatures as after a rotation, a large body, kinds and fields that do
+         *     not exist yet, and forgeries, which it must refuse: another secret, a changed body, no signature, a time that is too
+         *     old or ahead. Every event has `test: true` in its data.
+         *
+         *     The deliveries are made at once, each with the limits and the checks of the address that all deliveries have, also while the
+         *     webhook is paused; they are not in GET /webhook/deliveries, and change nothing about the webhook. The answer comes within 25
+         *     seconds; what was not tried by then is `not_run`. A workspace has three runs at once and one more each minute; beyond that the
+         *     answer is 429 with `scope: "webhook_verify"`.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        post: operations["webhook_verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "call.ended": {
@@ -1700,7 +1730,7 @@ export interface components {
                 /** Format: date-time */
                 occurred_at: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -1746,7 +1776,7 @@ export interface components {
                 /** Format: date-time */
                 occurred_at: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -1948,6 +1978,80 @@ export interface components {
              */
             url: string;
         };
+        ConformanceData: {
+            /**
+             * @description False: the run ended before all was tried.
+             * @example true
+             */
+            complete: boolean;
+            /**
+             * @description Of the whole run.
+             * @example 840
+             */
+            duration_ms: number;
+            /**
+             * @description Whether each result is `passed`.
+             * @example false
+             */
+            passed: boolean;
+            /** @description One for each delivery, in the order in which they were made; always the same ones. */
+            results: components["schemas"]["ConformanceResultResponse"][];
+        };
+        ConformanceResponse: {
+            data: components["schemas"]["ConformanceData"];
+        };
+        ConformanceResultResponse: {
+            /**
+             * @description What was tried.
+             * @example wrong_secret
+             * @enum {string}
+             */
+            check: "kind" | "repeat" | "disorder" | "rotated_secret" | "later_version" | "any_text" | "large" | "unknown_kind" | "unknown_field" | "unknown_content" | "wrong_secret" | "changed_body" | "no_signature" | "old_timestamp" | "future_timestamp";
+            /** @example 12 */
+            duration_ms: number | null;
+            /**
+             * @description Why no answer came, in a short word, as in GET /webhook/deliveries.
+             * @example null
+             */
+            error: string | null;
+            /**
+             * @description Kind of the event that was sent; one that does not exist is among them.
+             * @example webhook.test
+             */
+            event_type: string;
+            /**
+             * @description `success`: the receiver has to answer 2xx. `refusal`: anything else, for it is a forgery.
+             * @example refusal
+             * @enum {string}
+             */
+            expected: "success" | "refusal";
+            /**
+             * @description What has to change in the receiver.
+             * @example Verify the signature of each delivery with the secret of the webhook, and answer 401 where it is not right.
+             */
+            fix: string | null;
+            /**
+             * @description Null where no answer came.
+             * @example 200
+             */
+            http_status: number | null;
+            /**
+             * @description `not_run`: the run ended before it, as its time was over or the receiver did not answer.
+             * @example failed
+             * @enum {string}
+             */
+            outcome: "passed" | "failed" | "not_run";
+            /**
+             * @description What the receiver did wrong; null where it did not.
+             * @example It was answered 200, as if Herald had sent it.
+             */
+            problem: string | null;
+            /**
+             * @description The same in words.
+             * @example Signed with another secret
+             */
+            title: string;
+        };
         ConnectionListResponse: {
             data: components["schemas"]["ConnectionResponse"][];
         };
@@ -2074,7 +2178,7 @@ export interface components {
                     verified_name?: string | null;
                 };
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2132,7 +2236,7 @@ export interface components {
                  */
                 source: "own" | "platform";
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2251,7 +2355,7 @@ export interface components {
                 previous_owner: "you" | "other" | "unknown";
                 previous_owner_role: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2371,7 +2475,7 @@ export interface components {
                 previous_assignee: string | null;
                 previous_closed: boolean;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2920,7 +3024,7 @@ export interface components {
              */
             mode: "live" | "test";
             /**
-             * @description As it was given when the key was made.
+             * @description As it was given when the key was made; of a session the name of the person.
              * @example orders-service
              */
             name: string;
@@ -2929,6 +3033,11 @@ export interface components {
              * @example null
              */
             otp_project: components["schemas"]["ProjectOfKey"] | null;
+            /**
+             * @description Of a session in the console; null: a key.
+             * @example null
+             */
+            person: components["schemas"]["PersonOfKey"] | null;
             rate_limit: components["schemas"]["RateOfKey"];
             /**
              * @example [
@@ -3024,7 +3133,7 @@ export interface components {
                 /** @description Why it will not come, in words. */
                 reason: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3116,7 +3225,7 @@ export interface components {
                  */
                 message_id: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3542,7 +3651,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3889,7 +3998,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4023,7 +4132,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4096,7 +4205,7 @@ export interface components {
                 status: "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
                 tag: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4281,7 +4390,7 @@ export interface components {
                 /** @description `new`, `pending`, `captured`, `canceled`, `failed`, or a later word. */
                 status: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4295,6 +4404,23 @@ export interface components {
             organization_id: string;
             /** @constant */
             type: "payment.updated";
+        };
+        PersonOfKey: {
+            /** @example robin@example.com */
+            email: string;
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8ea1
+             */
+            id: string;
+            /** @example Robin Wells */
+            name: string;
+            /**
+             * @description In this workspace.
+             * @example agent
+             * @enum {string}
+             */
+            role: "viewer" | "agent" | "developer" | "admin" | "operator";
         };
         /** PlatformErrorEvent */
         PlatformErrorEvent: {
@@ -4314,7 +4440,7 @@ export interface components {
                 /** @description In our words. */
                 summary: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4830,7 +4956,7 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description How many of them are in line again, the oldest first; at most twenty of them still wait for their attempt.
+             * @description How many of them are queued again, the oldest first; at most twenty of them still wait for their attempt.
              * @example 1200
              */
             done: number;
@@ -6074,7 +6200,7 @@ export interface components {
                 /** Format: uuid */
                 template_id: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -6244,7 +6370,7 @@ export interface components {
                 /** Format: uuid */
                 template_id: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -6933,7 +7059,7 @@ export interface components {
                  */
                 renews_at: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -7182,7 +7308,7 @@ export interface components {
         };
         /**
          * @description - [`OTP_PROJECT_REQUIRED`](/docs/errors#OTP_PROJECT_REQUIRED): The key has a scope of OTP, but belongs to no OTP project.
-         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
          */
         Refused403_OTP_PROJECT_REQUIRED_SCOPE_REQUIRED: {
             headers: {
@@ -7196,7 +7322,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does. */
         Refused403_SCOPE_REQUIRED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -7752,7 +7878,7 @@ export interface components {
         };
         /**
          * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
         Refused429_messages_send: {
@@ -7770,7 +7896,7 @@ export interface components {
         };
         /**
          * @description - [`OTP_RESEND_TOO_SOON`](/docs/errors#OTP_RESEND_TOO_SOON): The `rule` in `details` says why: `resend_interval`, less than 60 seconds since the last code to this number; `too_many_codes`, five codes and then one in two minutes; `too_many_wrong_codes`, twenty wrong ones within 24 hours.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number.
          */
         Refused429_OTP_RESEND_TOO_SOON_RATE_LIMITED: {
             headers: {
@@ -7785,7 +7911,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number. */
         Refused429_RATE_LIMITED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -7800,7 +7926,7 @@ export interface components {
             };
         };
         /**
-         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`UPLOAD_LIMIT_REACHED`](/docs/errors#UPLOAD_LIMIT_REACHED): The workspace has as many uploads under way at once as it may.
          */
         Refused429_RATE_LIMITED_UPLOAD_LIMIT_REACHED: {
@@ -7817,7 +7943,7 @@ export interface components {
             };
         };
         /**
-         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
         Refused429_RATE_LIMITED_WORKSPACE_LIMIT_REACHED: {
@@ -9292,6 +9418,7 @@ export interface operations {
                      *         "mode": "live",
                      *         "otp_project": null,
                      *         "expires_at": null,
+                     *         "person": null,
                      *         "version": "0.1.0",
                      *         "workspace": {
                      *           "id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
@@ -12140,6 +12267,63 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["QueuedEventResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_NOT_FOUND"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    webhook_verify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the receiver did. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "passed": false,
+                     *         "complete": true,
+                     *         "duration_ms": 840,
+                     *         "results": [
+                     *           {
+                     *             "check": "wrong_secret",
+                     *             "event_type": "webhook.test",
+                     *             "title": "Signed with another secret",
+                     *             "expected": "refusal",
+                     *             "outcome": "failed",
+                     *             "http_status": 200,
+                     *             "error": null,
+                     *             "duration_ms": 12,
+                     *             "problem": "It was answered 200, as if Herald had sent it.",
+                     *             "fix": "Verify the signature of each delivery with the secret of the webhook, and answer 401 where it is not right."
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConformanceResponse"];
                 };
             };
             400: components["responses"]["Refused400_INVALID_REQUEST"];

@@ -97,7 +97,7 @@ const NO_BODY = '{"messaging_product":"whatsapp","contacts":[]}';
 
 export interface BrokenAnswer {
   kind: BrokenKind;
-  /** Whether the message is taken all the same. */
+  /** Whether the message is still accepted. */
   taken: boolean;
 }
 

@@ -49,7 +49,7 @@ export async function sendMessage(api: ApiClient, body: object, idempotencyKey: 
     .call<QueuedMessageResponse>('POST', '/messages', { body, headers })
     .catch((error: unknown) => {
       if (error instanceof ApiError && error.status < SERVER_ERROR) throw error;
-      const again = `It may have been taken all the same: repeat the command with --idempotency-key ${idempotencyKey}`;
+      const again = `It may have been accepted: repeat the command with --idempotency-key ${idempotencyKey}`;
       throw new Error(`${describeError(error)}. ${again}`, { cause: error });
     });
   return {

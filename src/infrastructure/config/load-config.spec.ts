@@ -138,7 +138,7 @@ describe('addresses', () => {
 
 it('a stop in production outlasts a request to the platform', () => {
   const violation =
-    'SHUTDOWN_TIMEOUT_MS must be more than WHATSAPP_TIMEOUT_MS in production, or a stop cuts off messages on the wire';
+    'SHUTDOWN_TIMEOUT_MS must be more than WHATSAPP_TIMEOUT_MS in production, or a stop cuts off messages in flight';
   expect(violationsOf({ ROLES: 'worker', SHUTDOWN_TIMEOUT_MS: '15000' })).toEqual([violation]);
   expect(violationsOf({ ROLES: 'worker' })).toEqual([]);
   expect(violationsOf({ ROLES: 'api', SHUTDOWN_TIMEOUT_MS: '15000' })).toEqual([]);
@@ -146,6 +146,16 @@ it('a stop in production outlasts a request to the platform', () => {
 
 it('a role that does not exist says nothing of the simulator', () => {
   expect(violationsOf({ ROLES: 'apii' })).toEqual(['ROLES must be made of api, worker, simulator']);
+  for (const wrong of [
+    'app.example.com',
+    'https://app.example.com/path',
+    'https://a@b.example',
+    'ftp://a.example',
+    '*',
+  ])
+    expect(violationsOf({ SETUP_RETURN_ORIGINS: wrong })).toEqual([
+      'SETUP_RETURN_ORIGINS must be made of origins such as https://app.example.com, without a path',
+    ]);
 });
 
 describe('TRUST_PROXY', () => {

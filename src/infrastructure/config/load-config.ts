@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { generatedSecrets } from './generated-secrets.js';
+import { peopleRules } from './people-settings.js';
 import { InvalidSetting, type Setting, type Surroundings } from './setting.js';
 import { CLIENT_SETTINGS, SETTINGS } from './settings.js';
 
@@ -216,10 +217,11 @@ function rulesOf(values: Values, env: Env, { production }: Surroundings): [isBro
     ],
     [
       production && process.roles.includes('worker') && process.shutdownTimeoutMs <= whatsapp.timeoutMs,
-      'SHUTDOWN_TIMEOUT_MS must be more than WHATSAPP_TIMEOUT_MS in production, or a stop cuts off messages on the wire',
+      'SHUTDOWN_TIMEOUT_MS must be more than WHATSAPP_TIMEOUT_MS in production, or a stop cuts off messages in flight',
     ],
     // An answer that comes after the lease would turn an accepted message into an unknown outcome.
     [limits.sendLeaseMs <= whatsapp.timeoutMs, 'SEND_LEASE_MS must be more than WHATSAPP_TIMEOUT_MS'],
+    ...peopleRules(values.people, process.publicUrl, production),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { encryptionKeys } from './encryption-keys.js';
 import { GRAPH_VERSION } from './graph-version.js';
+import { PEOPLE_SETTINGS } from './people-settings.js';
 import {
   decimalId,
   flag,
@@ -258,6 +259,8 @@ export const SETTINGS = {
       'Bearer token with which Prometheus may read /metrics, in production at least 16 characters. Without it only this machine may, and in production none.',
     ),
   },
+  /** People who sign in to the console. */
+  people: PEOPLE_SETTINGS,
   limits: {
     /** Ask `BillingService`. */
     billing: oneOf('BILLING', ['on', 'off'], { default: 'on' }).means(
@@ -382,6 +385,7 @@ const TITLES = [
   'Media in S3',
   'Webhooks',
   'Security',
+  'People',
   'Limits',
   'Traces',
   'Retention',

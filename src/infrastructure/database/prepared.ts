@@ -28,7 +28,7 @@ interface Plans {
  * reads them whole; PostgreSQL itself makes a new one only when the table is analyzed, perhaps a minute later (seen: a
  * claim from 100,000 new rows took 3.3 s by such a plan, 15 ms by a new one). So a connection forgets its plans, while the
  * statements stay prepared: in the first minute after 1, 2, 4 ... seconds, since tables at most double in between, and
- * whenever a statement was slow, in case its plan is why. Where it stays slow all the same, as under load, this is done
+ * whenever a statement was slow, in case its plan is why. Where it stays slow, as under load, this is done
  * ever less often.
  */
 export class PreparedStatements {

@@ -225,7 +225,7 @@ describe('LeasedBuckets', () => {
     // What it would keep for requests so far apart, other processes could spend as well.
     expect(await after(100, 30)).toBeLessThanOrEqual(100);
     expect(await after(1, 3_600)).toBeLessThanOrEqual(1);
-    // What it let go was never given back, and is there all the same.
+    // What it let go was never given back, and is still there.
     expect(await allowedOf(first, 150)).toBe(100);
   });
 

@@ -220,7 +220,7 @@ export class LeasedBuckets {
     });
     this.asking.clear();
     const answer = this.options.exchange(asks).then((grants) => {
-      // What comes too late was taken from the shared bucket all the same.
+      // What comes too late was still taken from the shared bucket.
       for (const [index, ask] of asks.entries()) this.accept(ask, grants[index] ?? { granted: 0, left: 0 });
       return true;
     });

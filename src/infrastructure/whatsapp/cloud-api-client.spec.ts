@@ -314,7 +314,7 @@ describe('other calls', () => {
 });
 
 describe('close', () => {
-  it('lets what is on the wire come to its end, and gives up what waits', async () => {
+  it('lets what is in flight come to its end, and gives up what waits', async () => {
     let answerNow = (): void => undefined;
     const server = await serve((socket) => {
       answerNow = () => socket.write(accepted());

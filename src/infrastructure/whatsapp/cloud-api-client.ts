@@ -185,7 +185,7 @@ export class CloudApiClient implements OnApplicationShutdown {
     return status !== null && /^[A-Z_]{1,100}$/.test(status) ? status : null;
   }
 
-  /** Gives up what waits unwritten (`deferred`), lets what is on the wire come to its end, closes every socket. */
+  /** Gives up what waits unwritten (`deferred`), lets what is in flight come to its end, closes every socket. */
   async close(): Promise<void> {
     await Promise.all([this.http.close(), this.management.close()]);
   }

@@ -100,7 +100,7 @@ export class HttpExchanger {
     });
   }
 
-  /** Gives up what waits unwritten, lets what is on the wire come to its end, then closes every socket. */
+  /** Gives up what waits unwritten, lets what is in flight come to its end, then closes every socket. */
   close(): Promise<void> {
     this.closing ??= this.drain();
     return this.closing;

@@ -171,7 +171,7 @@ export class ConversationsController {
    * @remarks Where several apps answer on a number, only the owner of a conversation may send ordinary messages; those of
    * others fail with `failure_category: not_conversation_owner`. Templates may be sent by all.
    *
-   * WhatsApp is called within the request. After 502 or 504 the owner may have changed all the same; the next notification
+   * WhatsApp is called within the request. After 502 or 504 the owner may still have changed; the next notification
    * of WhatsApp says so, and `conversation.control.updated` tells you. A key without `messages:read` gets `id`, `owner` and
    * `owner_role` only.
    */

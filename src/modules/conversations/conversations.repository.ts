@@ -433,7 +433,7 @@ from json_to_recordset($1) as r ${RECORD}
 order by r."connectionId", r.phone`;
 
 // Of a row with routing a message may change the owner, which needs its lock: see `isRouted`. What was closed since it was
-// read is opened all the same.
+// read is still opened.
 const TOUCH = `
 with locked as (
   select c.id, c.closed from conversation c join json_to_recordset($1) as r (id uuid) on r.id = c.id

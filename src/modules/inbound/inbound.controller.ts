@@ -70,7 +70,7 @@ export class InboundController {
     // Nothing is read from clients that do not claim to be the platform.
     if (signature === undefined) this.refuse(sender);
     const seconds = this.senders.blockedFor(sender);
-    // A short body is read all the same: a valid signature always counts, whichever other clients use the address.
+    // A short body is still read: a valid signature always counts, whichever other clients use the address.
     if (seconds !== null && !isSmall(req)) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
     await this.bodies.read(req, sender, async (body) => {
       if (!verifySignature(body, signature, this.config.whatsapp.appSecrets)) this.refuse(sender);

@@ -11,6 +11,7 @@ import { digestOf, isSecretOf, newKey, parseKey } from './api-key-format.js';
 import { ApiKeysRepository, type ApiKey, type KeyFilter, type KeyOfCaller, type StoredKey } from './keys.repository.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import type { Caller, OtpProjectOfKey } from './caller.decorator.js';
+import { PersonSessions } from './person-sessions.types.js';
 import { rateLimits } from '../../infrastructure/rates/rate-limiter.js';
 import { isOtpScope, type Scope } from '../../infrastructure/http/scopes.js';
 import { WORKSPACE_CHANGED } from '../workspaces/workspaces.service.js';
@@ -74,6 +75,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly invalidation: PgNotifier,
     private readonly config: Config,
     private readonly audit: Audit,
+    private readonly sessions: PersonSessions,
   ) {
     this.reader = new GroupCommit(database, {
       name: 'API keys',
@@ -242,16 +244,21 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   /**
    * Whether the caller of a request that waited may still be answered.
    *
-   * @throws API_KEY_INVALID, API_KEY_EXPIRED, API_KEY_REVOKED (401).
+   * @throws API_KEY_INVALID, API_KEY_EXPIRED, API_KEY_REVOKED (401); of a person as `PersonSessions.confirm`.
    */
-  async confirm({ apiKeyId }: Pick<Caller, 'apiKeyId'>): Promise<void> {
+  async confirm({ apiKeyId, person }: Pick<Caller, 'apiKeyId' | 'person'>): Promise<void> {
+    if (person !== undefined) return this.sessions.confirm(person, person.workspace.id);
     const known = await this.known.get(apiKeyId, () => this.read(apiKeyId));
     if (known === null) throw keysErrors.API_KEY_INVALID();
     this.admit(known);
   }
 
   /** @throws API_KEY_INVALID (401) where the key was removed while the request was under way. */
-  async describe({ organizationId, apiKeyId }: Pick<Caller, 'organizationId' | 'apiKeyId'>): Promise<KeyOfCaller> {
+  async describe({ organizationId, apiKeyId, person }: Caller): Promise<KeyOfCaller> {
+    if (person !== undefined) {
+      const { name, expiresAt, workspace } = person;
+      return { name, expiresAt, workspaceName: workspace.name, otpProject: null };
+    }
     const found = await this.keys.describe(organizationId, apiKeyId);
     if (found === null) throw keysErrors.API_KEY_INVALID();
     return found;

@@ -12,7 +12,7 @@ const MISLEADING = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u2
 
 /**
  * The sender's name of a file as harmless data: one line, without folders, in Unicode's composed form, at most 240
- * characters with its extension kept. Never use it as a path all the same. Null where nothing is left.
+ * characters with its extension kept. Still never use it as a path. Null where nothing is left.
  */
 export function cleanFileName(name: string | null | undefined): string | null {
   if (name === null || name === undefined) return null;

@@ -89,6 +89,14 @@ export class FactsRepository {
       reported: changed.filter(({ isReported }) => isReported),
       counts: countRows(changed),
     };
+    const comeBack = changed.filter(({ message: { tag, work: before }, work }) => {
+      return tag !== null && before === null && work !== null && work.queuedAt < (work.newDueAt ?? 0);
+    });
+    // A cancel of their tag is seen by the statement that writes, or sees what that has queued.
+    if (comeBack.length > 0) {
+      const tags = comeBack.map(({ message: { organizationId, tag } }) => ({ organizationId, tag }));
+      await statements.query(LOCK_TAGS, [JSON.stringify(tags)]);
+    }
     const unsent = changed.filter(({ hasUnsentRetry }) => hasUnsentRetry).map(({ message }) => message.id);
     // Before reports of the same messages correct what they cost.
     if (unsent.length > 0) await statements.query(GIVE_BACK_RETRIES, [unsent]);
@@ -204,6 +212,12 @@ select m.id, m.tag, m.recipient, m.ttl_seconds as "ttlSeconds",
 from message m left join work w on w.message_id = m.id
 where m.id = any($1::uuid[]) and m.id between $2::uuid and $3::uuid`,
 };
+
+// In one order. For an update, since `canceled_again` may make one.
+const LOCK_TAGS = `
+select from json_to_recordset($1) as k ("organizationId" uuid, tag text)
+join message_tag t on t.organization_id = k."organizationId" and t.tag = k.tag
+order by t.organization_id, t.tag for no key update of t`;
 
 const typed = (columns: string, type: string): string =>
   split(columns)

@@ -27,13 +27,14 @@ const haveOneAuthor = (a: string, b: string): string => `(${conversationOf(a)} =
     or ${a}.conversation_id is null and ${b}.conversation_id is null and ${a}.sender = ${b}.sender)`;
 
 /** SQL: the id of the message that the edit or revoke `m` is about, of the same author. */
-const changedBy = (m: string, journal: string): string => {
-  const found = (condition: string): string => `(select o.id from ${journal} o
-      where o.connection_id = ${m}.connection_id and o.meta_message_id = ${m}.original_meta_id and ${condition}
-        and ${haveOneAuthor('o', m)} limit 1)`;
-  return `case ${m}.direction when 'inbound' then ${found("o.direction = 'inbound'")}
-    else ${found("o.direction = 'outbound' and o.source is not null")} end`;
-};
+const changedBy = (m: string): string => `(select o.id from platform_message p join message o on o.id = p.message_id
+      where p.connection_id = ${m}.connection_id and p.meta_message_id = ${m}.original_meta_id and o.direction = ${m}.direction
+        and ${haveOneAuthor('o', m)})`;
+
+/** SQL: likewise, where both are being stored. */
+const changedWith = (m: string, batch: string): string => `(select o.id from ${batch} o
+      where o.connection_id = ${m}.connection_id and o.meta_message_id = ${m}.original_meta_id and o.direction = ${m}.direction
+        and ${haveOneAuthor('o', m)})`;
 
 /**
  * SQL: the edits and revokes of a message `m`, as a FROM item `l`: id, type, at (by WhatsApp), and message_id of its content. They are
@@ -50,7 +51,7 @@ export const changesTo = (m: string): string => `(select e.id, e.type, coalesce(
  * @param batch a relation with further messages that are being stored.
  */
 export function changesOf(m: string, batch?: string): string {
-  const about = [changedBy(m, 'message'), ...(batch === undefined ? [] : [changedBy(m, batch)])].join(', ');
+  const about = [changedBy(m), ...(batch === undefined ? [] : [changedWith(m, batch)])].join(', ');
   const is = (type: string): string => `filter (where l.type = '${type}')`;
   return `case when ${m}.type in ('edit', 'revoke') then jsonb_build_object(${m}.type || 's_message_id',
       case when ${m}.original_meta_id is not null then coalesce(${about}) end)

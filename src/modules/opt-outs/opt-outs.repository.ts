@@ -80,7 +80,7 @@ export class OptOutsRepository {
   /**
    * Enters what was said of a person, unless something newer is known; of two at one time the opt-out wins. In one
    * transaction with the event of the change. What the platform reports of a person who was erased is kept by hashes, and
-   * names nobody: no caller sees it.
+   * names no person: no caller sees it.
    *
    * @returns the entry, and whether it began or ended.
    */

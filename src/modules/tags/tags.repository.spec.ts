@@ -8,6 +8,7 @@ import { LIMITED } from '../../../test/support/limits.js';
 import { seedFailed, seedQueued } from '../../../test/support/rig/seed-messages.js';
 import { rowsRead } from '../../../test/support/rows-read.js';
 import { newMessage } from '../../../test/support/new-message.js';
+import { holdInserts } from '../../../test/support/held-inserts.js';
 import { beginTransaction } from '../../../test/support/open-transaction.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { runOutLease } from '../../../test/support/run-out-lease.js';
@@ -608,6 +609,29 @@ describe('a cancel', () => {
     expect(await settle()).toBe('active');
     expect(await canceled()).toEqual([id]);
     expect(await sendAll()).toEqual([later]);
+  });
+
+  it('ends also what comes back by a statement that began before it', async () => {
+    const id = await accept(testPhone());
+    const [claimed] = await claim();
+    await runOutLease(opened.database, id);
+    await sweeps.expireLeases(10);
+    const inserts = await holdInserts(opened.database, opened.url);
+    const comesBack = outcomes.record(putOff(claimed as ClaimedMessage, 0));
+    try {
+      await inserts.waiting(1);
+      let isAsked = false;
+      const asked = act('cancel').finally(() => (isAsked = true));
+      // It ends, or waits for what comes back.
+      await Promise.race([asked, inserts.waiting(2)]);
+      await inserts.release();
+      expect([await comesBack, await asked, isAsked]).toEqual(['recorded', 'active', true]);
+    } finally {
+      await inserts.release();
+    }
+    expect(await settle()).toBe('active');
+    expect(await canceled()).toEqual([id]);
+    expect(await sendAll()).toEqual([]);
   });
 
   it('and a retry mean what was accepted before the clock of the database stepped back', async () => {

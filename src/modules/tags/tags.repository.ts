@@ -169,6 +169,14 @@ export class TagsRepository {
     return this.database.find<FailedPage & Record<string, unknown>>(FAILED, [organizationId, tag]);
   }
 
+  /**
+   * Whether this retry was neither canceled nor replaced by another one; in the ambient transaction, until whose end it cannot be: what it
+   * queues is then found by a cancel.
+   */
+  async keepRetrying({ organizationId, tag }: TagKey, before: string): Promise<boolean> {
+    return (await this.database.find(KEEP_RETRYING, [organizationId, tag, before])) !== null;
+  }
+
   /** Goes on behind this place, null: has ended; unless another retry was asked for meanwhile. `counts`: by what became of messages. */
   async retried(
     { organizationId, tag }: TagKey,
@@ -429,6 +437,9 @@ select tag.retry_before::text as before, (select count(*)::integer from looked) 
   case when size.is_full then ${lastOf('found')}
     when (select count(*) from looked) = ${LOOK} then ${lastOf('looked')} end as last
 from tag, size`;
+
+const KEEP_RETRYING = `
+select from message_tag where organization_id = $1 and tag = $2 and retry_before = $3::timestamptz for no key update`;
 
 // $3 the retry, $4 and $5 the place behind which it goes on, $6 messages, $7 those left out by the code of the error.
 const RETRIED = `

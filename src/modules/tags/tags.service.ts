@@ -166,7 +166,8 @@ export class TagsService implements OnModuleInit {
     const page = await this.tags.failed(key);
     if (page === null) return 0;
     const ids = page.failed.map(({ id }) => id);
-    const decided = ids.length === 0 ? [] : await this.retries.retryPage(key.organizationId, ids, signal);
+    const isWanted = () => this.tags.keepRetrying(key, page.before);
+    const decided = ids.length === 0 ? [] : await this.retries.retryPage(key.organizationId, ids, signal, isWanted);
     const open = decided.indexOf(null);
     if (open === 0) return 0;
     const done = open < 0 ? decided : decided.slice(0, open);

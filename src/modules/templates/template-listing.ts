@@ -33,7 +33,7 @@ export interface Listing {
   readonly ok: true;
   /** At most one of a name and language. */
   readonly templates: PlatformTemplate[];
-  /** False where something in the list could not be read: what is missing here may exist all the same. */
+  /** False where something in the list could not be read: what is missing here may still exist. */
   readonly complete: boolean;
 }
 

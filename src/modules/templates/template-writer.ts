@@ -62,7 +62,7 @@ export class TemplateWriter {
    *
    * @param draft well-formed.
    * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409), PLATFORM_REJECTED (400), RATE_LIMITED (429) where
-   * the platform's limit is reached; PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504): it may exist all the same.
+   * the platform's limit is reached; PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504): it may still exist.
    */
   async create(organizationId: string, connectionId: string, draft: TemplateDraft): Promise<WrittenTemplate> {
     const number = await this.connections.sendable(organizationId, connectionId);

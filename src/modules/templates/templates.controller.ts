@@ -96,7 +96,7 @@ export class TemplatesController {
    * `example: {media_object_id}`, a file from `POST /media`, or `example: {header_handle}`, which the platform gives for an
    * upload of your own. Herald uploads the file for the app that its operator has named.
    *
-   * Where the platform gives no clear answer (502, 504) the template may exist all the same: read it before you repeat
+   * Where the platform gives no clear answer (502, 504) the template may still exist: read it before you repeat
    * the request.
    */
   @Post()

@@ -72,7 +72,7 @@ export function writeError(failure: PlatformFailure): AppError {
   if (failure.kind === 'rejected') return error;
   const cause = failure.kind === 'timeout' ? 'did not answer in time' : 'could not be reached or gave no clear answer';
   return reworded(error, {
-    message: `The messaging platform ${cause}; the change may have been made all the same: read the template before you repeat it.`,
+    message: `The messaging platform ${cause}; the change may still have been made: read the template before you repeat it.`,
     internal: failure.message,
     extra: {},
   });

@@ -261,7 +261,7 @@ class Sum {
 
   figures(currency: string | null): UsageFigures {
     const { counts, failures, billable, free, delivery, millionths } = this;
-    // Without any price nobody looked for the price of a message.
+    // Without any price, the price of a message was not looked for.
     const unpriced = currency === null ? { ...billable } : this.unpriced;
     const cost_of_priced = currency === null ? null : Prices.costText(currency, millionths);
     const cost = Object.keys(unpriced).length === 0 ? cost_of_priced : null;

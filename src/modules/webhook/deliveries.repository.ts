@@ -83,7 +83,7 @@ export class DeliveriesRepository {
   }
 
   /**
-   * Puts the event of a delivery in line again, with all its attempts; one that is being delivered just now is left
+   * Queues the event of a delivery again, with all its attempts; one that is being delivered just now is left
    * alone. Returns null where the workspace's endpoint has no such delivery, or the event is no longer kept.
    */
   async replay(organizationId: string, deliveryId: string): Promise<QueuedEvent | null> {
@@ -98,7 +98,7 @@ export const firstAttemptOf = (eventId: string): string =>
   `(left(${eventId}::text, 13) || '-7000-8000-000000000000')::uuid`;
 
 /**
- * SQL: an insert that puts events of the relation `v` in line again, with all their attempts, those in line too; one that
+ * SQL: an insert that queues events of the relation `v` again, with all their attempts, those that wait too; one that
  * is being delivered just now is left alone. Numbers of attempts go on.
  */
 export const queueAgain = (

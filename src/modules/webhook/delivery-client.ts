@@ -49,9 +49,9 @@ const LIMITS = {
   tlsMs: 3_000,
   /** From the request to the answer's head. */
   headersMs: 10_000,
-  /** From the answer's head to the end of its body; an answer whose body takes longer counts all the same. */
+  /** From the answer's head to the end of its body; an answer whose body takes longer still counts. */
   bodyMs: 2_000,
-  /** Of the body, in bytes; what is longer is cut off, and the answer counts all the same. */
+  /** Of the body, in bytes; what is longer is cut off, and the answer still counts. */
   bodyBytes: 65_536,
 };
 

@@ -5,6 +5,8 @@ import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
+import { ConformanceResponse } from './conformance/conformance.dto.js';
+import { ConformanceService } from './conformance/conformance.service.js';
 import './dto/event.docs.js';
 import {
   ConfigureWebhookRequest,
@@ -29,7 +31,10 @@ const DeliveryId = (): ParameterDecorator =>
 @ApiTags('Webhook')
 @Controller('webhook')
 export class WebhookController {
-  constructor(private readonly webhook: WebhookService) {}
+  constructor(
+    private readonly webhook: WebhookService,
+    private readonly conformance: ConformanceService,
+  ) {}
 
   /**
    * Read the webhook and its recent deliveries
@@ -107,6 +112,28 @@ export class WebhookController {
   @ApiErrors('WEBHOOK_NOT_FOUND')
   async test(@CurrentCaller() caller: Caller, @Body() { type }: TestWebhookRequest): Promise<QueuedEventResponse> {
     return this.webhook.sendTest(caller.organizationId, type);
+  }
+
+  /**
+   * Check the receiver
+   *
+   * @remarks Posts everything that may ever come to the address of the webhook, and says what the receiver did wrong and how to mend
+   * it: an event of each kind, repeats, events out of order, two signatures as after a rotation, a large body, kinds and fields that do
+   * not exist yet, and forgeries, which it must refuse: another secret, a changed body, no signature, a time that is too
+   * old or ahead. Every event has `test: true` in its data.
+   *
+   * The deliveries are made at once, each with the limits and the checks of the address that all deliveries have, also while the
+   * webhook is paused; they are not in GET /webhook/deliveries, and change nothing about the webhook. The answer comes within 25
+   * seconds; what was not tried by then is `not_run`. A workspace has three runs at once and one more each minute; beyond that the
+   * answer is 429 with `scope: "webhook_verify"`.
+   */
+  @Post('verify')
+  @HttpCode(200)
+  @RequireScope('webhooks:write')
+  @ApiOkResponse({ type: ConformanceResponse, description: 'What the receiver did.' })
+  @ApiErrors('WEBHOOK_NOT_FOUND', 'RATE_LIMITED')
+  async verify(@CurrentCaller() { organizationId }: Caller): Promise<ConformanceResponse> {
+    return { data: await this.conformance.run(organizationId) };
   }
 
   /**

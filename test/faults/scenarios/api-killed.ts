@@ -62,7 +62,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const answeredAt = await clients.then(() => performance.now());
   const recoveredMs = await stage.recoveredAfter(Math.max(killedAt, answeredAt));
   const { rows } = await stage.stage.database.pool.query<{ key: string; id: string }>(
-    'select idempotency_key as key, id from message',
+    'select k.key, m.id from message m left join idempotency_key k on k.message_id = m.id',
   );
   const stored = new Map(rows.map((row) => [row.key, row.id]));
   for (const [key, id] of messageOfKey) if (stored.get(key) !== id) violations.push(`key ${key} has another message`);

@@ -88,7 +88,7 @@ async function stepBack(pool: Pool): Promise<void> {
   }
 }
 
-/** Milliseconds until a message whose turn is after the step was taken: some were on the wire meanwhile. */
+/** Milliseconds until a message whose turn is after the step was taken: some were in flight meanwhile. */
 async function untilSending(stage: FaultStage): Promise<number> {
   const from = performance.now();
   const onTheWire = await stage.taken();

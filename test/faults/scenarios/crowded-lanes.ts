@@ -111,8 +111,8 @@ async function seed({ stage }: FaultStage, connection: SeededConnection, crowd: 
     stage.database.pool.query(
       `with made as (
          insert into message (id, organization_id, connection_id, direction, type, recipient, sender,
-           client_message_id, idempotency_key, fingerprint, created_at)
-         select ${ROW_ID}, $1, $2, 'outbound', 'text', '1' || lpad(n::text, 9, '0'), $4, 'crowd', gen_random_uuid(),
+           client_message_id, fingerprint, created_at)
+         select ${ROW_ID}, $1, $2, 'outbound', 'text', '1' || lpad(n::text, 9, '0'), $4, 'crowd',
            sha256(n::text::bytea), date_trunc('milliseconds', ${queuedAt})
          from generate_series(1, $3::integer) as n returning *
        ), contents as (

@@ -18,7 +18,7 @@ const NOTIFICATIONS_MS = 30_000;
 /** Refused; failed later; 429 twice; cut without an answer; 500 and not taken; read without delivered. */
 const SCENARIOS = ['0003', '0002', '0004', '0005', '0006', '0009'];
 
-/** kill -9 of the worker, again and again, while codes are on the wire: a code is sent once or not at all. */
+/** kill -9 of the worker, again and again, while codes are in flight: a code is sent once or not at all. */
 export const otpWorkerKilled: Scenario = {
   name: 'otp-worker-killed',
   longOnly: true,
@@ -61,7 +61,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     await waitFor('codes to go out', goesOn, { timeoutMs: PROGRESS_MS, everyMs: 10 }).catch(() => {
       late.push(`nothing went out before kill ${kill}: it showed nothing`);
     });
-    // Anywhere: between claim and request, on the wire, between answer and outcome.
+    // Anywhere: between claim and request, in flight, between answer and outcome.
     await pause(randomBetween(0, 200));
     await worker.child.kill();
     worker.revive();

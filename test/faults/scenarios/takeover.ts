@@ -17,7 +17,7 @@ const SETTLE_MS = 90_000;
  * stalled jobs as often, and the sweep forces a lane that has been due for 5 s.
  */
 const NEXT_OWNER_MS = { quick: 30_000, long: 15_000 };
-/** What it had claimed may be on the wire: the lease of 20 s, and the sweep a second later. */
+/** What it had claimed may be in flight: the lease of 20 s, and the sweep a second later. */
 const CLAIMED_MS = 40_000;
 
 /** kill -9 of the worker that holds a message, in each phase, and the time until the other one has it. */

@@ -9,7 +9,7 @@ const LANES = 20;
 /** A killed worker's lanes are free again five seconds later, and BullMQ sees its jobs stalled after as long. */
 const PROGRESS_MS = 90_000;
 
-/** kill -9 of the worker, again and again, while messages are on the wire. */
+/** kill -9 of the worker, again and again, while messages are in flight. */
 export const workerKilled: Scenario = {
   name: 'worker-killed',
   goal: 'G4: kill -9 of the worker; 0 lost, 0 sent twice, all settled 60 s after the last',
@@ -38,7 +38,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   let killedAt = performance.now();
   for (let kill = 1; kill <= kills; kill++) {
     if (!(await untilSending(stage))) late.push(`nothing went out before kill ${kill}: it showed nothing`);
-    // Anywhere: between claim and request, on the wire, between answer and outcome.
+    // Anywhere: between claim and request, in flight, between answer and outcome.
     await pause(randomBetween(0, 500));
     await stage.worker.child.kill();
     killedAt = performance.now();

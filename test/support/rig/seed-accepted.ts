@@ -22,9 +22,10 @@ export async function seedAccepted(
          clock_timestamp() - interval '1 minute' as at
        from generate_series(0, $3::integer - 1) as n
      ), messages as (
-       insert into message (id, organization_id, connection_id, direction, type, recipient, sender, idempotency_key,
-         created_at)
-       select id, $1, $2, 'outbound', 'text', recipient, $4, gen_random_uuid(), date_trunc('milliseconds', at) from made
+       insert into message (id, organization_id, connection_id, direction, type, recipient, sender, created_at)
+       select id, $1, $2, 'outbound', 'text', recipient, $4, date_trunc('milliseconds', at) from made
+     ), keyed as (
+       insert into idempotency_key (organization_id, key, message_id) select $1, gen_random_uuid(), id from made
      ), contents as (
        insert into message_content (message_id, body, content) select id, 'Hello', '{"body": "Hello"}' from made
      ), states as (

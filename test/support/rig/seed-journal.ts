@@ -6,7 +6,7 @@ import type { SeededWorkspace } from './workspace.js';
 export const MESSAGES_EACH = 100;
 /** The rarest state: so many in all, evenly strewn. Together with the rest every filter fills a page in any journal. */
 const RAREST = 60;
-/** On the wire at once, in any journal. */
+/** In flight at once, in any journal. */
 const PROCESSING = 50;
 
 /** The conversation with the nth recipient: it has all messages to and from that number, whatever our number. */
@@ -51,14 +51,14 @@ export async function seedJournal(
   ]);
   for (const { definition } of indexes) await pool.query(definition);
   await pool.query(
-    'vacuum analyze message, message_content, message_queue, message_state, message_attempt, conversation',
+    'vacuum analyze message, idempotency_key, platform_message, message_content, message_queue, message_state, message_attempt, conversation',
   );
 }
 
 const MESSAGES = `
 with made as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender,
-    client_message_id, idempotency_key, fingerprint, meta_message_id, created_at)
+    client_message_id, fingerprint, meta_message_id, created_at)
   select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0')
       || 'a' || lpad(to_hex(n), 15, '0'))::uuid,
     $1, ($2::uuid[])[1 + (n / 100 + n / 1000) % cardinality($2::uuid[])], ${conversationSql('n % $4')},
@@ -66,10 +66,16 @@ with made as (
     case when n % 20 = 3 then ($5::text[])[1 + (n / 100 + n / 1000) % cardinality($5::text[])] else ${recipientSql('n % $4')} end,
     case when n % 20 = 3 then ${recipientSql('n % $4')}
       else ($5::text[])[1 + (n / 100 + n / 1000) % cardinality($5::text[])] end,
-    'order-' || n % $4, gen_random_uuid(), sha256(n::text::bytea), case when n % 20 = 3 then 'wamid.bench' || n end, at
+    'order-' || n % $4, sha256(n::text::bytea), case when n % 20 = 3 then 'wamid.bench' || n end, at
   from generate_series(1, $3::integer) as n
   cross join lateral (select date_trunc('milliseconds', now() - ($3 - n) * make_interval(secs => $6)) as at) as t
   returning *, ('x' || right(replace(id::text, '-', ''), 15))::bit(60)::bigint as n
+), keyed as (
+  insert into idempotency_key (organization_id, key, message_id)
+  select organization_id, gen_random_uuid(), id from made where direction = 'outbound'
+), named as (
+  insert into platform_message (connection_id, meta_message_id, message_id)
+  select connection_id, meta_message_id, id from made where direction = 'inbound'
 ), content as (
   insert into message_content (message_id, body, content)
   select id, 'Hello, your order ' || n || ' is on its way.',

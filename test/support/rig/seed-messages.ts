@@ -7,6 +7,11 @@ import type { SeededConnection } from './workspace.js';
 export const ROW_ID = `(lpad(to_hex(floor(extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0') || '7'
   || substr(md5(random()::text), 1, 3) || 'a' || substr(md5(random()::text), 1, 15))::uuid`;
 
+/** SQL: the keys of messages in the relation `made`. */
+export const KEYED = `keyed as (
+       insert into idempotency_key (organization_id, key, message_id) select organization_id, gen_random_uuid(), id from made
+     )`;
+
 /** SQL: tags of the relation `made`, and their counts, as the service writes them. */
 const countedAs = (status: string, category: string): string => `tagged as (
        insert into message_tag (organization_id, tag) select distinct organization_id, tag from made where tag is not null
@@ -41,7 +46,7 @@ export async function seedConversations(
  * Queues `count` text messages of one connection, as POST /messages writes them.
  *
  * @param recipients how many different recipients take turns, from `first` on
- * @param tries how often each was sent and put off before
+ * @param tries how often each was sent and deferred before
  */
 export async function seedQueued(
   pool: { query(sql: string, params: unknown[]): Promise<unknown> },
@@ -56,13 +61,13 @@ export async function seedQueued(
 ): Promise<void> {
   await pool.query(
     `with made as (
-       insert into message (id, organization_id, connection_id, direction, type, recipient, sender, idempotency_key,
+       insert into message (id, organization_id, connection_id, direction, type, recipient, sender,
          fingerprint, tag, created_at)
-       select ${ROW_ID}, $1, $2, 'outbound', 'text', ${recipientSql('$7::integer + n % $4::integer')}, $5, gen_random_uuid(),
+       select ${ROW_ID}, $1, $2, 'outbound', 'text', ${recipientSql('$7::integer + n % $4::integer')}, $5,
          sha256(n::text::bytea), $8, date_trunc('milliseconds', clock_timestamp())
        from generate_series(0, $3::integer - 1) as n
        returning *
-     ), contents as (
+     ), ${KEYED}, contents as (
        insert into message_content (message_id, body, content) select id, $6, jsonb_build_object('body', $6::text) from made
      ), stated as (
        insert into message_state (message_id, organization_id, connection_id, created_at, queued_at)
@@ -84,14 +89,14 @@ export async function seedScheduled(
 ): Promise<void> {
   await pool.query(
     `with made as (
-       insert into message (id, organization_id, connection_id, direction, type, recipient, sender, idempotency_key,
+       insert into message (id, organization_id, connection_id, direction, type, recipient, sender,
          fingerprint, send_at, created_at)
-       select ${ROW_ID}, $1, $2, 'outbound', 'text', ${recipientSql('n % $4::integer')}, $5, gen_random_uuid(),
+       select ${ROW_ID}, $1, $2, 'outbound', 'text', ${recipientSql('n % $4::integer')}, $5,
          sha256(n::text::bytea), clock_timestamp() + interval '1 hour' + n * interval '1 second',
          date_trunc('milliseconds', clock_timestamp())
        from generate_series(0, $3::integer - 1) as n
        returning *
-     ), contents as (
+     ), ${KEYED}, contents as (
        insert into message_content (message_id, body, content) select id, $6, jsonb_build_object('body', $6::text) from made
      ), stated as (
        insert into message_state (message_id, organization_id, connection_id, created_at, queued_at)
@@ -117,14 +122,14 @@ export async function seedFailed(
 ): Promise<void> {
   await pool.query(
     `with made as (
-       insert into message (id, organization_id, connection_id, direction, type, recipient, sender, idempotency_key,
+       insert into message (id, organization_id, connection_id, direction, type, recipient, sender,
          fingerprint, tag, created_at)
-       select ${ROW_ID}, $1, $2, 'outbound', 'text', ${recipientSql('n % $4::integer')}, $5, gen_random_uuid(),
+       select ${ROW_ID}, $1, $2, 'outbound', 'text', ${recipientSql('n % $4::integer')}, $5,
          sha256(n::text::bytea), $7 || coalesce((n % nullif($8::integer, 0))::text, ''),
          date_trunc('milliseconds', clock_timestamp())
        from generate_series(0, $3::integer - 1) as n
        returning *
-     ), contents as (
+     ), ${KEYED}, contents as (
        insert into message_content (message_id, body, content) select id, $6, jsonb_build_object('body', $6::text) from made
      ), ${countedAs('failed', "'expired'")}
      insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count, queued_at,

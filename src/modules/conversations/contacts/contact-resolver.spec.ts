@@ -80,7 +80,7 @@ describe('an observation of an unknown contact', () => {
 describe('an observation of a conversation without any name', () => {
   const named = { waId: '1', userId: 'US.1' };
 
-  it('names nobody where its contact was erased, itself or the one that it was merged into', () => {
+  it('names no person where its contact was erased, itself or the one that it was merged into', () => {
     const erased = row({});
     const merged = row({ mergedInto: erased.id });
     const book = bookOf(erased, merged);

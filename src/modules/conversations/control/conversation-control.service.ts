@@ -38,7 +38,7 @@ export class ConversationControlService {
   /**
    * @throws CONVERSATION_NOT_FOUND (404), SUBSCRIPTION_REQUIRED (402), CONNECTION_NOT_READY (409), CONTROL_NOT_ALLOWED
    * (409), PLATFORM_REJECTED (400), RATE_LIMITED (429) where the platform takes no more calls; PLATFORM_UNAVAILABLE
-   * (502), PLATFORM_TIMEOUT (504): it may have changed all the same.
+   * (502), PLATFORM_TIMEOUT (504): it may still have changed.
    */
   async change(
     { organizationId, apiPaidUntil }: { organizationId: string; apiPaidUntil: Date | null },
@@ -95,6 +95,6 @@ function controlError(failure: PlatformFailure): AppError {
   }
   const error = platformError(failure);
   const cause = kind === 'timeout' ? 'did not answer in time' : 'could not be reached or gave no clear answer';
-  const message = `The messaging platform ${cause}; the owner may have changed all the same: its next notification says so.`;
+  const message = `The messaging platform ${cause}; the owner may still have changed: its next notification says so.`;
   return new AppError({ kind: error.kind, code: error.code, message, internal: failure.message, extra: {} });
 }

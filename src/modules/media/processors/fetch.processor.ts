@@ -209,7 +209,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
     return null;
   }
 
-  /** Notes where the bytes are of another type than was said; the file is kept all the same. */
+  /** Notes where the bytes are of another type than was said; the file is still kept. */
   private async compareType(file: ClaimedFile, mimeType: string, temporary: TemporaryFile): Promise<void> {
     const { name: detected } = await firstLook(await temporary.read(0, HEAD_BYTES));
     if (detected === null || agrees(mimeType, detected) || agrees(detected, mimeType)) return;

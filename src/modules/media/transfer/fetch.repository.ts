@@ -122,7 +122,7 @@ export class FetchRepository {
   }
 }
 
-/** The claim's own row. Workers start from a row that they claimed; the workspace is in the fence all the same. */
+/** The claim's own row. Workers start from a row that they claimed; the workspace is still in the fence. */
 const MINE = `where id = $1 and organization_id = $2 and status = 'pending' and lease_owner = $3 and tries = $4`;
 
 function fenceOf(file: ClaimedFile): unknown[] {

@@ -3,6 +3,7 @@ import type { AppError } from '../../../common/app-error.js';
 import { commonErrors } from '../../../common/common.errors.js';
 import { newId } from '../../../common/ids.js';
 import { Config } from '../../../infrastructure/config/config.js';
+import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
@@ -96,9 +97,9 @@ const WITHOUT_LIMITS = '';
 const OVERLAP_AFTER_MS = 25;
 
 interface KeyRow {
-  id: string;
-  organization_id: string;
-  idempotency_key: string;
+  organizationId: string;
+  key: string;
+  messageId: string;
   fingerprint: string;
 }
 
@@ -181,14 +182,12 @@ export class AcceptRepository {
 
   /** The messages of those of the keys that are used, by key. */
   async findByKeys(organizationId: string, idempotencyKeys: readonly string[]): Promise<Map<string, Accepted>> {
-    const rows = await this.database.query<Omit<KeyRow, 'organization_id'>>(
-      `select id, idempotency_key, encode(fingerprint, 'hex') as fingerprint from message
-       where organization_id = $1 and idempotency_key = any($2::uuid[])`,
+    const rows = await this.database.query<KeyRow>(
+      `select ${KEY_COLUMNS} from idempotency_key k join message m on m.id = k.message_id
+       where k.organization_id = $1 and k.key = any($2::uuid[])`,
       [organizationId, idempotencyKeys],
     );
-    return new Map(
-      rows.map(({ id, idempotency_key: key, fingerprint }) => [key, { kind: 'known', messageId: id, fingerprint }]),
-    );
+    return new Map(rows.map(({ key, messageId, fingerprint }) => [key, { kind: 'known', messageId, fingerprint }]));
   }
 
   private async inQueue<T>(organizationId: string, limited: boolean, work: (queue: Queue) => Promise<T>): Promise<T> {
@@ -261,7 +260,7 @@ export class AcceptRepository {
         id,
         first === undefined
           ? { kind: 'limited', messageId: id, fingerprint, ...(state && { limitError: limitReached(state) }) }
-          : { kind: 'known', messageId: first.id, fingerprint: first.fingerprint },
+          : { kind: 'known', messageId: first.messageId, fingerprint: first.fingerprint },
       );
     }
     await book.write();
@@ -312,12 +311,11 @@ export class AcceptRepository {
   /** A statement of its own: the INSERT's snapshot does not show the row that it conflicted with. */
   private async readKnown(rows: NewMessage[], statements: Statements): Promise<Map<string, KeyRow>> {
     const found = await statements.query<KeyRow>(
-      `select m.id, m.organization_id, m.idempotency_key, encode(m.fingerprint, 'hex') as fingerprint
-       from unnest($1::uuid[], $2::uuid[]) as k (organization_id, idempotency_key)
-       join message m on m.organization_id = k.organization_id and m.idempotency_key = k.idempotency_key`,
+      `select ${KEY_COLUMNS} from unnest($1::uuid[], $2::uuid[]) as asked (organization_id, key)
+       join idempotency_key k using (organization_id, key) join message m on m.id = k.message_id`,
       [rows.map((row) => row.organizationId), rows.map((row) => row.idempotencyKey)],
     );
-    return new Map(found.map((row) => [keyOf(row.organization_id, row.idempotency_key), row]));
+    return new Map(found.map((row) => [keyOf(row.organizationId, row.key), row]));
   }
 }
 
@@ -352,7 +350,8 @@ function resultOf(message: NewMessage, stored?: StoredRow, known?: KeyRow): Acce
   }
   if (known !== undefined) {
     // Its own where a batch is tried again that ran out of time after its INSERT.
-    return { kind: known.id === messageId ? 'inserted' : 'known', messageId: known.id, fingerprint: known.fingerprint };
+    const { messageId: first } = known;
+    return { kind: first === messageId ? 'inserted' : 'known', messageId: first, fingerprint: known.fingerprint };
   }
   if (stored.optOut !== null) return { kind: 'opted_out', messageId, fingerprint, optOut: stored.optOut };
   if (stored.replaced !== null) {
@@ -390,6 +389,8 @@ function keyOf(organizationId: string, idempotencyKey: string): string {
   return `${organizationId}/${idempotencyKey}`;
 }
 
+const KEY_COLUMNS = `${camelColumns('k', 'organization_id, key, message_id')}, encode(m.fingerprint, 'hex') as fingerprint`;
+
 /** Conversations by the name that the message is addressed to: as in `ConversationsRepository.findByRecipient`. */
 const FOUND = `case when i."recipientUserId" is null then coalesce(
     (select c.id from conversation c where c.connection_id = i."connectionId" and c.phone = i.recipient),
@@ -416,8 +417,8 @@ const REPLACED = `case when f.found_id is null and i."lookUp" is not null then (
 
 /**
  * SQL. $1: the messages as JSON, with the names of `NewMessage`, and an id for the conversation that may have to be made. $2:
- * hours to live of messages without a time of their own. Conversations are made before messages, both in the order of
- * their indexes: batches never deadlock.
+ * hours to live of messages without a time of their own. Conversations are made before keys, both in the order of
+ * their indexes: batches never deadlock. A message is new where its key is.
  */
 const insertMessages = (more: string): string => `
 with given as materialized (
@@ -443,17 +444,21 @@ with given as materialized (
     case when g."lookUp" = 'window' then (select c.last_inbound_at from conversation c where c.id = g.found_id) end
       as last_inbound_at
   from given g
-), fresh as (
-  insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient,
-    recipient_user_id, sender, client_message_id, tag, metadata, reply_to_message_id, media_object_id, idempotency_key, fingerprint,
-    send_at, ttl_seconds, trace_context, created_at)
-  select id, "organizationId", "connectionId", conversation_id, 'outbound', type, recipient_key, "recipientUserId", sender,
-    "clientMessageId", tag, metadata, "replyToMessageId", "mediaObjectId", "idempotencyKey", decode(fingerprint, 'hex'),
-    "sendAt", "ttlSeconds", decode("traceContext", 'hex'), date_trunc('milliseconds', at)
-  from accepted
+), keyed as (
+  insert into idempotency_key (organization_id, key, message_id)
+  select "organizationId", "idempotencyKey", id from accepted
   where opt_out is null and replaced is null and case "lookUp" when 'window' then last_inbound_at > at - interval '${WINDOW_MS} ms'
     when 'contact' then conversation_id is not null else true end
-  on conflict (organization_id, idempotency_key) where idempotency_key is not null do nothing
+  on conflict do nothing
+  returning message_id as id
+), fresh as (
+  insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient,
+    recipient_user_id, sender, client_message_id, tag, metadata, reply_to_message_id, media_object_id, fingerprint,
+    send_at, ttl_seconds, trace_context, created_at)
+  select id, "organizationId", "connectionId", conversation_id, 'outbound', type, recipient_key, "recipientUserId", sender,
+    "clientMessageId", tag, metadata, "replyToMessageId", "mediaObjectId", decode(fingerprint, 'hex'),
+    "sendAt", "ttlSeconds", decode("traceContext", 'hex'), date_trunc('milliseconds', at)
+  from accepted join keyed using (id)
   returning id, created_at
 ), contents as (
   insert into message_content (message_id, body, content)

@@ -284,12 +284,9 @@ function leadsToMessage(query: JournalQuery, contacts: Contacts): boolean {
 /** The few messages that have this id at WhatsApp: each of the workspace's numbers may have received one. */
 function namedAtWhatsApp(metaMessageId: string, bind: Bind): string {
   const id = bind(metaMessageId);
-  const ofNumber = (condition: string): string => `
-    select m.id from connection k join message m on m.connection_id = k.id and m.meta_message_id = ${id} and ${condition}
-    where k.organization_id = $1`;
   return `(select * from message where organization_id = $1 and id = any(array(
-    ${ofNumber("m.direction = 'inbound'")}
-    union all ${ofNumber("m.direction = 'outbound' and m.source is not null")}
+    select p.message_id from connection k join platform_message p on p.connection_id = k.id and p.meta_message_id = ${id}
+    where k.organization_id = $1
     union all select a.message_id from message_attempt a where a.meta_message_id = ${id} and a.organization_id = $1)) offset 0)`;
 }
 

@@ -275,7 +275,7 @@ select id, phone, wa_id, user_id, merged_into,
   array(select a.name from conversation_alias a where a.conversation_id = found.id and ${isOnlyFormer('a')}) as former
 from found where organization_id = $1`;
 
-// The platform's message ids contain the number. A used key never expires; the content of its request is removed.
+// The platform's message ids contain the number: a message is not found by its id any more. A used key never expires; the content of its request is removed.
 const blankJournal = (
   of: string,
   id: string,
@@ -358,6 +358,9 @@ with own as materialized (
   ${blankAttempts('own', 'id')}
 ), unsaid as (
   delete from message_content c using own where c.message_id = own.id
+), unnamed as (
+  delete from platform_message p using own join message m on m.id = own.id
+  where p.connection_id = m.connection_id and p.meta_message_id = m.meta_message_id
 )
 ${blankJournal('own', 'id')}`;
 

@@ -81,8 +81,8 @@ export async function applyAppStatuses(
 
 const FIND = `
 select m.id, ${camelColumns('m', 'connection_id, meta_message_id')}
-from unnest($1::uuid[], $2::text[]) as k (connection_id, meta_message_id)
-join message m on m.connection_id = k.connection_id and m.meta_message_id = k.meta_message_id
+from unnest($1::uuid[], $2::text[]) as asked (connection_id, meta_message_id)
+join platform_message p using (connection_id, meta_message_id) join message m on m.id = p.message_id
 where m.source is not null and m.direction = 'outbound'`;
 
 function keyOf({ connectionId, metaMessageId }: Pick<StatusReport, 'connectionId' | 'metaMessageId'>): string {
@@ -106,6 +106,11 @@ with incoming as materialized (
     "occurredAt" timestamptz, "traceContext" text)
   cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
   cross join lateral (select case when i."contextMessageId" is not null then ${answeredBy('i')} end as id) as answered
+), named as (
+  insert into platform_message (connection_id, meta_message_id, message_id)
+  select "connectionId", "metaMessageId", id from incoming i where direction = 'inbound' or not ${IS_OURS}
+  on conflict do nothing
+  returning message_id as id
 ), created as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, source, type, recipient,
     recipient_user_id, sender, reply_to_message_id, media_object_id, meta_message_id, original_meta_id, created_at, sent_at,
@@ -115,8 +120,7 @@ with incoming as materialized (
     case when direction = 'outbound' and contact is null then "userId" end,
     case when direction = 'inbound' then contact else "businessNumber" end, answered_id, "mediaObjectId", "metaMessageId",
     "originalMetaId", made_at, least("occurredAt", at), decode("traceContext", 'hex')
-  from incoming i where direction = 'inbound' or not ${IS_OURS}
-  on conflict do nothing
+  from incoming join named using (id)
   returning *
 ), stated as (
   insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status, event_count,
@@ -131,8 +135,8 @@ with incoming as materialized (
   returning *
 ), filled as (
   update message m set type = i.type, media_object_id = i."mediaObjectId"
-  from incoming i
-  where m.connection_id = i."connectionId" and m.meta_message_id = i."metaMessageId" and m.direction = i.direction
+  from incoming i join platform_message p on p.connection_id = i."connectionId" and p.meta_message_id = i."metaMessageId"
+  where m.id = p.message_id and m.direction = i.direction
     and m.source = 'history' and m.type = 'media_placeholder' and i.type <> 'media_placeholder'
   returning m.id, m.media_object_id, i.body, i.content
 ), refilled as (

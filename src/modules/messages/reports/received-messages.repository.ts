@@ -173,22 +173,17 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-const STORED = camelColumns('m', 'id, connection_id, meta_message_id');
-
 const READ = `
-select ${STORED}
-from unnest($1::uuid[], $2::text[]) as k (connection_id, meta_message_id)
-join message m on m.connection_id = k.connection_id and m.meta_message_id = k.meta_message_id
-where m.direction = 'inbound'`;
+select p.message_id as id, ${camelColumns('p', 'connection_id, meta_message_id')}
+from unnest($1::uuid[], $2::text[]) as asked (connection_id, meta_message_id)
+join platform_message p using (connection_id, meta_message_id)`;
 
 /** SQL: the message of the row's connection that has the platform's id `contextMessageId`: sent by us, received, or of the app. */
 export const answeredBy = (row: string): string => `coalesce(
     (select m.id from message_attempt a join message m on m.id = a.message_id
      where a.meta_message_id = ${row}."contextMessageId" and m.connection_id = ${row}."connectionId" limit 1),
-    (select m.id from message m where m.connection_id = ${row}."connectionId"
-     and m.meta_message_id = ${row}."contextMessageId" and m.direction = 'inbound'),
-    (select m.id from message m where m.connection_id = ${row}."connectionId"
-     and m.meta_message_id = ${row}."contextMessageId" and m.direction = 'outbound' and m.source is not null))`;
+    (select p.message_id from platform_message p
+     where p.connection_id = ${row}."connectionId" and p.meta_message_id = ${row}."contextMessageId"))`;
 
 // What a message answers is looked for among those of the batch, what we sent, earlier attempts of it, what was received.
 const INSERT = `
@@ -201,14 +196,18 @@ with incoming as materialized (
   cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
   cross join lateral (select case when i."contextMessageId" is not null then coalesce(i."replyToMessageId",
     ${answeredBy('i')}) end as id) as answered
+), named as (
+  insert into platform_message (connection_id, meta_message_id, message_id)
+  select "connectionId", "metaMessageId", id from incoming
+  on conflict do nothing
+  returning message_id as id
 ), created as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender,
     reply_to_message_id, media_object_id, meta_message_id, original_meta_id, created_at, sent_at, trace_context, standby)
   select id, "organizationId", "connectionId", "conversationId", 'inbound', type, "businessNumber", "from", answered_id,
     "mediaObjectId", "metaMessageId", "originalMetaId", at, case when "occurredAt" is not null then least("occurredAt", at) end,
     decode("traceContext", 'hex'), coalesce(standby, false)
-  from incoming
-  on conflict (connection_id, meta_message_id) where direction = 'inbound' do nothing
+  from incoming join named using (id)
   returning *
 ), said as (
   insert into message_content (message_id, body, content, inbound_context)
@@ -221,4 +220,4 @@ with incoming as materialized (
 ), received as (
   select created.*, said.body, said.content, said.inbound_context from created join said on said.message_id = created.id
 ), ${insertMessageEvents('received', ownerFields)}
-select ${STORED} from created m`;
+select ${camelColumns('m', 'id, connection_id, meta_message_id')} from created m`;

@@ -33,10 +33,13 @@ interface Given {
   statuses?: Partial<Record<string, OutboundStatus>>;
   barred?: [string, Barred][];
   store?: (ids: readonly string[]) => void;
+  /** Whether the tag's retry goes on. */
+  wanted?: boolean;
 }
 
 /** A page of a workspace without limits. */
-async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, barred = [], store }: Given = {}) {
+async function pageOf(given: Given = {}) {
+  const { pay, prepare, messages = IDS.map(messageOf), statuses, barred = [], store, wanted = true } = given;
   const stop = new AbortController();
   const begun: string[] = [];
   const queued: string[][] = [];
@@ -68,7 +71,7 @@ async function pageOf({ pay, prepare, messages = IDS.map(messageOf), statuses, b
     preparation as unknown as SendPreparation,
     { wake: (id: string) => void woken.push(id) } as unknown as SendingService,
     database as unknown as Database,
-  ).retryPage('a', IDS, stop.signal);
+  ).retryPage('a', IDS, stop.signal, () => Promise.resolve(wanted));
   return { begun, queued, woken, decided: IDS.filter((_, index) => decided[index] !== null) };
 }
 
@@ -87,6 +90,10 @@ describe('a page of failed messages', () => {
     });
     expect(queued).toEqual([['m1', 'm3']]);
     expect(decided).toEqual(IDS);
+  });
+
+  it('is not queued where the retry of its tag has ended meanwhile', async () => {
+    expect(await pageOf({ wanted: false })).toEqual({ begun: IDS, queued: [], woken: [], decided: [] });
   });
 
   it('ends with the signal, and queues what was begun', async () => {

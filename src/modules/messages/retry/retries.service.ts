@@ -92,10 +92,16 @@ export class RetriesService {
    * Queues those of a page of failed messages that may be sent as things are; the others stay failed. Of many look-ups each is made
    * once, and all enter the queue in one transaction.
    *
+   * @param isWanted asked first in the transaction that queues them: whether the tag's retry still goes on.
    * @returns for each id `QUEUED`, or the code of the error for which it stays failed. Null: it was not decided, since something is away,
    * it is locked, or the signal came before it.
    */
-  async retryPage(organizationId: string, ids: readonly string[], signal: AbortSignal): Promise<(string | null)[]> {
+  async retryPage(
+    organizationId: string,
+    ids: readonly string[],
+    signal: AbortSignal,
+    isWanted: () => Promise<boolean>,
+  ): Promise<(string | null)[]> {
     // Whether there are limits is looked up.
     const sender = { organizationId, apiPaidUntil: null, limited: true };
     const from = statesThatTake('retry');
@@ -105,7 +111,8 @@ export class RetriesService {
       const found = new Map((await this.messages.findByIds(organizationId, ids)).map((each) => [each.id, each]));
       const { prepared, refused } = await this.prepare(ids, found, from, signal);
       for (const [id, code] of refused) decided.set(id, code);
-      for (const [id, error] of await this.queuePage(sender, prepared, from)) decided.set(id, error?.code ?? QUEUED);
+      for (const [id, error] of await this.queuePage(sender, prepared, from, isWanted))
+        decided.set(id, error?.code ?? QUEUED);
     } catch (error) {
       if (isAnswer(error)) return ids.map(() => error.code);
       this.later(error);
@@ -150,10 +157,13 @@ export class RetriesService {
     sender: Sender,
     prepared: readonly Prepared[],
     from: readonly OutboundStatus[],
+    isWanted: () => Promise<boolean>,
   ): Promise<ReadonlyMap<string, AppError | null>> {
     if (prepared.length === 0) return new Map();
     const queue = (some: readonly Prepared[]) =>
-      this.inTurn(sender, () => this.queue(sender, some, from, { onlyFree: true }));
+      this.inTurn(sender, async () =>
+        (await isWanted()) ? this.queue(sender, some, from, { onlyFree: true }) : new Map<string, AppError | null>(),
+      );
     let results: ReadonlyMap<string, AppError | null>;
     try {
       results = await queue(prepared);

@@ -116,7 +116,7 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
     return null;
   }
 
-  /** A code that was not written to the wire waits again; where its lease was over first, it was not sent all the same. */
+  /** A code that was not written to the wire waits again; where its lease was over first, it was still not sent. */
   private async release(attemptId: string): Promise<void> {
     if (await this.sending.release(attemptId)) return;
     await this.record(attemptId, { kind: 'failed', error: 'platform_unavailable' });

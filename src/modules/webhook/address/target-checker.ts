@@ -80,7 +80,7 @@ function refuse(reason: UrlRefusal, message: string): RefusedUrl {
 /** RFC 1035: of a whole name without its last dot. */
 const MAX_NAME_LENGTH = 253;
 
-/** Underscores are no part of a host's name by the letter, and are resolved and certified all the same. */
+/** Underscores are no part of a host's name by the letter, and are still resolved and certified. */
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 const TOP_LABEL = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,58}[a-z0-9])$/;

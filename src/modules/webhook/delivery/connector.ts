@@ -160,7 +160,7 @@ export class Connector {
 
   private connectTo(address: string, port: number, { notAfter, signal }: Limits): Promise<Socket> {
     return new Promise((resolve, reject) => {
-      // An address needs no lookup; should one be asked for all the same, it is refused.
+      // An address needs no lookup; one that is asked for is refused.
       const socket = connectTcp({ host: address, port, noDelay: true, lookup: refuseLookup });
       const give = (word: string): void => void socket.destroy(new DeliveryError(word));
       const onAbort = (): void => give('aborted');

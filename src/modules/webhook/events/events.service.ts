@@ -38,7 +38,7 @@ export class EventsService {
    * where too many wait.
    */
   async list(
-    caller: Pick<Caller, 'organizationId' | 'scopes' | 'apiKeyId'>,
+    caller: Pick<Caller, 'organizationId' | 'scopes' | 'apiKeyId' | 'person'>,
     query: ListEventsRequest,
     reader: Reader,
   ): Promise<EventsResponse> {
@@ -87,6 +87,12 @@ export class EventsService {
       done: !cut && !page.full && !page.held,
       omitted,
     };
+  }
+
+  /** The cursor behind what is there now. */
+  async endOf(organizationId: string): Promise<string> {
+    const { identity } = await this.events.state(organizationId);
+    return cursorText(await this.events.note(organizationId), { organizationId, identity });
   }
 
   private async placeOf(

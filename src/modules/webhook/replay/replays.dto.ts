@@ -59,7 +59,7 @@ export class ReplayData {
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 100_000, example: 4_711 })
   total!: number;
 
-  /** How many of them are in line again, the oldest first; at most twenty of them still wait for their attempt. */
+  /** How many of them are queued again, the oldest first; at most twenty of them still wait for their attempt. */
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 100_000, example: 1_200 })
   done!: number;
 

@@ -3,7 +3,7 @@ import { Database, type Statements } from '../../../infrastructure/database/data
 import type { ErasedPerson, NamedPerson } from './erasure.types.js';
 import { ErasuresRepository } from './erasures.repository.js';
 
-/** People who were erased: what the platform reports of them afterwards names nobody. */
+/** People who were erased: what the platform reports of them afterwards names no person. */
 @Injectable()
 export class ErasedNames {
   constructor(
@@ -11,7 +11,7 @@ export class ErasedNames {
     private readonly database: Database,
   ) {}
 
-  /** One answer a person, in the same order; null: they were not erased. One statement, none for nobody. */
+  /** One answer a person, in the same order; null: they were not erased. One statement, none for an empty list. */
   async find(people: readonly NamedPerson[], statements: Statements = this.database): Promise<(ErasedPerson | null)[]> {
     return people.length === 0 ? [] : this.erasures.findErased(people, statements);
   }

@@ -53,7 +53,7 @@ const MAX_PASSES = 5;
 /** After the second pass, and so much longer after each further one: reports about what was just sent come within seconds. */
 const PASS_APART_MS = 500;
 const SWEEP_EVERY_MS = 10_000;
-/** Of a round, and of one erasure in it, so that a person with many messages keeps nobody waiting. */
+/** Of a round, and of one erasure in it, so that a person with many messages delays no other. */
 const ROUND_MS = 10_000;
 const TURN_MS = 2_000;
 const AGAIN_SECONDS = 60;

@@ -34,7 +34,7 @@ it('workspaces take turns, however many people one of them erases', async () => 
   expect(served).toEqual([greedy, other, greedy, other]);
 });
 
-it('a process works on an erasure alone, and what nobody works on is taken again', async () => {
+it('a process works on an erasure alone, and one without a worker is taken again', async () => {
   const organizationId = await workspace();
   const id = await begin(organizationId, '15550001');
   expect(await erasures.takeDue(FIRST_ID)).toBeNull();

@@ -37,7 +37,7 @@ export class ErasuresRepository {
   }
 
   /**
-   * The longest due erasure of the workspace that follows in the order of ids, so that workspaces take turns; nobody else goes
+   * The longest due erasure of the workspace that follows in the order of ids, so that workspaces take turns; no other process goes
    * on with it meanwhile. Null: none is due.
    *
    * @param after the workspace that was served last.

@@ -94,7 +94,9 @@ export class WorkspaceErasureRepository {
 
 /** What belongs to a table's rows and names no workspace goes with them. */
 const PARTS: Readonly<Record<string, string>> = {
-  message: ', said as (delete from message_content c using gone where c.message_id = gone.id)',
+  message: `, said as (delete from message_content c using gone where c.message_id = gone.id),
+    named as (delete from platform_message p using gone
+      where p.connection_id = gone.connection_id and p.meta_message_id = gone.meta_message_id)`,
 };
 
 const COUNTED = (rows: string, table: string): string =>

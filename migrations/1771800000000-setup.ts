@@ -1,8 +1,8 @@
 import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** Links by which a business connects its number itself. */
-export class Setup1771700000000 extends SqlMigration {
-  readonly name = 'Setup1771700000000';
+export class Setup1771800000000 extends SqlMigration {
+  readonly name = 'Setup1771800000000';
   protected readonly upSql = UP;
   protected readonly downSql = 'drop table number_pin, setup_link';
 }
