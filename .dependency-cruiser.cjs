@@ -34,6 +34,7 @@ const MODULES = {
   otp: ['connections', 'billing', 'templates', 'usage'],
   usage: ['connections'],
   mcp: [],
+  setup: ['connections', 'inbound', 'messages'],
   inbound: ['messages', 'opt-outs', 'templates', 'media', 'connections', 'otp'],
 };
 

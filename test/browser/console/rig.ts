@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { readFileSync } from 'node:fs';
+import pg from 'pg';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { newId } from '../../../src/common/ids.js';
@@ -19,6 +20,7 @@ interface Demo {
   base_url: string;
   api_key: string;
   otp_sandbox_key: string;
+  operator_key: string;
   organization_id: string;
   connection_id: string;
   phone_number_id: string;
@@ -114,6 +116,12 @@ export class ConsoleRig {
   }
 
   async expectAccessible(page: Page): Promise<void> {
+    await this.expectNoViolations(page);
+    await this.expectOneScreen(page);
+  }
+
+  /** Of the rules of accessibility, and nothing beyond the edge of the page. */
+  async expectNoViolations(page: Page): Promise<void> {
     await page.evaluate(AXE);
     const found = await page.evaluate<string[]>(
       `axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -121,7 +129,6 @@ export class ConsoleRig {
     );
     expect(found).toEqual([]);
     expect(await overflowOf(page)).toBe(0);
-    await this.expectOneScreen(page);
   }
 
   /** Boxes scroll, and not the page: its bar and its menu stay. */
@@ -137,6 +144,17 @@ export class ConsoleRig {
     const { code, stdout, stderr } = await runHerald(args, this.env);
     if (code !== 0) throw new Error(stderr);
     return JSON.parse(stdout) as { id: string; key: string };
+  }
+
+  /** A statement on the database of the program, to make time pass. */
+  async query(sql: string, values: readonly unknown[]): Promise<void> {
+    const client = new pg.Client({ connectionString: this.database.url });
+    await client.connect();
+    try {
+      await client.query(sql, [...values]);
+    } finally {
+      await client.end();
+    }
   }
 
   /** A call of the API with the demo's key; answers with its `data`. */
