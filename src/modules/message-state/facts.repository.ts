@@ -132,7 +132,7 @@ function fits(rows: Rows, parts: readonly Part[]): boolean {
   return PARTS.every((part) => rows[part].length === 0 || parts.includes(part));
 }
 
-/** What changes within the row of the queue alone is not looked at: an attempt changes with it (`queueAgain`, `openNext`). */
+/** What changes within the row of the queue alone is not looked at: an attempt changes with it (`queueAgain`, `nextAttempt`). */
 function isChanged({ message, state, work, newAttempts, changedAttempts, body }: MessageCase): boolean {
   if (newAttempts.size > 0 || changedAttempts.size > 0 || body !== undefined) return true;
   const keys = Object.keys(state) as (keyof MessageState)[];
