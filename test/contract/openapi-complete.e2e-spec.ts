@@ -132,11 +132,14 @@ const TAG_OF: readonly (readonly [RegExp, string])[] = [
   [/^\/otp\//, 'One-time codes'],
   [/^\/api\/admin\/v1\/workspaces(\/\{workspace_id\})?$/, 'Workspaces'],
   [/^\/api\/admin\/v1\/.*\/keys/, 'Keys'],
-  [/^\/api\/admin\/v1\/.*\/connections/, 'Numbers'],
+  [/^\/api\/admin\/v1\/(.*\/)?connections/, 'Numbers'],
   [/^\/api\/admin\/v1\/(.*\/)?otp-/, 'Codes'],
   [/^\/api\/admin\/v1\/rates$/, 'Prices'],
   [/^\/api\/admin\/v1\/usage$/, 'Usage'],
   [/^\/api\/admin\/v1\/audit$/, 'Audit'],
+  [/^\/api\/admin\/v1\/events$/, 'Events'],
+  [/^\/api\/admin\/v1\/.*\/opt-out-keywords/, 'Workspaces'],
+  [/^\/api\/admin\/v1\/installation$/, 'Installation'],
 ];
 
 function tagOf(path: string): string {

@@ -4,6 +4,8 @@ import { retryingFetch, type RetryOptions } from './retrying-fetch.js';
 
 /** What the clients of both APIs have in common. */
 
+const MOST_WAIT_SECONDS = 20;
+
 export interface Keyed {
   /** Repeat it when you repeat the call; without it a new one is made, which covers the repeats of this client only. */
   idempotencyKey?: string;
@@ -28,6 +30,11 @@ export function fetcherOf(
     ownWrites.answered(response);
     return response;
   };
+}
+
+/** That GET /events is asked to wait for one event, below what one try may take. */
+export function waitSecondsOf({ timeoutMs = 15_000 }: Partial<RetryOptions>): number {
+  return Math.min(MOST_WAIT_SECONDS, Math.max(0, Math.floor(timeoutMs / 1_000) - 5));
 }
 
 /** What is missing is mostly an environment variable, which the first call would only show as 401 or as a lost network. */
