@@ -1,4 +1,5 @@
 import createClient from 'openapi-fetch';
+import { OwnWrites } from '../../clients/typescript/src/own-writes.ts';
 import type { components, paths } from '../../clients/typescript/src/schema.ts';
 import { session, type KeyFacts, workspaceOfKey } from './session.ts';
 
@@ -73,10 +74,16 @@ export function credentials(key: string): Record<string, string> {
   return { 'X-Herald-Console': '1', 'X-Herald-Workspace': workspace };
 }
 
+/** Of all keys: they are of one database. */
+const ownWrites = new OwnWrites();
+
 /** Every call of the console, with `key`. */
-function fetchWith(key: string, request: Request): Promise<Response> {
+async function fetchWith(key: string, request: Request): Promise<Response> {
   for (const [name, value] of Object.entries(credentials(key))) request.headers.set(name, value);
-  return answered(key, fetch(request), request);
+  ownWrites.sending(request);
+  const response = await answered(key, fetch(request), request);
+  ownWrites.answered(response);
+  return response;
 }
 
 export const api = createClient<paths>({

@@ -1,6 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
-import { answerOf, check, dataOf, fetcherOf, type Keyed, keyed, requireOptions } from './calls.js';
-import { everyEvent, everyItem, everyPage, type FollowOptions, type List, type ListPage } from './pages.js';
+import { answerOf, check, dataOf, fetcherOf, type Keyed, keyed, requireOptions, waitSecondsOf } from './calls.js';
+import { eventReader, everyItem, everyPage, type FollowOptions, type List, type ListPage } from './pages.js';
 import type * as R from './resources.js';
 import type { RetryOptions } from './retrying-fetch.js';
 import type { paths } from './schema.js';
@@ -25,8 +25,7 @@ export type UploadOptions = {
 
 export type HeraldClient = ReturnType<typeof createHeraldClient>;
 
-/** That GET /events is asked to wait for one event. */
-const MOST_WAIT_SECONDS = 20;
+const LONG_CALL_MS = 40_000;
 
 /**
  * Calls the API. Every method resolves with the `data` of the answer, and rejects with a `HeraldError` by its code, or
@@ -38,30 +37,21 @@ export function createHeraldClient(options: HeraldClientOptions) {
   const { baseUrl, apiKey, fetch: fetcher = fetch } = options;
   requireOptions(baseUrl, { apiKey });
   const { timeoutMs = 15_000 } = options;
-  const api: Client<paths> = createClient<paths>({
-    baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, ''),
-    headers: { authorization: `Bearer ${apiKey}` },
-    fetch: fetcherOf(fetcher, options),
-  });
+  const clientWith = (retry: Partial<RetryOptions>): Client<paths> =>
+    createClient<paths>({
+      baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, ''),
+      headers: { authorization: `Bearer ${apiKey}` },
+      fetch: fetcherOf(fetcher, retry),
+    });
+  const api = clientWith(options);
 
-  // Below what one try may take.
-  const waitSeconds = Math.min(MOST_WAIT_SECONDS, Math.max(0, Math.floor(timeoutMs / 1_000) - 5));
+  // For the one call that may take longer than others.
+  const patient = clientWith({ ...options, timeoutMs: Math.max(timeoutMs, LONG_CALL_MS) });
 
-  const eventsFrom = ({ after: start, types, ...filter }: R.EventFilter, follow?: FollowOptions) => {
-    const wait = follow === undefined || follow.everyMs !== undefined ? 0 : waitSeconds;
-    return everyEvent(
-      async (after) =>
-        answerOf(
-          await api.GET('/api/v1/events', {
-            params: { query: { limit: 250, wait, ...filter, after, types: types?.join(',') } },
-            ...(follow?.signal && { signal: follow.signal }),
-          }),
-        ),
-      start,
-      // The server has waited already.
-      wait > 0 ? { everyMs: 0, ...follow } : follow,
-    );
-  };
+  const eventsFrom = eventReader(
+    async (query, signal) => answerOf(await api.GET('/api/v1/events', { params: { query }, ...signal })),
+    waitSecondsOf(options),
+  );
 
   const eventPageOf =
     ({ after: start, types, ...filter }: R.EventFilter) =>
@@ -226,6 +216,8 @@ export function createHeraldClient(options: HeraldClientOptions) {
       set: async (body: R.ConfigureWebhook) => dataOf(await api.PUT('/api/v1/webhook', { body })),
       remove: async () => check(await api.DELETE('/api/v1/webhook')),
       test: async (body: R.TestWebhook = {}) => dataOf(await api.POST('/api/v1/webhook/test', { body })),
+      /** Sends your receiver everything that may come, and says what it does wrong. Takes up to 25 seconds. */
+      verify: async () => dataOf(await patient.POST('/api/v1/webhook/verify')),
       rotateSecret: async () => dataOf(await api.POST('/api/v1/webhook/rotate-secret')),
       deliveries: (filter: R.DeliveryFilter = {}) =>
         everyItem(async (place) =>
