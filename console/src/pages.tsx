@@ -72,3 +72,5 @@ export const PAGES: readonly PageEntry[] = [
     async () => (await import('./codes.tsx')).CodesPage,
   ),
 ];
+
+export const isAt = (path: string, location: string): boolean => location === path || location.startsWith(`${path}/`);

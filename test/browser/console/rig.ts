@@ -16,6 +16,9 @@ export const CUSTOMER = '+15550001234';
 export const ATTACK = '<img src=x onerror=alert(1)><b>bold</b>\u202Egnp.exe';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** How the browser reports an answer that is none, and what it does not let a page of another origin do. */
+const REFUSALS = /^((TypeError: )?Failed to (load|fetch)|Access to fetch at|Framing )/;
+
 interface Demo {
   base_url: string;
   api_key: string;
@@ -33,6 +36,8 @@ interface VisitOptions {
   demoKey?: boolean;
   /** Refusals of the API are expected, or that it is away. */
   quiet?: boolean;
+  /** Other origins that the page may lead to. */
+  origins?: readonly string[];
 }
 
 /** The console in a real browser, against the built program with its demo. */
@@ -80,7 +85,7 @@ export class ConsoleRig {
 
   /** Runs `work` in a browser of its own, which fails for an error of the console, a violation of the policy, or a request elsewhere. */
   async visit(options: VisitOptions, work: (page: Page) => Promise<void>): Promise<void> {
-    const { width = 1_400, scheme = 'light', demoKey = true, quiet = false } = options;
+    const { width = 1_400, scheme = 'light', demoKey = true, quiet = false, origins = [] } = options;
     const context: BrowserContext = await this.browser.newContext({
       viewport: { width, height: 860 },
       colorScheme: scheme,
@@ -89,14 +94,15 @@ export class ConsoleRig {
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => {
-      if (message.type() === 'error' && !(quiet && /^(TypeError: )?Failed to (load|fetch)/.test(message.text()))) {
+      if (message.type() === 'error' && !(quiet && REFUSALS.test(message.text()))) {
         complaints.push(`${message.text()} ${message.location().url}`.trim());
       }
     });
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('request', (request) => {
       const { protocol, origin } = new URL(request.url());
-      if (protocol !== 'blob:' && origin !== this.demo.base_url) complaints.push(`request to ${request.url()}`);
+      if (protocol !== 'blob:' && ![this.demo.base_url, ...origins].includes(origin))
+        complaints.push(`request to ${request.url()}`);
     });
     if (!demoKey) await page.route('**/console/demo.json', (route) => route.fulfill({ status: 204 }));
     try {
