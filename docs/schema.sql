@@ -9,6 +9,7 @@ create table api_key (
   scopes text[] not null,
   otp_project_id uuid,
   expires_at timestamptz,
+  end_noted_for timestamptz,
   revoked_at timestamptz,
   last_used_at timestamptz,
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
@@ -19,6 +20,7 @@ create table api_key (
   constraint api_key_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
   constraint api_key_otp_project_id_fkey FOREIGN KEY (otp_project_id) REFERENCES otp_project(id)
 );
+CREATE INDEX api_key_ending ON api_key (expires_at) WHERE ((revoked_at IS NULL) AND (end_noted_for IS DISTINCT FROM expires_at));
 CREATE INDEX api_key_organization ON api_key (organization_id, created_at);
 
 create table audit_event (
@@ -31,6 +33,7 @@ create table audit_event (
   actor text,
   address text,
   details jsonb,
+  transaction_id xid8 not null default pg_current_xact_id(),
   constraint audit_event_pkey PRIMARY KEY (id),
   constraint audit_event_action_check CHECK ((action ~ '^[a-z_]+[.][a-z_]+$')),
   constraint audit_event_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key', 'operator', 'operator_key', 'person', 'setup_link', 'service']))),
@@ -38,6 +41,8 @@ create table audit_event (
 );
 CREATE INDEX audit_event_action ON audit_event (action, occurred_at, id);
 CREATE INDEX audit_event_actor ON audit_event (actor, occurred_at, id) WHERE (actor IS NOT NULL);
+CREATE INDEX audit_event_order ON audit_event (transaction_id, id);
+CREATE INDEX audit_event_order_of_workspace ON audit_event (organization_id, transaction_id, id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX audit_event_time ON audit_event (occurred_at, id);
 CREATE INDEX audit_event_workspace ON audit_event (organization_id, occurred_at, id) WHERE (organization_id IS NOT NULL);
 CREATE TRIGGER audit_event_rows BEFORE DELETE OR UPDATE ON audit_event FOR EACH ROW EXECUTE FUNCTION audit_event_guard();
@@ -79,6 +84,8 @@ create table connection (
 );
 CREATE INDEX connection_facts_due ON connection (facts_due_at);
 CREATE INDEX connection_organization ON connection (organization_id, created_at);
+CREATE INDEX connection_status ON connection (status, created_at, id);
+CREATE INDEX connection_time ON connection (created_at, id);
 CREATE INDEX connection_waba ON connection (waba_id);
 
 create table contact_book_removal (
@@ -202,6 +209,7 @@ create table lane (
   low_at timestamptz not null default '-infinity'::timestamp with time zone,
   constraint lane_pkey PRIMARY KEY (key)
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.01);
+CREATE INDEX lane_in_use ON lane (key) WHERE ((owner IS NOT NULL) OR (low_at < next_slot_at));
 
 create table limit_correction (
   organization_id uuid not null,
@@ -1290,6 +1298,10 @@ begin
   if tg_op = 'UPDATE' and new.address is null and new.details is null
     and to_jsonb(new) - 'address' - 'details' = to_jsonb(old) - 'address' - 'details'
     and not exists (select from organization where id = old.organization_id) then
+    return new;
+  end if;
+  if tg_op = 'UPDATE' and new.transaction_id = pg_current_xact_id()
+    and to_jsonb(new) - 'transaction_id' = to_jsonb(old) - 'transaction_id' then
     return new;
   end if;
   if tg_op = 'DELETE' and old.occurred_at < clock_timestamp() - interval '30 days' then

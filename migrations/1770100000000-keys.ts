@@ -8,7 +8,8 @@ export class Keys1770100000000 extends SqlMigration {
 }
 
 const UP = `
--- "id" is the public part of the key's text. Of the secret part only the hash is stored.
+-- "id" is the public part of the key's text. Of the secret part only the hash is stored. end_noted_for: the end (expires_at) that
+-- operators were told of.
 create table api_key (
   id text primary key check (id ~ '^[0-9A-Za-z]{12}$'),
   organization_id uuid not null references organization (id),
@@ -17,11 +18,13 @@ create table api_key (
   scopes text[] not null,
   otp_project_id uuid,
   expires_at timestamptz,
+  end_noted_for timestamptz,
   revoked_at timestamptz,
   last_used_at timestamptz,
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp())
 );
 create index api_key_organization on api_key (organization_id, created_at);
+create index api_key_ending on api_key (expires_at) where revoked_at is null and end_noted_for is distinct from expires_at;
 
 -- Keys of the admin API. workspace_ids: null: all workspaces, and what concerns the whole installation.
 create table operator_key (

@@ -44,6 +44,8 @@ create table connection (
   constraint connection_phone_number_id unique (phone_number_id)
 );
 create index connection_organization on connection (organization_id, created_at);
+create index connection_time on connection (created_at, id);
+create index connection_status on connection (status, created_at, id);
 create index connection_facts_due on connection (facts_due_at);
 create index connection_waba on connection (waba_id);
 `;

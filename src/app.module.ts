@@ -27,6 +27,7 @@ import type { Config } from './infrastructure/config/config.js';
 import { ConfigModule } from './infrastructure/config/config.module.js';
 import { DatabaseModule } from './infrastructure/database/database.module.js';
 import { HttpModule } from './infrastructure/http/http.module.js';
+import { LateReads } from './infrastructure/http/late-reads.interceptor.js';
 import { QueueModule } from './infrastructure/queue/queue.module.js';
 import { OperationsModule } from './infrastructure/operations/operations.module.js';
 import { RatesModule } from './infrastructure/rates/rates.module.js';
@@ -49,7 +50,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     WorkspacesModule,
     KeysModule,
     PeopleModule,
-    HttpModule.with(AccessGuard, WorkspaceReads, OperatorRepeats),
+    HttpModule.with(AccessGuard, LateReads, WorkspaceReads, OperatorRepeats),
     BillingModule,
     ConnectionsModule,
     WebhookModule,

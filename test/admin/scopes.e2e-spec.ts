@@ -97,7 +97,14 @@ describe('the routes of the admin API', () => {
       const { status, body } = await call(route, { key });
       if (status === 403 && body.error.code === 'OPERATOR_KEY_LIMITED') refused.push(`${route.method} ${route.path}`);
     }
-    const wanted = ['GET /otp-sender', 'GET /rates', 'POST /workspaces', 'PUT /otp-sender', 'PUT /rates'];
+    const wanted = [
+      'GET /installation',
+      'GET /otp-sender',
+      'GET /rates',
+      'POST /workspaces',
+      'PUT /otp-sender',
+      'PUT /rates',
+    ];
     expect(refused.toSorted()).toEqual(wanted.map((each) => each.replace(' ', ' /api/admin/v1')));
   });
 

@@ -26,6 +26,81 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/v1/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List numbers of all workspaces
+         * @description Newest first, disconnected ones too; never with their tokens. For the next page pass `next_before` and `next_before_id` of the answer as
+         *     `before` and `before_id`. A key that is limited to some workspaces lists the numbers of those.
+         *
+         *     Needs an operator key with the scope `connections:read`.
+         */
+        get: operations["allConnectionsAdmin_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read events in order
+         * @description Workspaces, numbers and keys that were added, changed or removed, by a command, over HTTP, or by the platform. Each event is stored with the change
+         *     itself, and is read once, in the order of the transactions: pass `next` of each answer as `after` of the following call. An event is given
+         *     as soon as no transaction is open that began before its own; until then `done` is false. With `types` a page may be empty and `done` false:
+         *     others were passed over.
+         *
+         *     Events are kept as long as the audit trail, 400 days unless the installation says otherwise. Those of a workspace that was deleted have no `changes`.
+         *     With `wait` a call answers as soon as an event is there, or empty after so many seconds. Ten calls of a key may wait in one process; beyond
+         *     that the answer is 429 with `scope: "waiting_readers"`. A key that is limited to some workspaces reads the events of those only.
+         *
+         *     Needs an operator key with the scope `events:read`.
+         */
+        get: operations["eventsAdmin_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/installation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the installation
+         * @description Whether it is ready, how many processes work, what waits in each queue, and which numbers have messages to send, as
+         *     `herald queue status` shows it. Queues and numbers are counted at most every ten seconds.
+         *
+         *     Needs an operator key with the scope `installation:read`.
+         */
+        get: operations["installationAdmin_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/v1/otp-sender": {
         parameters: {
             query?: never;
@@ -256,6 +331,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/v1/workspaces/{workspace_id}/connections/{id}/history/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import a history
+         * @description Imports what WhatsApp has handed over into the journal, as messages of `source: "history"`. A message that is there stays as it is, so an
+         *     import may be repeated. A call ends after ten seconds: while `next` is not null, call again with it as `after`.
+         *
+         *     Needs an operator key with the scope `connections:write`.
+         */
+        post: operations["historyAdmin_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/workspaces/{workspace_id}/connections/{id}/history/request": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a history
+         * @description Asks WhatsApp for the history of a number of the WhatsApp Business app. It hands it over once, within 24 hours after the number
+         *     was connected, in notifications that come within minutes. Then import it.
+         *
+         *     Needs an operator key with the scope `connections:write`.
+         */
+        post: operations["historyAdmin_request"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/v1/workspaces/{workspace_id}/keys": {
         parameters: {
             query?: never;
@@ -334,6 +455,57 @@ export interface paths {
          */
         post: operations["keysAdmin_rotate"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/workspaces/{workspace_id}/opt-out-keywords": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List opt-out keywords
+         * @description The words by which customers of the workspace opt out and in, by language. A message counts that has nothing
+         *     but such a word, whatever its case.
+         *
+         *     Needs an operator key with the scope `workspaces:read`.
+         */
+        get: operations["optOutKeywordsAdmin_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/workspaces/{workspace_id}/opt-out-keywords/{language}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set opt-out keywords
+         * @description Replaces the words of one language. A word means one thing in all languages; case and punctuation around it do not count.
+         *
+         *     Needs an operator key with the scope `workspaces:write`.
+         */
+        put: operations["optOutKeywordsAdmin_set"];
+        post?: never;
+        /**
+         * Remove opt-out keywords
+         * @description Takes the words of one language away. Customers who opted out by one of them stay opted out. Removing them again changes nothing.
+         *
+         *     Needs an operator key with the scope `workspaces:write`.
+         */
+        delete: operations["optOutKeywordsAdmin_remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -501,6 +673,10 @@ export interface components {
              * @example 102290129340398
              */
             waba_id: string;
+        };
+        AllConnectionsResponse: {
+            data: components["schemas"]["OperatedConnectionResponse"][];
+            pagination: components["schemas"]["PaginationResponse"];
         };
         ApiKeyListResponse: {
             data: components["schemas"]["ApiKeyResponse"][];
@@ -813,6 +989,74 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        ImportedHistoryResponse: {
+            /**
+             * @description The business does not share its history.
+             * @example false
+             */
+            declined: boolean;
+            /**
+             * @description Messages in them, repeats included.
+             * @example 480
+             */
+            found: number;
+            /** @example 478 */
+            imported: number;
+            /**
+             * Format: uuid
+             * @description Pass it as `after` of another call: the time of this one was over. Null: all that came was read.
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            next: string | null;
+            /**
+             * @description Notifications with a part of the history that were read.
+             * @example 12
+             */
+            notifications: number;
+            /**
+             * @description Per cent of the history that the platform has handed over; null: it did not say.
+             * @example 100
+             */
+            progress: number | null;
+            /** @example 0 */
+            unreadable: number;
+        };
+        ImportHistoryRequest: {
+            /**
+             * Format: uuid
+             * @description `next` of the answer before. Left out: from the beginning, which is harmless after an import.
+             */
+            after?: string;
+        };
+        InstallationResponse: {
+            /**
+             * @description The database is another one than before: nothing is sent until `herald restore` decides.
+             * @example false
+             */
+            held: boolean;
+            /** @description Numbers with messages that wait or are under way, the busiest first; up to 100. */
+            lanes: components["schemas"]["LaneResponse"][];
+            /**
+             * @description Messages that wait for a decision, of each number up to 1,000.
+             * @example 0
+             */
+            outcome_unknown: number;
+            /** @description What readiness looks at: the database, the sweeps of all workers, and more. */
+            parts: components["schemas"]["ReadinessPartResponse"][];
+            queues: components["schemas"]["QueueResponse"][];
+            /**
+             * @description Of the process that answered.
+             * @example true
+             */
+            ready: boolean;
+            /** @example 0.1.0 */
+            version: string;
+            /**
+             * @description Processes that send and deliver at this moment.
+             * @example 2
+             */
+            workers: number;
+        };
         IssuedKeyResponse: {
             /**
              * Format: date-time
@@ -933,6 +1177,70 @@ export interface components {
              */
             workspace_id: string;
         };
+        KeywordsListResponse: {
+            data: components["schemas"]["KeywordsResponse"][];
+        };
+        KeywordsResponse: {
+            /**
+             * @example [
+             *       "start"
+             *     ]
+             */
+            in: string[];
+            /** @example de */
+            language: string;
+            /**
+             * @example [
+             *       "stopp",
+             *       "keine werbung"
+             *     ]
+             */
+            out: string[];
+        };
+        LaneResponse: {
+            /**
+             * Format: uuid
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            connection_id: string;
+            /**
+             * @description State of the number.
+             * @example connected
+             */
+            connection_status: string;
+            /**
+             * @description A worker sends from it at this moment.
+             * @example true
+             */
+            draining: boolean;
+            /**
+             * @description Those whose turn has come.
+             * @example 12
+             */
+            due: number;
+            /** @example 3 */
+            in_flight: number;
+            /** @example 140 */
+            oldest_due_ms: number | null;
+            /** @example null */
+            pause_reason: string | null;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            paused_until: string | null;
+            /** @example 15550000001 */
+            phone_number: string;
+            /** @example 12 */
+            queued: number;
+            /** @example 0 */
+            scheduled: number;
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            workspace_id: string;
+        };
         OperatedConnectionListResponse: {
             data: components["schemas"]["OperatedConnectionResponse"][];
         };
@@ -1016,6 +1324,74 @@ export interface components {
              * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
              */
             workspace_id: string;
+        };
+        OperatorEventDataResponse: {
+            /**
+             * @description What was set, as in the audit trail; never a secret.
+             * @example {
+             *       "phone_number_id": "106540352242922",
+             *       "status": "connected"
+             *     }
+             */
+            changes: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Id of the workspace, number, key or setup link.
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            id: string | null;
+            /**
+             * @description The operator key that made the change; null: a command, a key of the workspace, the platform, or Herald itself.
+             * @example Zq3vTn8RkW1b
+             */
+            operator_key_id: string | null;
+        };
+        OperatorEventResponse: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * @description Pass it as `after` to go on behind this event.
+             * @example AXvmc3xJ7SoqAAAAAAAAC7gBmqW9oL19AIAAAAAAAAEm
+             */
+            cursor: string;
+            data: components["schemas"]["OperatorEventDataResponse"];
+            /**
+             * @description Your own id of the workspace, as it is now; null: it has none, or was deleted.
+             * @example customer-4711
+             */
+            external_id: string | null;
+            /**
+             * @description Id of the change in the audit trail.
+             * @example 4711
+             */
+            id: string;
+            /**
+             * @example connection.added
+             * @enum {string}
+             */
+            type: "workspace.created" | "workspace.changed" | "workspace.deletion_started" | "workspace.deleted" | "connection.added" | "connection.changed" | "connection.removed" | "setup.completed" | "key.created" | "key.changed" | "key.ending" | "key.revoked";
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            workspace_id: string | null;
+        };
+        OperatorEventsResponse: {
+            data: components["schemas"]["OperatorEventResponse"][];
+            /**
+             * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`.
+             * @example true
+             */
+            done: boolean;
+            /**
+             * @description Pass it as `after` the next time, also where `data` is empty. Keep it only once you have stored the events.
+             * @example AXvmc3xJ7SoqAAAAAAAAC7gBmqW9oL19AIAAAAAAAAEm
+             */
+            next: string;
         };
         OtpAllowanceResponse: {
             /** @example DE */
@@ -1115,6 +1491,29 @@ export interface components {
              */
             next_before_id: string | null;
         };
+        QueueResponse: {
+            /** @example 3 */
+            in_flight: number;
+            /**
+             * @description How long the oldest that is due has waited.
+             * @example 140
+             */
+            oldest_due_ms: number;
+            /**
+             * @example messages
+             * @example messages
+             * @example webhooks
+             * @example codes
+             * @example files
+             * @example notifications
+             */
+            queue: string;
+            /**
+             * @description Due or not.
+             * @example 12
+             */
+            waiting: number;
+        };
         RateResponse: {
             /** @example marketing */
             category: string;
@@ -1143,6 +1542,17 @@ export interface components {
         RatesResponse: {
             data: components["schemas"]["RateResponse"][];
         };
+        ReadinessPartResponse: {
+            /**
+             * @description One sentence or figure.
+             * @example null
+             */
+            detail: string | null;
+            /** @example database */
+            name: string;
+            /** @example true */
+            ok: boolean;
+        };
         ReplacedRatesData: {
             /**
              * @description How many prices there are now.
@@ -1163,9 +1573,34 @@ export interface components {
              */
             csv: string;
         };
+        RequestedHistoryResponse: {
+            /**
+             * @description It comes in notifications of the platform, within minutes.
+             * @example true
+             * @enum {boolean}
+             */
+            requested: true;
+        };
         RotateKeyRequest: {
             /** @description Seconds for which both keys work; 0 ends the old one at once. Default: 86400. */
             overlap_seconds?: number;
+        };
+        SetKeywordsRequest: {
+            /**
+             * @description A customer who writes only one of these wants them again.
+             * @example [
+             *       "start"
+             *     ]
+             */
+            in: string[];
+            /**
+             * @description A customer who writes only one of these wants no messages.
+             * @example [
+             *       "stopp",
+             *       "keine werbung"
+             *     ]
+             */
+            out: string[];
         };
         SetOtpPackageRequest: {
             /**
@@ -1313,6 +1748,12 @@ export interface components {
         SingleApiKeyResponse: {
             data: components["schemas"]["ApiKeyResponse"];
         };
+        SingleImportedHistoryResponse: {
+            data: components["schemas"]["ImportedHistoryResponse"];
+        };
+        SingleInstallationResponse: {
+            data: components["schemas"]["InstallationResponse"];
+        };
         SingleIssuedKeyResponse: {
             data: components["schemas"]["IssuedKeyResponse"];
         };
@@ -1324,6 +1765,9 @@ export interface components {
         };
         SingleOtpProjectResponse: {
             data: components["schemas"]["OtpProjectResponse"];
+        };
+        SingleRequestedHistoryResponse: {
+            data: components["schemas"]["RequestedHistoryResponse"];
         };
         SingleSetupLinkResponse: {
             data: components["schemas"]["SetupLinkResponse"];
@@ -1697,7 +2141,7 @@ export interface components {
         };
         /**
          * @description - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
-         *     - [`NUMBER_TAKEN`](/docs/errors#NUMBER_TAKEN): Another workspace of this installation has the number.
+         *     - [`NUMBER_TAKEN`](/docs/errors#NUMBER_TAKEN): The token is one for the number, and another workspace of this installation has it, connected or not.
          *     - [`WORKSPACE_DELETING`](/docs/errors#WORKSPACE_DELETING): The deletion of the workspace was requested, and it is not over.
          */
         Refused409_connectionsAdmin_add: {
@@ -1869,6 +2313,19 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description - [`EVENT_CURSOR_EXPIRED`](/docs/errors#EVENT_CURSOR_EXPIRED): What follows the cursor `after` may be incomplete; `reason` says why: `retention`: it is older than events are kept, 30 days unless the installation says otherwise; `not_recorded`: the workspace had no webhook and did not read for so long, and events were not recorded meanwhile; `database_changed`: it was made on another database, before a restore or a failover that may have lost what it is about. */
+        Refused410_EVENT_CURSOR_EXPIRED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
         Refused413_PAYLOAD_TOO_LARGE: {
             headers: {
@@ -1884,6 +2341,19 @@ export interface components {
         };
         /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
         Refused415_UNSUPPORTED_CONTENT_TYPE: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`HISTORY_REFUSED`](/docs/errors#HISTORY_REFUSED): WhatsApp was asked for the history of the WhatsApp Business app, and refused or did not answer (502). */
+        Refused422_HISTORY_REFUSED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1942,6 +2412,19 @@ export interface components {
          *     - [`OTP_SENDER_REFUSED`](/docs/errors#OTP_SENDER_REFUSED): The number is one of a workspace, or its template is missing, not approved, or not of the category AUTHENTICATION.
          */
         Refused422_NUMBER_REFUSED_OTP_SENDER_REFUSED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`OPT_OUT_KEYWORDS_INVALID`](/docs/errors#OPT_OUT_KEYWORDS_INVALID): Words by which customers opt out or in cannot be set: the language is none, a word is empty or too long, or means both. */
+        Refused422_OPT_OUT_KEYWORDS_INVALID: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2058,6 +2541,16 @@ export interface components {
         /** @description The version of the API. */
         "X-HERALD-API-Version": "v1";
         /**
+         * @description Of an answer from a standby: it may be late by this many milliseconds at most. Absent: it is not late.
+         * @example 740
+         */
+        "X-Herald-Lag": number;
+        /**
+         * @description Where reads may be late: a mark of this write. A read with it as the same header finds what was written. After several at once keep the greatest. Absent elsewhere.
+         * @example abcdef1200000016b374d848
+         */
+        "X-Herald-Read-After": string;
+        /**
          * @description The caller's X-Request-Id where it matches ^[A-Za-z0-9._-]{1,128}$, else a new one.
          * @example 5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10
          */
@@ -2071,7 +2564,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only this kind of change. */
-                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "connection.added" | "connection.changed" | "connection.disconnected" | "setup_link.created" | "setup_link.revoked" | "setup_link.completed" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "person.signed_in" | "person.signed_out" | "person.signed_out_everywhere" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed";
+                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "key.ending" | "connection.added" | "connection.changed" | "connection.disconnected" | "setup_link.created" | "setup_link.revoked" | "setup.completed" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "person.signed_in" | "person.signed_out" | "person.signed_out_everywhere" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed";
                 /** @description Only what this key, operator key, person or account did: its id, or the account's name. */
                 actor?: string;
                 /** @description Together with `before_id`: the `occurred_at` of the last event of the previous page. */
@@ -2089,7 +2582,10 @@ export interface operations {
                 /** @description Only of this workspace, a deleted one too. */
                 workspace_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2101,6 +2597,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2137,6 +2634,216 @@ export interface operations {
             400: components["responses"]["Refused400_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    allConnectionsAdmin_list: {
+        parameters: {
+            query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
+                before_id?: string;
+                /** @description How many at the most. */
+                limit?: number;
+                /** @description Only the one with this id of the platform. */
+                phone_number_id?: string;
+                /** @description Only those in this state. */
+                status?: "connected" | "pending" | "disconnected" | "restricted";
+                /** @description Only of this workspace. */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "phone_number": "15550100001",
+                     *           "verified_name": "Lighthouse Coffee",
+                     *           "status": "connected",
+                     *           "status_reason": null,
+                     *           "quality_rating": "GREEN",
+                     *           "messaging_limit": "TIER_2K",
+                     *           "throughput_per_second": 80,
+                     *           "service_charged_since": null,
+                     *           "marketing_route": "auto",
+                     *           "marketing_status": "ONBOARDED",
+                     *           "timezone": "Europe/Berlin",
+                     *           "created_at": "2026-11-21T08:00:00.000Z",
+                     *           "workspace_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *           "phone_number_id": "106540352242922",
+                     *           "waba_id": "102290129340398"
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AllConnectionsResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    eventsAdmin_list: {
+        parameters: {
+            query?: {
+                /** @description `next` of the answer before, or the `cursor` of an event. `now`: only what comes from now on. Left out: from the oldest event that is kept. */
+                after?: string;
+                /** @description How many at the most. */
+                limit?: number;
+                /** @description Only events of these types, separated by commas, such as `connection.added,setup.completed`; others are passed over. */
+                types?: string;
+                /** @description Seconds to wait for an event where none is there; 0: answer at once. */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, oldest first. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "4711",
+                     *           "type": "connection.added",
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "workspace_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *           "external_id": "customer-4711",
+                     *           "cursor": "AXvmc3xJ7SoqAAAAAAAAC7gBmqW9oL19AIAAAAAAAAEm",
+                     *           "data": {
+                     *             "id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "operator_key_id": "Zq3vTn8RkW1b",
+                     *             "changes": {
+                     *               "phone_number_id": "106540352242922",
+                     *               "status": "connected"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "AXvmc3xJ7SoqAAAAAAAAC7gBmqW9oL19AIAAAAAAAAEm",
+                     *       "done": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperatorEventsResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            410: components["responses"]["Refused410_EVENT_CURSOR_EXPIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    installationAdmin_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "version": "0.1.0",
+                     *         "ready": true,
+                     *         "parts": [
+                     *           {
+                     *             "name": "database",
+                     *             "ok": true,
+                     *             "detail": null
+                     *           }
+                     *         ],
+                     *         "workers": 2,
+                     *         "held": false,
+                     *         "queues": [
+                     *           {
+                     *             "queue": "messages",
+                     *             "waiting": 12,
+                     *             "in_flight": 3,
+                     *             "oldest_due_ms": 140
+                     *           }
+                     *         ],
+                     *         "outcome_unknown": 0,
+                     *         "lanes": [
+                     *           {
+                     *             "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "workspace_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *             "phone_number": "15550000001",
+                     *             "connection_status": "connected",
+                     *             "queued": 12,
+                     *             "scheduled": 0,
+                     *             "due": 12,
+                     *             "in_flight": 3,
+                     *             "oldest_due_ms": 140,
+                     *             "paused_until": null,
+                     *             "pause_reason": null,
+                     *             "draining": true
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleInstallationResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_OPERATOR_KEY_LIMITED_SCOPE_REQUIRED"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -2213,6 +2920,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2315,6 +3023,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2367,7 +3076,10 @@ export interface operations {
                 /** @description Only of this workspace. */
                 workspace_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2379,6 +3091,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2545,6 +3258,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2672,6 +3386,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2747,6 +3462,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2887,6 +3603,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2951,6 +3668,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3020,6 +3738,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3085,6 +3804,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3126,6 +3846,121 @@ export interface operations {
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
             502: components["responses"]["Refused422_NUMBER_REFUSED"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    historyAdmin_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 8 to 128 printable ASCII characters, such as a UUID or `make 4711`; the same for a repeat of the request within 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Connection ID, from the list. */
+                id: string;
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["ImportHistoryRequest"];
+            };
+        };
+        responses: {
+            /** @description What this call imported. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "notifications": 12,
+                     *         "found": 480,
+                     *         "imported": 478,
+                     *         "unreadable": 0,
+                     *         "progress": 100,
+                     *         "declined": false,
+                     *         "next": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleImportedHistoryResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_IDEMPOTENCY_KEY_INVALID_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_IDEMPOTENCY_KEY_REUSED_WORKSPACE_DELETING"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    historyAdmin_request: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 8 to 128 printable ASCII characters, such as a UUID or `make 4711`; the same for a repeat of the request within 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Connection ID, from the list. */
+                id: string;
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description WhatsApp hands it over. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "requested": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleRequestedHistoryResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_IDEMPOTENCY_KEY_INVALID_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_connectionsAdmin_check"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_HISTORY_REFUSED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused422_HISTORY_REFUSED"];
             503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
@@ -3230,6 +4065,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3290,6 +4126,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3358,6 +4195,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3429,6 +4267,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3462,6 +4301,186 @@ export interface operations {
             409: components["responses"]["Refused409_keysAdmin_rotate"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    optOutKeywordsAdmin_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All languages; there are no pages. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "language": "de",
+                     *           "out": [
+                     *             "stopp",
+                     *             "keine werbung"
+                     *           ],
+                     *           "in": [
+                     *             "start"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KeywordsListResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_WORKSPACE_DELETING"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    optOutKeywordsAdmin_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Tag of the language, such as `de` or `pt-BR`. */
+                language: string;
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "out": [
+                 *         "stopp",
+                 *         "keine werbung"
+                 *       ],
+                 *       "in": [
+                 *         "start"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetKeywordsRequest"];
+            };
+        };
+        responses: {
+            /** @description The words of all languages, as they are now. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "language": "de",
+                     *           "out": [
+                     *             "stopp",
+                     *             "keine werbung"
+                     *           ],
+                     *           "in": [
+                     *             "start"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KeywordsListResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_WORKSPACE_DELETING"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_OPT_OUT_KEYWORDS_INVALID"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    optOutKeywordsAdmin_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Tag of the language, such as `de` or `pt-BR`. */
+                language: string;
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The words of the other languages. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "language": "de",
+                     *           "out": [
+                     *             "stopp",
+                     *             "keine werbung"
+                     *           ],
+                     *           "in": [
+                     *             "start"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KeywordsListResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_WORKSPACE_DELETING"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -3558,6 +4577,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3684,6 +4704,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3832,6 +4853,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3964,6 +4986,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -4018,6 +5041,8 @@ export type ErrorCode =
   | 'API_KEY_REVOKED'
   | 'CONNECTION_NOT_FOUND'
   | 'CONNECTION_NOT_READY'
+  | 'EVENT_CURSOR_EXPIRED'
+  | 'HISTORY_REFUSED'
   | 'IDEMPOTENCY_KEY_INVALID'
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'INTERNAL_ERROR'
@@ -4030,6 +5055,7 @@ export type ErrorCode =
   | 'NUMBER_TAKEN'
   | 'OPERATOR_KEY_LIMITED'
   | 'OPERATOR_KEY_REQUIRED'
+  | 'OPT_OUT_KEYWORDS_INVALID'
   | 'OTP_PACKAGE_NOT_POSSIBLE'
   | 'OTP_PROJECT_NOT_FOUND'
   | 'OTP_SENDER_NOT_SET'

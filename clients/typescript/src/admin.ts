@@ -1,7 +1,7 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { components, operations, paths } from './admin-schema.js';
-import { answerOf, dataOf, fetcherOf, type Keyed, keyed, requireOptions } from './calls.js';
-import { everyItem } from './pages.js';
+import { answerOf, dataOf, fetcherOf, type Keyed, keyed, requireOptions, waitSecondsOf } from './calls.js';
+import { eventReader, everyItem, type FollowOptions } from './pages.js';
 import type { RetryOptions } from './retrying-fetch.js';
 
 export interface HeraldAdminOptions extends Partial<RetryOptions> {
@@ -19,6 +19,10 @@ type Schemas = components['schemas'];
 type Query<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
 /** What a list may be narrowed to; the iterator turns the pages. */
 type Filter<Name extends keyof operations> = Omit<Query<Name>, 'before_id' | 'format'>;
+type AdminEvent = Schemas['OperatorEventResponse'];
+type AdminEventFilter = Omit<Query<'eventsAdmin_list'>, 'types' | 'wait'> & {
+  types?: readonly AdminEvent['type'][];
+};
 
 /**
  * Calls the admin API. Every method resolves with the `data` of the answer, and rejects with a `HeraldError` by its code, or
@@ -34,6 +38,10 @@ export function createHeraldAdmin(options: HeraldAdminOptions) {
     headers: { authorization: `Bearer ${operatorKey}` },
     fetch: fetcherOf(fetcher, options),
   });
+  const eventsFrom = eventReader(
+    async (query, signal) => answerOf(await api.GET('/api/admin/v1/events', { params: { query }, ...signal })),
+    waitSecondsOf(options),
+  );
   const of = (workspace_id: string) => ({ workspace_id });
 
   return {
@@ -97,6 +105,13 @@ export function createHeraldAdmin(options: HeraldAdminOptions) {
           await api.DELETE('/api/admin/v1/workspaces/{workspace_id}/keys/{id}', {
             params: { path: { ...of(workspaceId), id } },
           }),
+        ),
+    },
+    /** Numbers of all workspaces. */
+    allConnections: {
+      list: (filter: Filter<'allConnectionsAdmin_list'> = {}) =>
+        everyItem(async (place) =>
+          answerOf(await api.GET('/api/admin/v1/connections', { params: { query: { ...filter, ...place } } })),
         ),
     },
     connections: {
@@ -168,6 +183,50 @@ export function createHeraldAdmin(options: HeraldAdminOptions) {
           }),
         ),
     },
+    optOutKeywords: {
+      list: async (workspaceId: string) =>
+        dataOf(
+          await api.GET('/api/admin/v1/workspaces/{workspace_id}/opt-out-keywords', {
+            params: { path: of(workspaceId) },
+          }),
+        ),
+      /** Replaces the words of a language. */
+      set: async (workspaceId: string, language: string, body: Schemas['SetKeywordsRequest']) =>
+        dataOf(
+          await api.PUT('/api/admin/v1/workspaces/{workspace_id}/opt-out-keywords/{language}', {
+            params: { path: { ...of(workspaceId), language } },
+            body,
+          }),
+        ),
+      remove: async (workspaceId: string, language: string) =>
+        dataOf(
+          await api.DELETE('/api/admin/v1/workspaces/{workspace_id}/opt-out-keywords/{language}', {
+            params: { path: { ...of(workspaceId), language } },
+          }),
+        ),
+    },
+    history: {
+      /** Asks WhatsApp for the history of a number of the WhatsApp Business app. */
+      request: async (workspaceId: string, id: string, { idempotencyKey }: Keyed = {}) =>
+        dataOf(
+          await api.POST('/api/admin/v1/workspaces/{workspace_id}/connections/{id}/history/request', {
+            params: { path: { ...of(workspaceId), id }, header: keyed(idempotencyKey) },
+          }),
+        ),
+      /** Imports what has come, for ten seconds; while `next` is not null, call it again with it as `after`. */
+      run: async (
+        workspaceId: string,
+        id: string,
+        body: Schemas['ImportHistoryRequest'] = {},
+        { idempotencyKey }: Keyed = {},
+      ) =>
+        dataOf(
+          await api.POST('/api/admin/v1/workspaces/{workspace_id}/connections/{id}/history/import', {
+            params: { path: { ...of(workspaceId), id }, header: keyed(idempotencyKey) },
+            body,
+          }),
+        ),
+    },
     otpProjects: {
       list: async (workspaceId: string) =>
         dataOf(
@@ -208,6 +267,16 @@ export function createHeraldAdmin(options: HeraldAdminOptions) {
         everyItem(async (place) =>
           answerOf(await api.GET('/api/admin/v1/usage', { params: { query: { ...filter, ...place } } })),
         ),
+    },
+    events: {
+      /** What is there, oldest first. Store the `cursor` of each event with what you did about it. */
+      list: (filter: AdminEventFilter = {}) => eventsFrom(filter),
+      /** What is there, and then what comes, until you stop; each once. As `events.follow` of the other client. */
+      follow: (filter: AdminEventFilter = {}, follow: FollowOptions = {}) => eventsFrom(filter, follow),
+    },
+    installation: {
+      /** Readiness, workers and queues. */
+      get: async () => dataOf(await api.GET('/api/admin/v1/installation')),
     },
     audit: {
       list: (filter: Filter<'auditAdmin_list'> = {}) =>

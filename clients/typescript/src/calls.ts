@@ -1,7 +1,10 @@
 import { errorOf } from './errors.js';
+import { OwnWrites } from './own-writes.js';
 import { retryingFetch, type RetryOptions } from './retrying-fetch.js';
 
 /** What the clients of both APIs have in common. */
+
+const MOST_WAIT_SECONDS = 20;
 
 export interface Keyed {
   /** Repeat it when you repeat the call; without it a new one is made, which covers the repeats of this client only. */
@@ -14,12 +17,24 @@ interface Result<Data> {
   response: Response;
 }
 
-/** Repeats what may be repeated. */
+/** Repeats what may be repeated, and reads what this client has written. */
 export function fetcherOf(
   fetcher: typeof fetch,
   { maxAttempts = 4, maxPauseMs = 10_000, timeoutMs = 15_000 }: Partial<RetryOptions>,
 ): (request: Request) => Promise<Response> {
-  return retryingFetch(fetcher, { maxAttempts, maxPauseMs, timeoutMs });
+  const call = retryingFetch(fetcher, { maxAttempts, maxPauseMs, timeoutMs });
+  const ownWrites = new OwnWrites();
+  return async (request) => {
+    ownWrites.sending(request);
+    const response = await call(request);
+    ownWrites.answered(response);
+    return response;
+  };
+}
+
+/** That GET /events is asked to wait for one event, below what one try may take. */
+export function waitSecondsOf({ timeoutMs = 15_000 }: Partial<RetryOptions>): number {
+  return Math.min(MOST_WAIT_SECONDS, Math.max(0, Math.floor(timeoutMs / 1_000) - 5));
 }
 
 /** What is missing is mostly an environment variable, which the first call would only show as 401 or as a lost network. */

@@ -1,6 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
-import { answerOf, check, dataOf, fetcherOf, type Keyed, keyed, requireOptions } from './calls.js';
-import { everyEvent, everyItem, everyPage, type FollowOptions, type List, type ListPage } from './pages.js';
+import { answerOf, check, dataOf, fetcherOf, type Keyed, keyed, requireOptions, waitSecondsOf } from './calls.js';
+import { eventReader, everyItem, everyPage, type FollowOptions, type List, type ListPage } from './pages.js';
 import type * as R from './resources.js';
 import type { RetryOptions } from './retrying-fetch.js';
 import type { paths } from './schema.js';
@@ -25,8 +25,6 @@ export type UploadOptions = {
 
 export type HeraldClient = ReturnType<typeof createHeraldClient>;
 
-/** That GET /events is asked to wait for one event. */
-const MOST_WAIT_SECONDS = 20;
 const LONG_CALL_MS = 40_000;
 
 /**
@@ -50,24 +48,10 @@ export function createHeraldClient(options: HeraldClientOptions) {
   // For the one call that may take longer than others.
   const patient = clientWith({ ...options, timeoutMs: Math.max(timeoutMs, LONG_CALL_MS) });
 
-  // Below what one try may take.
-  const waitSeconds = Math.min(MOST_WAIT_SECONDS, Math.max(0, Math.floor(timeoutMs / 1_000) - 5));
-
-  const eventsFrom = ({ after: start, types, ...filter }: R.EventFilter, follow?: FollowOptions) => {
-    const wait = follow === undefined || follow.everyMs !== undefined ? 0 : waitSeconds;
-    return everyEvent(
-      async (after) =>
-        answerOf(
-          await api.GET('/api/v1/events', {
-            params: { query: { limit: 250, wait, ...filter, after, types: types?.join(',') } },
-            ...(follow?.signal && { signal: follow.signal }),
-          }),
-        ),
-      start,
-      // The server has waited already.
-      wait > 0 ? { everyMs: 0, ...follow } : follow,
-    );
-  };
+  const eventsFrom = eventReader(
+    async (query, signal) => answerOf(await api.GET('/api/v1/events', { params: { query }, ...signal })),
+    waitSecondsOf(options),
+  );
 
   const eventPageOf =
     ({ after: start, types, ...filter }: R.EventFilter) =>

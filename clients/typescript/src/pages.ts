@@ -51,6 +51,38 @@ export interface FollowOptions {
   onInterruption?: (error: HeraldError | HeraldConnectionError) => void;
 }
 
+/** The query of GET /events, of both APIs. */
+interface EventsQuery {
+  after: string | undefined;
+  types: string | undefined;
+  limit: number;
+  wait: number;
+}
+
+/**
+ * Reads events as `everyEvent`; a reader that follows them lets the server wait, for so many seconds.
+ *
+ * @param read one page
+ */
+export function eventReader<Event extends { cursor: string }>(
+  read: (query: EventsQuery, signal: { signal?: AbortSignal }) => Promise<EventPage<Event>>,
+  waitSeconds: number,
+) {
+  return (
+    { after: start, types, limit = 250 }: { after?: string; types?: readonly string[]; limit?: number },
+    follow?: FollowOptions,
+  ): AsyncGenerator<Event, void> => {
+    const wait = follow === undefined || follow.everyMs !== undefined ? 0 : waitSeconds;
+    const signal = follow?.signal && { signal: follow.signal };
+    return everyEvent(
+      (after) => read({ after, types: types?.join(','), limit, wait }, { ...signal }),
+      start,
+      // The server has waited already.
+      wait > 0 ? { everyMs: 0, ...follow } : follow,
+    );
+  };
+}
+
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -59,7 +91,7 @@ const LONGEST_PAUSE_MS = 30_000;
  *
  * @param follow go on where nothing more is there, and after interruptions; without it the end of what is there ends it
  */
-export async function* everyEvent<Event extends { cursor: string }>(
+async function* everyEvent<Event extends { cursor: string }>(
   read: (after: string | undefined) => Promise<EventPage<Event>>,
   start: string | undefined,
   follow?: FollowOptions,

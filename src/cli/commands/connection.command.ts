@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { HistoryImport } from '../../modules/inbound/history-import.service.js';
 import {
   MARKETING_ROUTES,
   type Connection,
@@ -105,10 +106,11 @@ export function addConnectionCommands(program: Command): void {
         const text = 'WhatsApp hands the history over within minutes. Then run this again without --request.';
         return { data: { requested: true }, text };
       }
-      const sum = await services.historyImport.run(workspace, id, ({ notifications, imported, progress }) => {
+      const onProgress = ({ notifications, imported, progress }: HistoryImport): void => {
         const handedOver = progress === null ? '' : `, ${progress} % handed over`;
         process.stderr.write(`${notifications} notifications, ${imported} messages imported${handedOver}\n`);
-      });
+      };
+      const { next: _all, ...sum } = await services.historyImport.run(workspace, id, { onProgress });
       const rows = facts({
         Notifications: String(sum.notifications),
         'Messages in them': String(sum.found),

@@ -40,7 +40,7 @@ export function addVerify(webhook: Command): void {
 }
 
 /** @throws UsageError for another machine's address: those are for Herald, which checks them. */
-async function checkLocal(receiver: string, given: string | undefined): Promise<Report> {
+export async function checkLocal(receiver: string, given: string | undefined): Promise<Report> {
   const url = parseUrl(receiver);
   if (url === null || !/^https?:$/.test(url.protocol) || !LOCAL_NAMES.has(url.hostname))
     throw new UsageError('--receiver takes an address of this machine: http://127.0.0.1:<port>/, localhost or [::1]');

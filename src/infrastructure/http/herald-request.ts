@@ -31,6 +31,8 @@ export interface HeraldRequest extends Request {
   setupLinkId?: string;
   /** Of a request that holds a slot of its workspace: waits without it, and resolves once it has one again. */
   waitOutside?: <T>(wait: () => Promise<T>) => Promise<T>;
+  /** Once its key was found valid: whether it still is, after a wait. @throws the refusal of the key (401). */
+  confirm?: () => Promise<void>;
 }
 
 /** The route that was found for a request, such as `/api/v1/messages/:id`; undefined before, and where there is none. */

@@ -30,7 +30,12 @@ const ADMIN_API: DescribedApi = {
     ['Codes', 'Projects that send one-time codes, their packages, and the sender. Scopes: `otp:read`, `otp:write`.'],
     ['Prices', 'Prices of billable messages, for estimated costs. Scopes: `billing:read`, `billing:write`.'],
     ['Usage', 'What all workspaces sent in a month, and what it cost. Scope: `usage:read`.'],
+    [
+      'Events',
+      'What was added, changed and removed, for a reader that polls: each once, in order. Scope: `events:read`.',
+    ],
     ['Audit', 'Who changed what and when. Scope: `audit:read`.'],
+    ['Installation', 'What runs, and what waits in its queues. Scope: `installation:read`.'],
   ],
   keys: {
     [OPERATOR_SECURITY_SCHEME]: {

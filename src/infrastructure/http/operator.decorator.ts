@@ -43,3 +43,10 @@ export function Repeatable({ outside = false } = {}): MethodDecorator {
 export function repeatableOf(handler: object): { outside: boolean } | null {
   return (Reflect.getMetadata(REPEATABLE, handler) as { outside: boolean } | undefined) ?? null;
 }
+
+/** The workspaces of which a list shows rows; null: all. One that the key may not see has none, as one that does not exist. */
+export function workspacesSeen({ workspaceIds }: Operator, asked: string | undefined): readonly string[] | null {
+  if (asked === undefined) return workspaceIds;
+  const id = asked.toLowerCase();
+  return workspaceIds === null || workspaceIds.includes(id) ? [id] : [];
+}

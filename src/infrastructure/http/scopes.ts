@@ -32,6 +32,8 @@ export const OPERATOR_SCOPES = [
   'billing:write',
   'usage:read',
   'audit:read',
+  'events:read',
+  'installation:read',
 ] as const;
 
 export type OperatorScope = (typeof OPERATOR_SCOPES)[number];

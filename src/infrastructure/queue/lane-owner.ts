@@ -15,7 +15,7 @@ const FORGET_AFTER = '1 minute';
  * SQL: the row of `worker` under this alias is that of a process that works. The database's clock steps back where a standby with
  * a slower one takes over: a time more than 5 s ahead was written by a clock that ran ahead, and does not count.
  */
-const isAlive = (worker: string): string => `${worker}.alive_until > clock_timestamp()
+export const isAlive = (worker: string): string => `${worker}.alive_until > clock_timestamp()
     and ${worker}.alive_until <= clock_timestamp() + interval '${ALIVE_MS} milliseconds'`;
 
 /** SQL: a process that works owns the lane in the row of `lane` under this alias. */

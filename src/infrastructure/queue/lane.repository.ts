@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import type { Prepared } from '../database/prepared.js';
+import { isAlive } from './lane-owner.js';
 import type { LanePace } from './lane-grant.js';
 
 const MAX_KEYS = 100_000;
@@ -95,6 +96,11 @@ export class LaneRepository {
          and (paused_until is null or paused_until <= clock_timestamp() - make_interval(secs => $2))`,
       [key, (performance.now() - claimedAt) / 1_000],
     );
+  }
+
+  /** How many processes work on lanes at this moment. */
+  workers(): Promise<number> {
+    return this.database.count(`select count(*)::integer as count from worker where ${isAlive('worker')}`);
   }
 
   /** Ends a pause and forgets earlier ones: their cause was repaired. */

@@ -21,7 +21,7 @@ export interface AuditFilter {
   limit: number;
 }
 
-/** The only place with SQL of the table `audit_event`. */
+/** Reads and writes the table `audit_event`; `OperatorEventsRepository` reads it too. */
 @Injectable()
 export class AuditRepository {
   private readonly old = new BatchPlace('-infinity');

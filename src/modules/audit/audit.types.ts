@@ -11,12 +11,13 @@ export const AUDIT_ACTIONS = [
   'key.changed',
   'key.revoked',
   'key.rotated',
+  'key.ending',
   'connection.added',
   'connection.changed',
   'connection.disconnected',
   'setup_link.created',
   'setup_link.revoked',
-  'setup_link.completed',
+  'setup.completed',
   'operator_key.created',
   'operator_key.revoked',
   'operator_key.rotated',
@@ -38,3 +39,25 @@ export const AUDIT_ACTIONS = [
   'database.confirmed',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** The operator's events, and the changes that each of them reports. */
+export const OPERATOR_EVENTS = {
+  'workspace.created': ['workspace.created'],
+  'workspace.changed': [
+    'workspace.changed',
+    'workspace.limits_changed',
+    'workspace.subscription_changed',
+    'workspace.opt_out_keywords_changed',
+  ],
+  'workspace.deletion_started': ['workspace.deletion_started'],
+  'workspace.deleted': ['workspace.deleted'],
+  'connection.added': ['connection.added'],
+  'connection.changed': ['connection.changed'],
+  'connection.removed': ['connection.disconnected'],
+  'setup.completed': ['setup.completed'],
+  'key.created': ['key.created'],
+  'key.changed': ['key.changed'],
+  'key.ending': ['key.ending', 'key.rotated'],
+  'key.revoked': ['key.revoked'],
+} as const satisfies Record<string, readonly AuditAction[]>;
+export type OperatorEventType = keyof typeof OPERATOR_EVENTS;

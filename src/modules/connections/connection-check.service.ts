@@ -47,9 +47,10 @@ export class ConnectionCheckService {
    * @throws NUMBER_REFUSED (422, 502), NUMBER_TAKEN (409).
    */
   async connect({ phoneNumber: said, ...given }: NumberToConnect): Promise<Connection> {
-    await this.connections.requireFree(given.organizationId, given.phoneNumberId);
     const { phoneNumberId, wabaId, token } = given;
     const number = await this.check({ phoneNumberId, wabaId, token });
+    // Only now: whoever has no token for a number is not told whether another workspace has it.
+    await this.connections.requireFree(given.organizationId, phoneNumberId);
     const phoneNumber = number.phoneNumber ?? said;
     if (phoneNumber === undefined)
       throw refused('the platform did not report the number; name it (phone_number, --phone-number)');

@@ -21,9 +21,10 @@ export const connectionsErrors = defineErrors('connections', {
   }),
   NUMBER_TAKEN: error<{ phoneNumberId: string }>({
     kind: 'conflict',
-    message: ({ phoneNumberId }) => `the number ${phoneNumberId} belongs to another workspace`,
-    when: 'Another workspace of this installation has the number.',
-    fix: 'Check the `phone_number_id`. A number is connected to one workspace only.',
+    message: ({ phoneNumberId }) =>
+      `the number ${phoneNumberId} belongs to another workspace of this installation; an operator key that sees all workspaces finds it with GET /connections?phone_number_id=${phoneNumberId}`,
+    when: 'The token is one for the number, and another workspace of this installation has it, connected or not.',
+    fix: 'Use the number in that workspace, or delete that workspace: a number belongs to one workspace only. `GET /connections?phone_number_id=` of the admin API says which one, for a key that sees all workspaces.',
     sample: { phoneNumberId: '106540352242922' },
   }),
   CONNECTION_NOT_READY: error<{ status: string }>({

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ConnectionsAdminController } from './admin/connections-admin.controller.js';
+import { AllConnectionsAdminController, ConnectionsAdminController } from './admin/connections-admin.controller.js';
 import { ConnectionCheckService } from './connection-check.service.js';
 import { ConnectionsController } from './connections.controller.js';
 import { ConnectionsMaintenance } from './connections.maintenance.js';
@@ -10,7 +10,7 @@ import { ConnectionEntity } from './entities/connection.entity.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ConnectionEntity])],
-  controllers: [ConnectionsController, ConnectionsAdminController],
+  controllers: [ConnectionsController, ConnectionsAdminController, AllConnectionsAdminController],
   providers: [ConnectionsService, ConnectionsRepository, ConnectionsMaintenance, ConnectionCheckService],
   exports: [ConnectionsService, ConnectionCheckService],
 })

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { In, IsNull, LessThan, Not, Or } from 'typeorm';
 import { Database } from '../../infrastructure/database/database.js';
+import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 import { ConnectionEntity, type StatusReason } from './entities/connection.entity.js';
 import type { ConnectionFacts, ConnectionStatus, MarketingRoute } from './connections.types.js';
@@ -43,19 +44,50 @@ now as (
         select jsonb_object_agg(old.key, old.value) from jsonb_each(now.previous) as old
         where old.value <> now.shown -> old.key)) as event_data
   from now where now.shown <> now.previous)`)}
-select 1`;
+select now.id, now.organization_id as "organizationId", (
+  select jsonb_object_agg(new.key, new.value) from jsonb_each(now.shown) as new
+  where new.value <> now.previous -> new.key) as changes
+from now where now.shown <> now.previous`;
+
+/** Which numbers. */
+export interface ConnectionFilter extends ListCursor {
+  limit: number;
+  /** Null: of all workspaces. */
+  only: readonly string[] | null;
+  status?: ConnectionStatus | undefined;
+  phoneNumberId?: string | undefined;
+}
+
+/** A number that looks another way, and what of it is new. */
+export interface ChangedConnection {
+  id: string;
+  organizationId: string;
+  changes: Record<string, unknown>;
+}
 
 /** The only place with SQL that changes the table `connection`. */
 @Injectable()
 export class ConnectionsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Runs a change of these numbers, and records an event for each that looks another way after it, in one transaction. */
-  recordingChanges<T>(ids: readonly string[], change: () => Promise<T>): Promise<T> {
+  /**
+   * Runs a change of these numbers, and records an event for each that looks another way after it, in one transaction.
+   *
+   * @param changed called with each of those, in the transaction
+   */
+  recordingChanges<T>(
+    ids: readonly string[],
+    change: () => Promise<T>,
+    changed?: (number: ChangedConnection) => Promise<void>,
+  ): Promise<T> {
     return this.database.transaction(async () => {
       const before = await this.database.query<{ id: string; shown: unknown }>(AS_BEFORE, [ids]);
       const result = await change();
-      if (before.length > 0) await this.database.execute(RECORD_CHANGES, [JSON.stringify(before)]);
+      const numbers =
+        before.length === 0
+          ? []
+          : await this.database.query<ChangedConnection>(RECORD_CHANGES, [JSON.stringify(before)]);
+      for (const each of changed === undefined ? [] : numbers) await changed?.(each);
       return result;
     });
   }
@@ -69,6 +101,18 @@ export class ConnectionsRepository {
   /** All of them: an operator adds each by hand, so they are few thousand at most. */
   list(organizationId: string): Promise<ConnectionEntity[]> {
     return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } });
+  }
+
+  /** Numbers of all workspaces, newest first. */
+  page({ limit, before, beforeId, only, status, phoneNumberId }: ConnectionFilter): Promise<ConnectionEntity[]> {
+    const query = this.table.createQueryBuilder('c').where('true');
+    if (before !== null && beforeId !== null)
+      query.andWhere('(c.created_at, c.id) < (:before, :beforeId)', { before, beforeId });
+    else if (before !== null) query.andWhere('c.created_at < :before', { before });
+    if (only !== null) query.andWhere('c.organization_id = any(:only::uuid[])', { only });
+    if (status !== undefined) query.andWhere('c.status = :status', { status });
+    if (phoneNumberId !== undefined) query.andWhere('c.phone_number_id = :phoneNumberId', { phoneNumberId });
+    return query.orderBy('c.createdAt', 'DESC').addOrderBy('c.id', 'DESC').limit(limit).getMany();
   }
 
   /** Ids of numbers of an account that the platform may be asked through, connected ones first. */

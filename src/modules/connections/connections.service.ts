@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { databaseClock, systemClock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
+import { onPrimary } from '../../common/late-read.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Audit } from '../audit/audit.service.js';
 import { Database } from '../../infrastructure/database/database.js';
@@ -11,7 +12,7 @@ import { PAYMENT_MISSING, restsNumber } from '../../infrastructure/whatsapp/grap
 import { ownInteger } from '../../infrastructure/whatsapp/json-access.js';
 import type { ManagementNotification, StatusNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import { connectionsErrors } from './connections.errors.js';
-import { ConnectionsRepository } from './connections.repository.js';
+import { type ConnectionFilter, ConnectionsRepository } from './connections.repository.js';
 import {
   canSend,
   type Connection,
@@ -92,6 +93,11 @@ export class ConnectionsService {
 
   list(organizationId: string): Promise<Connection[]> {
     return this.connections.list(organizationId);
+  }
+
+  /** As `ConnectionsRepository.page`. */
+  page(filter: ConnectionFilter): Promise<Connection[]> {
+    return this.connections.page(filter);
   }
 
   /** Ids of the workspace's numbers of one WhatsApp Business Account that the platform may be asked through, best first. */
@@ -268,7 +274,7 @@ export class ConnectionsService {
   async tokenRefused(connection: SendingConnection): Promise<void> {
     const { organizationId, id, tokenVersion } = connection;
     const refuse = () => this.connections.refuseToken(organizationId, id, tokenVersion);
-    if (!(await this.connections.recordingChanges([id], refuse))) return;
+    if (!(await this.reported([id], refuse))) return;
     this.logger.warn(`connection ${id}: the platform refuses its token; the number is disconnected`);
     await this.changed(id);
   }
@@ -287,7 +293,7 @@ export class ConnectionsService {
   async keepFacts(connection: SendingConnection, facts: ConnectionFacts): Promise<void> {
     const { organizationId, id, tokenVersion } = connection;
     const keep = () => this.connections.keepFacts(organizationId, id, tokenVersion, facts);
-    if (!(await this.connections.recordingChanges([id], keep))) return;
+    if (!(await this.reported([id], keep))) return;
     if (!canSend(connection.status) && facts.status === 'connected') await this.resumeLanes(id);
     await this.changed(id);
   }
@@ -303,7 +309,7 @@ export class ConnectionsService {
     const events = { ...said, wabaId: said.wabaId };
     const ids = await this.connections.idsOf(events);
     if (ids.length === 0) return;
-    await this.connections.recordingChanges(ids, () => this.connections.apply(events));
+    await this.reported(ids, () => this.connections.apply(events));
     await this.changed(events.wabaId);
   }
 
@@ -352,8 +358,15 @@ export class ConnectionsService {
     return this.connections.payments();
   }
 
+  /** A change that the platform reports, which operators see as every other one. */
+  private reported<T>(ids: readonly string[], work: () => Promise<T>): Promise<T> {
+    return this.connections.recordingChanges(ids, work, ({ id, organizationId, changes }) =>
+      this.audit.record({ action: 'connection.changed', organizationId, target: id, details: changes }),
+    );
+  }
+
   private async change(id: string, work: () => Promise<boolean>, says: string): Promise<void> {
-    if (!(await this.connections.recordingChanges([id], work))) return;
+    if (!(await this.reported([id], work))) return;
     this.logger.warn(`connection ${id}: ${says}`);
     await this.changed(id);
   }
@@ -403,7 +416,9 @@ export class ConnectionsService {
   private async readAll(ids: ReadonlySet<string>, readAt: number): Promise<Map<string, KnownConnection>> {
     const { generation } = this;
     const found = new Map<string, KnownConnection>();
-    for (const row of await this.connections.findSealed([...ids])) found.set(row.id, this.knownOf(row));
+    // What is kept serves sends, too, and must not be late.
+    const rows = await onPrimary(() => this.connections.findSealed([...ids]));
+    for (const row of rows) found.set(row.id, this.knownOf(row));
     // What was read before an invalidation may be what the invalidation was about.
     if (generation === this.generation) for (const [each, known] of found) this.rows.set(each, known, readAt);
     return found;

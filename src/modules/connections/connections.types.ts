@@ -1,6 +1,6 @@
 import type { ConnectionEntity, ConnectionStatus } from './entities/connection.entity.js';
 
-export type { ConnectionStatus } from './entities/connection.entity.js';
+export { CONNECTION_STATUSES, type ConnectionStatus } from './entities/connection.entity.js';
 export { endpointOf, MARKETING_ROUTES, type MarketingRoute } from './marketing-route.js';
 
 /** A WhatsApp number of a workspace, without its token. */

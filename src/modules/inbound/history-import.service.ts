@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { systemClock } from '../../common/clock.js';
 import { FIRST_ID } from '../../common/ids.js';
 import { isObject } from '../../common/json.js';
 import { Database } from '../../infrastructure/database/database.js';
@@ -8,6 +9,7 @@ import { parseWebhookBody } from '../../infrastructure/whatsapp/webhook-payload.
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import { MessageReportsService } from '../messages/reports/message-reports.service.js';
+import { historyErrors } from './inbound.errors.js';
 import { InboundRepository } from './inbound.repository.js';
 
 /** Messages of one transaction. */
@@ -24,6 +26,18 @@ export interface HistoryImport {
   progress: number | null;
   /** The business does not share its history. */
   declined: boolean;
+  /** The last notification that was read, where the time was over before all were; null: all were read. */
+  next: string | null;
+}
+
+/** Which part of an import. */
+export interface ImportPart {
+  /** Behind this notification, which is `next` of the part before. */
+  after?: string;
+  /** No further notification is begun once so long has passed. */
+  budgetMs?: number;
+  /** Called after each notification. */
+  onProgress?: (sum: HistoryImport) => void;
 }
 
 /**
@@ -44,7 +58,7 @@ export class HistoryImportService {
    * Asks the platform for the history of a number, which comes by notifications within minutes. It answers once, within 24
    * hours after the number was connected.
    *
-   * @throws CONNECTION_NOT_FOUND (404); Error where the platform refuses it, or does not answer.
+   * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409), HISTORY_REFUSED (422, 502).
    */
   async request(organizationId: string, id: string): Promise<void> {
     const connection = await this.connections.sendable(organizationId, id);
@@ -54,18 +68,19 @@ export class HistoryImportService {
       token: connection.token,
       json: { messaging_product: 'whatsapp', sync_type: 'history' },
     });
-    if (!answer.ok) throw new Error(`WhatsApp does not hand the history over: ${answer.message}`);
+    if (answer.ok) return;
+    const refused = historyErrors.HISTORY_REFUSED({ reason: answer.message });
+    throw answer.kind === 'rejected' ? refused : refused.withKind('platform_unavailable');
   }
 
   /**
-   * @param onProgress called after each notification.
+   * Imports what the platform has handed over, all of it where nothing else is said.
+   *
    * @throws CONNECTION_NOT_FOUND (404).
    */
-  async run(
-    organizationId: string,
-    id: string,
-    onProgress: (sum: HistoryImport) => void = () => undefined,
-  ): Promise<HistoryImport> {
+  async run(organizationId: string, id: string, part: ImportPart = {}): Promise<HistoryImport> {
+    const { after: start = FIRST_ID, budgetMs = Infinity, onProgress } = part;
+    const endsAt = systemClock.monotonic() + budgetMs;
     const connection = await this.connections.getById(organizationId, id);
     const sum: HistoryImport = {
       notifications: 0,
@@ -74,14 +89,16 @@ export class HistoryImportService {
       unreadable: 0,
       progress: null,
       declined: false,
+      next: null,
     };
-    for (let after = FIRST_ID; ;) {
+    for (let after = start; ;) {
+      if (after !== start && systemClock.monotonic() >= endsAt) return { ...sum, next: after };
       const next = await this.notifications.nextHistory(connection.phoneNumberId, after);
       if (next === null) return sum;
       after = next.id;
       for (const part of partsOf(next.body, connection)) await this.importPart(part, connection, sum);
       sum.notifications += 1;
-      onProgress(sum);
+      onProgress?.(sum);
     }
   }
 

@@ -1,5 +1,16 @@
 import { defineErrors, error } from '../../common/define-errors.js';
 
+export const historyErrors = defineErrors('history', {
+  HISTORY_REFUSED: error<{ reason: string }>({
+    kind: 'unprocessable',
+    alsoKinds: ['platform_unavailable'],
+    message: ({ reason }) => `WhatsApp does not hand the history over: ${reason}`,
+    when: 'WhatsApp was asked for the history of the WhatsApp Business app, and refused or did not answer (502).',
+    fix: 'WhatsApp hands it over once, within 24 hours after the number was connected. `message` has its words; after 502 ask again.',
+    sample: { reason: 'The history can only be requested once' },
+  }),
+});
+
 /** Answers of the platform webhook; no route of the API answers with them. */
 export const notificationsErrors = defineErrors('notifications', {
   NOTIFICATION_SIGNATURE_INVALID: error({

@@ -4,6 +4,7 @@ import { MessagesModule } from '../messages/messages.module.js';
 import { OptOutsModule } from '../opt-outs/opt-outs.module.js';
 import { OtpModule } from '../otp/otp.module.js';
 import { TemplatesModule } from '../templates/templates.module.js';
+import { HistoryAdminController } from './admin/history-admin.controller.js';
 import { InboundController } from './inbound.controller.js';
 import { InboundRepository } from './inbound.repository.js';
 import { InboundService } from './inbound.service.js';
@@ -13,7 +14,7 @@ import { InboundProcessor, StoredNotifications } from './inbound.processor.js';
 
 @Module({
   imports: [ConnectionsModule, MessagesModule, OptOutsModule, OtpModule, TemplatesModule],
-  controllers: [InboundController],
+  controllers: [InboundController, HistoryAdminController],
   providers: [
     InboundService,
     InboundRepository,

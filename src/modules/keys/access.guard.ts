@@ -71,6 +71,7 @@ export class AccessGuard implements CanActivate {
     req.caller = caller;
     req.apiKeyId = caller.apiKeyId;
     req.organizationId = caller.organizationId;
+    req.confirm = () => this.keys.confirm(caller);
     const decision = this.limiter.take(caller.apiKeyId, caller.rateLimits);
     if (!(decision instanceof Promise)) return this.obey(decision, caller, policy, res);
     return decision.then((decided) => this.obey(decided, caller, policy, res));
@@ -86,6 +87,7 @@ export class AccessGuard implements CanActivate {
     }
     req.operator = caller;
     req.apiKeyId = caller.keyId;
+    req.confirm = () => this.operatorKeys.confirm(caller);
     this.spend(await this.limiter.take(caller.keyId, caller.rateLimits), caller, res);
     const { scope, wholeInstallation } = policy;
     if (!caller.scopes.has(scope)) throw this.counted(keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: null }));
@@ -117,6 +119,7 @@ export class AccessGuard implements CanActivate {
     const scopes = ROLE_SCOPES[role];
     const of = { organizationId, apiKeyId: person.id, apiPaidUntil, limited, otpProject: null };
     req.caller = { ...of, scopes, rateLimits: rates, person: { ...person, workspace } };
+    req.confirm = () => this.sessions.confirm(person, organizationId);
     req.organizationId = organizationId;
     if (policy === 'any_key' || scopes.has(policy)) return true;
     throw this.counted(keysErrors.SCOPE_REQUIRED({ scope: policy, ofOtpProject: false, ofPerson: true }));
@@ -127,6 +130,7 @@ export class AccessGuard implements CanActivate {
       throw this.counted(keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: null, ofPerson: true }));
     }
     req.operator = { keyId: person.id, workspaceIds: null };
+    req.confirm = () => this.sessions.confirm(person, null);
     return true;
   }
 

@@ -6,6 +6,7 @@ import { AccessGuard } from './access.guard.js';
 import { ApiKeyEntity } from './entities/api-key.entity.js';
 import { OperatorKeyEntity } from './entities/operator-key.entity.js';
 import { KeysController } from './keys.controller.js';
+import { KeysMaintenance } from './keys.maintenance.js';
 import { ApiKeysRepository } from './keys.repository.js';
 import { ApiKeysService } from './keys.service.js';
 import { OperatorKeysRepository } from './operator/operator-keys.repository.js';
@@ -22,6 +23,7 @@ import { OperatorKeysService } from './operator/operator-keys.service.js';
   providers: [
     ApiKeysRepository,
     ApiKeysService,
+    KeysMaintenance,
     OperatorKeysRepository,
     OperatorKeysService,
     OperatorRepeats,

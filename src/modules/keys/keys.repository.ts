@@ -35,6 +35,12 @@ export interface KeyOfCaller {
   otpProject: { id: string; name: string; mode: OtpMode } | null;
 }
 
+export type EndingKey = Pick<ApiKeyEntity, 'id' | 'organizationId' | 'name' | 'expiresAt'>;
+
+/** SQL: keys that end within seven days, and whose operator does not know it yet. */
+export const KEYS_ENDING = `revoked_at is null and end_noted_for is distinct from expires_at
+  and expires_at > now() and expires_at < now() + interval '7 days'`;
+
 /** The only place with SQL of the table `api_key`. Ids of keys are unique whatever the workspace. */
 @Injectable()
 export class ApiKeysRepository {
@@ -89,10 +95,26 @@ export class ApiKeysRepository {
     await this.table.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'clock_timestamp()' });
   }
 
-  /** Lets the key end in `seconds`, unless it ends before. */
-  async expireIn(id: string, seconds: number): Promise<void> {
-    const expiresAt = () => `least(expires_at, clock_timestamp() + interval '${seconds} seconds')`;
-    await this.table.update({ id }, { expiresAt });
+  /** Lets the key end in `seconds`, unless it ends before, and returns when; this end needs no notice of `takeEnding`. */
+  async expireIn(id: string, seconds: number): Promise<Date> {
+    const { expiresAt } = await this.database.row<{ expiresAt: Date }>(
+      `update api_key k set expires_at = ending.at, end_noted_for = ending.at
+       from (select least(expires_at, clock_timestamp() + make_interval(secs => $2)) as at from api_key where id = $1) ending
+       where k.id = $1 returning k.expires_at as "expiresAt"`,
+      [id, seconds],
+    );
+    return expiresAt;
+  }
+
+  /** Keys that end soon and were not returned before for this end, at most `limit`. In the ambient transaction. */
+  takeEnding(limit: number): Promise<EndingKey[]> {
+    return this.database.query<EndingKey>(
+      `update api_key k set end_noted_for = k.expires_at from (
+         select id from api_key where ${KEYS_ENDING} order by expires_at limit $1 for no key update skip locked) due
+       where k.id = due.id
+       returning k.id, k.organization_id as "organizationId", k.name, k.expires_at as "expiresAt"`,
+      [limit],
+    );
   }
 
   /** One stored key an id, in the same order; null where there is none. */

@@ -8,7 +8,6 @@ import { Database } from '../../infrastructure/database/database.js';
 import { newKey, parseKey } from './api-key-format.js';
 import { ApiKeysRepository } from './keys.repository.js';
 import { KeyUsage } from './key-usage.js';
-import type { PersonSessions } from './person-sessions.types.js';
 import { ApiKeysService } from './keys.service.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import type { Caller } from './caller.decorator.js';
@@ -18,8 +17,6 @@ import { WorkspacesRepository } from '../workspaces/workspaces.repository.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 
 let test: TestDatabase;
-const NO_SESSIONS = { confirm: () => Promise.reject(new Error('no person calls here')) } as unknown as PersonSessions;
-
 let source: DataSource;
 let database: Database;
 let organizationId: string;
@@ -41,7 +38,7 @@ function processOf() {
   });
   const invalidation = new PgNotifier(database, config);
   const repository = new CountingRepository(database);
-  const keys = new ApiKeysService(repository, database, invalidation, config, NO_AUDIT, NO_SESSIONS);
+  const keys = new ApiKeysService(repository, database, invalidation, config, NO_AUDIT);
   return { keys, repository, invalidation, config };
 }
 

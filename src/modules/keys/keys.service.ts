@@ -11,7 +11,6 @@ import { digestOf, isSecretOf, newKey, parseKey } from './api-key-format.js';
 import { ApiKeysRepository, type ApiKey, type KeyFilter, type KeyOfCaller, type StoredKey } from './keys.repository.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import type { Caller, OtpProjectOfKey } from './caller.decorator.js';
-import { PersonSessions } from './person-sessions.types.js';
 import { rateLimits } from '../../infrastructure/rates/rate-limiter.js';
 import { isOtpScope, type Scope } from '../../infrastructure/http/scopes.js';
 import { WORKSPACE_CHANGED } from '../workspaces/workspaces.service.js';
@@ -75,7 +74,6 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly invalidation: PgNotifier,
     private readonly config: Config,
     private readonly audit: Audit,
-    private readonly sessions: PersonSessions,
   ) {
     this.reader = new GroupCommit(database, {
       name: 'API keys',
@@ -216,12 +214,24 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
       const otpProject = await this.otpProjectOf(id);
       const { organizationId, name, scopes } = old;
       const issued = await this.create({ organizationId, name, scopes, otpProject });
-      if (overlapSeconds > 0) await this.keys.expireIn(id, overlapSeconds);
-      else await this.keys.revoke(id);
-      const details = { replaced_by: issued.id, overlap_seconds: overlapSeconds };
+      const expiresAt = overlapSeconds > 0 ? await this.keys.expireIn(id, overlapSeconds) : null;
+      if (expiresAt === null) await this.keys.revoke(id);
+      const details = { replaced_by: issued.id, overlap_seconds: overlapSeconds, expires_at: expiresAt ?? undefined };
       await this.audit.record({ action: 'key.rotated', organizationId, target: id, details });
       await this.invalidation.publish(KEY_CHANGED, id);
       return issued;
+    });
+  }
+
+  /** Writes down which keys end soon, each once, at most `limit`; returns how many. */
+  noteEnding(limit: number): Promise<number> {
+    return this.database.transaction(async () => {
+      const ending = await this.keys.takeEnding(limit);
+      for (const { id, organizationId, name, expiresAt } of ending) {
+        const details = { name, expires_at: expiresAt };
+        await this.audit.record({ action: 'key.ending', organizationId, target: id, details });
+      }
+      return ending.length;
     });
   }
 
@@ -244,10 +254,9 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   /**
    * Whether the caller of a request that waited may still be answered.
    *
-   * @throws API_KEY_INVALID, API_KEY_EXPIRED, API_KEY_REVOKED (401); of a person as `PersonSessions.confirm`.
+   * @throws API_KEY_INVALID, API_KEY_EXPIRED, API_KEY_REVOKED (401).
    */
-  async confirm({ apiKeyId, person }: Pick<Caller, 'apiKeyId' | 'person'>): Promise<void> {
-    if (person !== undefined) return this.sessions.confirm(person, person.workspace.id);
+  async confirm({ apiKeyId }: Pick<Caller, 'apiKeyId'>): Promise<void> {
     const known = await this.known.get(apiKeyId, () => this.read(apiKeyId));
     if (known === null) throw keysErrors.API_KEY_INVALID();
     this.admit(known);

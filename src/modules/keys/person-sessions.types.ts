@@ -41,6 +41,11 @@ export abstract class PersonSessions {
    */
   abstract workspaceOf(person: SignedInPerson, req: HeraldRequest): Promise<WorkspaceOfPerson>;
 
-  /** As both, for a request that waited. @throws SESSION_ENDED (401), SESSION_WORKSPACE_UNKNOWN (403). */
-  abstract confirm(person: SignedInPerson, organizationId: string): Promise<void>;
+  /**
+   * As both, for a request that waited.
+   *
+   * @param organizationId null of the admin API, which an operator alone may call
+   * @throws SESSION_ENDED (401), SESSION_WORKSPACE_UNKNOWN (403).
+   */
+  abstract confirm(person: SignedInPerson, organizationId: string | null): Promise<void>;
 }

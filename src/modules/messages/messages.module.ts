@@ -16,6 +16,7 @@ import { PlatformNewsRepository } from './reports/platform-news.repository.js';
 import { MessageReportsService } from './reports/message-reports.service.js';
 import { MessagesMaintenanceRepository } from './maintenance/messages-maintenance.repository.js';
 import { MessagesMaintenance } from './maintenance/messages.maintenance.js';
+import { InstallationAdminController } from './admin/installation-admin.controller.js';
 import { MessagesController } from './messages.controller.js';
 import { MessagesRepository } from './messages.repository.js';
 import { ReadReceiptsService } from './read-receipts.service.js';
@@ -43,7 +44,7 @@ import { ScheduledMessages, ScheduleProcessor } from './schedule/schedule.proces
     TemplatesModule,
     WebhookModule,
   ],
-  controllers: [MessagesController],
+  controllers: [MessagesController, InstallationAdminController],
   providers: [
     MessagesService,
     RetriesService,

@@ -1,3 +1,6 @@
+import { clip } from '../../common/clip.js';
+import { optOutsErrors } from './opt-outs.errors.js';
+
 /** Words that opt a customer out and in. */
 export interface Keywords {
   out: string[];
@@ -52,22 +55,22 @@ export function meaningOf(text: string, keywords: KeywordsByLanguage): boolean |
   return known.get(keywordOf(text)) ?? null;
 }
 
-/** @throws Error that says which word or language cannot be. */
+/** @throws OPT_OUT_KEYWORDS_INVALID (422) that says which word or language cannot be. */
 export function readKeywords(language: string, given: Keywords): Keywords {
-  if (Intl.DateTimeFormat.supportedLocalesOf([language]).length === 0) {
-    throw new Error(`${language} is no language; give one such as en, de or pt-BR`);
+  if (!isLanguage(language)) {
+    throw invalid(`${clip(language, 40)} is no language; give one such as en, de or pt-BR`);
   }
   const read = (words: readonly string[]): string[] => {
     const all = [...new Map(words.map((word) => [keywordOf(word), wordOf(word).toLocaleLowerCase(language)])).values()];
     const unfit = all.find((word) => word === '' || word.length > MAX_KEYWORD_LENGTH);
-    if (unfit !== undefined) throw new Error(`a keyword has 1 to ${MAX_KEYWORD_LENGTH} characters`);
-    if (all.length > MAX_KEYWORDS) throw new Error(`at most ${MAX_KEYWORDS} keywords of a kind`);
+    if (unfit !== undefined) throw invalid(`a keyword has 1 to ${MAX_KEYWORD_LENGTH} characters`);
+    if (all.length > MAX_KEYWORDS) throw invalid(`at most ${MAX_KEYWORDS} keywords of a kind`);
     return all;
   };
   return { out: read(given.out), in: read(given.in) };
 }
 
-/** @throws Error where a word opts out in one language, and in in the same or another one. */
+/** @throws OPT_OUT_KEYWORDS_INVALID (422) where a word opts out in one language, and in in the same or another one. */
 export function refuseConflicts(keywords: KeywordsByLanguage): void {
   const outs = new Map(
     Object.entries(keywords).flatMap(([language, words]) => words.out.map((word) => [keywordOf(word), language])),
@@ -75,11 +78,22 @@ export function refuseConflicts(keywords: KeywordsByLanguage): void {
   for (const [language, words] of Object.entries(keywords)) {
     for (const word of words.in) {
       const other = outs.get(keywordOf(word));
-      if (other === language) throw new Error(`${word} cannot opt out and in`);
+      if (other === language) throw invalid(`${word} cannot opt out and in`);
       if (other === undefined) continue;
-      throw new Error(
+      throw invalid(
         `${word} opts out (${other}) and cannot opt in (${language}): one word means one thing in all languages`,
       );
     }
+  }
+}
+
+const invalid = (reason: string): Error => optOutsErrors.OPT_OUT_KEYWORDS_INVALID({ reason });
+
+function isLanguage(tag: string): boolean {
+  try {
+    return Intl.DateTimeFormat.supportedLocalesOf([tag]).length > 0;
+  } catch {
+    // What has not the form of a tag.
+    return false;
   }
 }

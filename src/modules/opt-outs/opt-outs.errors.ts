@@ -7,6 +7,13 @@ export const optOutsErrors = defineErrors('opt-outs', {
     when: "The id names no opt-out of this key's workspace, it was removed, or its contact was erased.",
     fix: 'Take the id from GET /opt-outs.',
   }),
+  OPT_OUT_KEYWORDS_INVALID: error<{ reason: string }>({
+    kind: 'unprocessable',
+    message: ({ reason }) => reason,
+    when: 'Words by which customers opt out or in cannot be set: the language is none, a word is empty or too long, or means both.',
+    fix: 'Do what `message` says; nothing was changed.',
+    sample: { reason: 'stop cannot opt out and in' },
+  }),
   OPT_OUT_NOT_YOURS: error({
     kind: 'conflict',
     message: 'WhatsApp recorded this opt-out; only the person can take it back, in WhatsApp.',

@@ -153,7 +153,7 @@ export class OptOutsService implements OnModuleInit {
   /**
    * Sets the words of one language; null takes them away.
    *
-   * @throws Error for a language or words that cannot be.
+   * @throws OPT_OUT_KEYWORDS_INVALID (422) for a language or words that cannot be.
    */
   async setKeywords(organizationId: string, language: string, given: Keywords | null): Promise<KeywordsByLanguage> {
     const words = given === null ? null : readKeywords(language, given);
@@ -161,7 +161,8 @@ export class OptOutsService implements OnModuleInit {
       await this.optOuts.lock(organizationId);
       const { [language]: _before, ...others } = await this.optOuts.keywords(organizationId);
       const keywords = words === null ? others : { ...others, [language]: words };
-      if (Object.keys(keywords).length > MAX_LANGUAGES) throw new Error(`at most ${MAX_LANGUAGES} languages`);
+      if (Object.keys(keywords).length > MAX_LANGUAGES)
+        throw optOutsErrors.OPT_OUT_KEYWORDS_INVALID({ reason: `at most ${MAX_LANGUAGES} languages` });
       refuseConflicts(keywords);
       await this.optOuts.setKeywords(organizationId, keywords);
       const details = { languages: Object.keys(keywords) };

@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query } from '@nest
 import { ApiAcceptedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_DELIVERY_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
+import { ReadsMayBeLate } from '../../infrastructure/http/late-reads.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
@@ -160,6 +161,7 @@ export class WebhookController {
    */
   @Get('deliveries')
   @RequireScope('webhooks:read')
+  @ReadsMayBeLate()
   @ApiOkResponse({ type: DeliveriesResponse, description: 'One page.' })
   @ApiErrors('WEBHOOK_NOT_FOUND')
   async deliveries(
@@ -177,6 +179,7 @@ export class WebhookController {
    */
   @Get('deliveries/:id')
   @RequireScope('webhooks:read')
+  @ReadsMayBeLate()
   @ApiOkResponse({ type: SingleDeliveryResponse, description: 'The attempt.' })
   @ApiErrors('WEBHOOK_DELIVERY_NOT_FOUND')
   async delivery(@CurrentCaller() caller: Caller, @DeliveryId() id: string): Promise<SingleDeliveryResponse> {

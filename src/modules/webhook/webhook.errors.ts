@@ -1,12 +1,6 @@
 import type { ErrorDetail } from '../../common/app-error.js';
 import { defineErrors, error } from '../../common/define-errors.js';
 
-const EXPIRED = {
-  retention: 'Events that follow this cursor are no longer kept.',
-  not_recorded: 'Events were not recorded at the time of this cursor.',
-  database_changed: 'This cursor was made on another database, before a restore or a failover.',
-};
-
 export const webhookErrors = defineErrors('webhook', {
   WEBHOOK_NOT_FOUND: error({
     kind: 'not_found',
@@ -66,14 +60,5 @@ export const webhookErrors = defineErrors('webhook', {
     message: 'There is no such delivery, or its event is no longer kept; GET /webhook/deliveries lists them.',
     when: "The id names no delivery attempt of this workspace's webhook, or its event was removed after its time.",
     fix: 'Take an id from GET /webhook/deliveries.',
-  }),
-  EVENT_CURSOR_EXPIRED: error<{ reason: 'retention' | 'not_recorded' | 'database_changed' }>({
-    kind: 'gone',
-    message: ({ reason }) =>
-      `${EXPIRED[reason]} Call GET /events without after, which begins with the oldest event that is kept, and pass over those whose id you know.`,
-    when: 'What follows the cursor `after` may be incomplete; `reason` says why: `retention`: it is older than events are kept, 30 days unless the installation says otherwise; `not_recorded`: the workspace had no webhook and did not read for so long, and events were not recorded meanwhile; `database_changed`: it was made on another database, before a restore or a failover that may have lost what it is about.',
-    fix: 'Call GET /events without `after`, pass over the events whose `id` you know, and go on with `next`. For what is older than that read GET /messages.',
-    extra: ({ reason }) => ({ reason }),
-    sample: { reason: 'retention' },
   }),
 });

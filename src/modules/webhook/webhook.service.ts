@@ -20,7 +20,7 @@ import {
   type ListDeliveriesRequest,
   type QueuedEventResponse,
 } from './dto/webhook.dto.js';
-import { cursorText } from './events/event-cursor.js';
+import { cursorText } from '../../infrastructure/events/event-cursor.js';
 import { isReadableWith, type DeliveryWithEvent } from './events/events.dto.js';
 import type { Caller } from '../keys/caller.decorator.js';
 import { WebhookRepository, type EndpointSettings } from './webhook.repository.js';
@@ -142,7 +142,7 @@ export class WebhookService {
     const { event_id: eventId, event_type: type } = delivery;
     if (event === null || occurredAt === null || !isReadableWith(scopes, type)) return { ...delivery, event: null };
     const { data, transaction } = event;
-    const cursor = cursorText({ kind: 'event', transaction, id: eventId }, { organizationId, identity });
+    const cursor = cursorText({ kind: 'event', transaction, id: eventId }, { owner: organizationId, identity });
     const envelope = { id: eventId, type, created_at: occurredAt, organization_id: organizationId, cursor, data };
     return { ...delivery, event: envelope };
   }

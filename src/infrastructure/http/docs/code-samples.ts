@@ -34,7 +34,7 @@ const KEY_VARIABLES: Readonly<Record<string, string>> = {
 };
 
 /** Lists whose pages the client turns by another cursor than the time of an item. */
-const ITERATED: ReadonlySet<string> = new Set(['events_list']);
+const ITERATED: ReadonlySet<string> = new Set(['events_list', 'eventsAdmin_list']);
 
 /** The client of an API, and what programs call it. */
 export interface SampleClient {

@@ -1,29 +1,30 @@
-import { Body, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
+import { Body, Delete, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 import { ApiErrors, ApiErrorsAs } from '../../../infrastructure/http/api-description.js';
-import { AdminController, Repeatable } from '../../../infrastructure/http/operator.decorator.js';
+import type { Operator } from '../../../infrastructure/http/herald-request.js';
+import {
+  AdminController,
+  CurrentOperator,
+  Repeatable,
+  workspacesSeen,
+} from '../../../infrastructure/http/operator.decorator.js';
+import { cursorOf } from '../../../infrastructure/http/page.query.js';
+import { pageOf } from '../../../infrastructure/http/pagination.response.js';
 import { RequireOperatorScope } from '../../../infrastructure/http/route-policy.js';
-import { UuidParam } from '../../../infrastructure/http/uuid-param.decorator.js';
 import { WorkspaceParam } from '../../workspaces/workspace-param.decorator.js';
 import type { Workspace } from '../../workspaces/workspaces.service.js';
 import { ConnectionCheckService } from '../connection-check.service.js';
-import { connectionsErrors } from '../connections.errors.js';
+import { ConnectionId } from '../connection-id.decorator.js';
 import { ConnectionsService } from '../connections.service.js';
 import {
   AddConnectionRequest,
+  AllConnectionsResponse,
   ChangeConnectionRequest,
+  ListAllConnectionsQuery,
   OperatedConnectionListResponse,
   OperatedConnectionResponse,
   SingleOperatedConnectionResponse,
 } from './connections-admin.dto.js';
-
-const ConnectionId = (): ParameterDecorator =>
-  UuidParam('id', {
-    malformed: connectionsErrors.CONNECTION_NOT_FOUND,
-    description: 'Connection ID, from the list.',
-    example: EXAMPLE_CONNECTION_ID,
-  });
 
 @ApiTags('Numbers')
 @AdminController('workspaces/:workspace_id/connections')
@@ -137,5 +138,31 @@ export class ConnectionsAdminController {
 
   private async answer(workspace: Workspace, id: string): Promise<SingleOperatedConnectionResponse> {
     return { data: OperatedConnectionResponse.of(await this.connections.getById(workspace.id, id)) };
+  }
+}
+
+@ApiTags('Numbers')
+@AdminController('connections')
+export class AllConnectionsAdminController {
+  constructor(private readonly connections: ConnectionsService) {}
+
+  /**
+   * List numbers of all workspaces
+   *
+   * @remarks Newest first, disconnected ones too; never with their tokens. For the next page pass `next_before` and `next_before_id` of the answer as
+   * `before` and `before_id`. A key that is limited to some workspaces lists the numbers of those.
+   */
+  @Get()
+  @RequireOperatorScope('connections:read')
+  @ApiOkResponse({ type: AllConnectionsResponse, description: 'One page.' })
+  async list(
+    @CurrentOperator() operator: Operator,
+    @Query() query: ListAllConnectionsQuery,
+  ): Promise<AllConnectionsResponse> {
+    const { limit, status, workspace_id: workspace, phone_number_id: phoneNumberId } = query;
+    const only = workspacesSeen(operator, workspace);
+    const found = await this.connections.page({ ...cursorOf(query), limit: limit + 1, only, status, phoneNumberId });
+    const { rows, pagination } = pageOf(found, limit, ({ createdAt }) => createdAt);
+    return { data: rows.map((row) => OperatedConnectionResponse.of(row)), pagination };
   }
 }

@@ -1,8 +1,16 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
+import { IsIn, IsInt, IsOptional, IsString, Length, Matches, Max, Min } from 'class-validator';
 import { EXAMPLE_WORKSPACE_ID } from '../../../common/example-ids.js';
+import { OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
+import { PaginationResponse } from '../../../infrastructure/http/pagination.response.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
-import { type Connection, MARKETING_ROUTES, type MarketingRoute } from '../connections.types.js';
+import {
+  CONNECTION_STATUSES,
+  type Connection,
+  type ConnectionStatus,
+  MARKETING_ROUTES,
+  type MarketingRoute,
+} from '../connections.types.js';
 import { ConnectionResponse } from '../dto/connection.response.js';
 
 const PLATFORM_ID = /^\d{5,25}$/;
@@ -50,6 +58,25 @@ export class AddConnectionRequest {
   marketing_route?: MarketingRoute;
 }
 
+/** The query of GET /connections. */
+export class ListAllConnectionsQuery extends PageQuery {
+  /** Only of this workspace. */
+  @OptionalUuid('workspace_id')
+  workspace_id?: string;
+
+  /** Only those in this state. */
+  @ApiPropertyOptional({ enum: CONNECTION_STATUSES })
+  @IsOptional()
+  @IsIn(CONNECTION_STATUSES)
+  status?: ConnectionStatus;
+
+  /** Only the one with this id of the platform. */
+  @ApiPropertyOptional({ pattern: PLATFORM_ID.source })
+  @IsOptional()
+  @PlatformId('phone_number_id')
+  phone_number_id?: string;
+}
+
 /** Body of PATCH /workspaces/{workspace_id}/connections/{id}. */
 export class ChangeConnectionRequest {
   /** Endpoint for marketing templates: what WhatsApp asks for (`auto`), or always `messages`. */
@@ -80,6 +107,13 @@ export class OperatedConnectionResponse extends ConnectionResponse {
 
 export class SingleOperatedConnectionResponse {
   data!: OperatedConnectionResponse;
+}
+
+export class AllConnectionsResponse {
+  @ApiProperty({ type: [OperatedConnectionResponse] })
+  data!: OperatedConnectionResponse[];
+
+  pagination!: PaginationResponse;
 }
 
 export class OperatedConnectionListResponse {

@@ -163,10 +163,20 @@ export class OperatorKeysService {
     if (mode !== 'admin') throw keysErrors.OPERATOR_KEY_REQUIRED();
     const key = await this.known.get(id, () => this.read(id));
     if (!isSecretOf(key, secret)) throw keysErrors.API_KEY_INVALID();
-    if (key.revoked) throw keysErrors.API_KEY_REVOKED();
-    if (key.expiresAt <= systemClock.monotonic()) throw keysErrors.API_KEY_EXPIRED();
+    const caller = admit(key);
     this.noteUse(id);
-    return key.caller;
+    return caller;
+  }
+
+  /**
+   * Whether the caller of a request that waited may still be answered.
+   *
+   * @throws API_KEY_INVALID, API_KEY_EXPIRED, API_KEY_REVOKED (401).
+   */
+  async confirm({ keyId }: Pick<OperatorCaller, 'keyId'>): Promise<void> {
+    const key = await this.known.get(keyId, () => this.read(keyId));
+    if (key === null) throw keysErrors.API_KEY_INVALID();
+    admit(key);
   }
 
   private async read(id: string): Promise<KnownKey | null> {
@@ -196,4 +206,11 @@ export class OperatorKeysService {
       this.logger.warn(`the time of last use of an operator key was not noted: ${describeError(error)}`);
     });
   }
+}
+
+/** @throws API_KEY_EXPIRED, API_KEY_REVOKED (401). */
+function admit(key: KnownKey): OperatorCaller {
+  if (key.revoked) throw keysErrors.API_KEY_REVOKED();
+  if (key.expiresAt <= systemClock.monotonic()) throw keysErrors.API_KEY_EXPIRED();
+  return key.caller;
 }

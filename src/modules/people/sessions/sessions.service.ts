@@ -149,9 +149,10 @@ export class SessionsService implements PersonSessions, OnModuleInit {
   }
 
   /** As `PersonSessions.confirm`. */
-  async confirm({ id, sessionId }: SignedInPerson, organizationId: string): Promise<void> {
+  async confirm({ id, sessionId }: SignedInPerson, organizationId: string | null): Promise<void> {
     const open = await this.sessions.findOpen(sessionId, this.idleMinutes);
-    if (open === null) throw sessionErrors.SESSION_ENDED();
+    if (open === null || (organizationId === null && !open.isOperator)) throw sessionErrors.SESSION_ENDED();
+    if (organizationId === null) return;
     const found = await this.sessions.workspace(id, organizationId);
     if (found === null || withRole(found, open.isOperator) === null) throw sessionErrors.SESSION_WORKSPACE_UNKNOWN();
   }

@@ -4,9 +4,10 @@ import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { databaseClock } from '../../../common/clock.js';
 import { ApiErrors } from '../../../infrastructure/http/api-description.js';
 import type { Operator } from '../../../infrastructure/http/herald-request.js';
-import { AdminController, CurrentOperator } from '../../../infrastructure/http/operator.decorator.js';
+import { AdminController, CurrentOperator, workspacesSeen } from '../../../infrastructure/http/operator.decorator.js';
 import { cursorOf } from '../../../infrastructure/http/page.query.js';
 import { pageOf } from '../../../infrastructure/http/pagination.response.js';
+import { ReadsMayBeLate } from '../../../infrastructure/http/late-reads.js';
 import { RequireOperatorScope } from '../../../infrastructure/http/route-policy.js';
 import { type Workspace, type WorkspaceFilter, WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { UsageByWorkspaceService, type UsageLine } from '../usage-by-workspace.service.js';
@@ -38,13 +39,15 @@ export class UsageAdminController {
    */
   @Get()
   @RequireOperatorScope('usage:read')
+  // The lines of a file are read while it is sent, after the read itself has ended.
+  @ReadsMayBeLate(({ format }) => format !== 'csv')
   @ApiOkResponse({ type: WorkspaceUsageResponse, description: 'One page; with `format=csv` all lines, as `text/csv`.' })
   async get(
     @CurrentOperator() operator: Operator,
     @Query() query: WorkspaceUsageQuery,
   ): Promise<WorkspaceUsageResponse | StreamableFile> {
     const { limit, format, month = databaseClock.date().toISOString().slice(0, 7), workspace_id: id } = query;
-    const only = id === undefined ? operator.workspaceIds : seen(operator, id.toLowerCase());
+    const only = workspacesSeen(operator, id);
     if (format === 'csv') {
       return new StreamableFile(Readable.from(this.csv(month, only)), {
         type: 'text/csv; charset=utf-8',
@@ -78,11 +81,6 @@ export class UsageAdminController {
     for (const workspace of workspaces) lines.push(...(await this.usage.linesOf(month, workspace)));
     return lines;
   }
-}
-
-/** A workspace that the key may not see has sent nothing, as one that does not exist. */
-function seen({ workspaceIds }: Operator, id: string): string[] {
-  return workspaceIds === null || workspaceIds.includes(id) ? [id] : [];
 }
 
 @ApiTags('Prices')

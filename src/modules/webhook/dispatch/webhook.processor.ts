@@ -12,7 +12,7 @@ import type { QueueKind } from '../../../infrastructure/queue/queue-kind.js';
 import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { DemoReceivers } from '../address/demo-receivers.service.js';
 import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
-import { cursorText } from '../events/event-cursor.js';
+import { cursorText } from '../../../infrastructure/events/event-cursor.js';
 import { signatureHeaders } from '../../../common/standard-webhooks.js';
 import { EndpointSecrets } from '../webhook-secrets.js';
 import {
@@ -262,8 +262,8 @@ export const PLAIN_HEADERS = { 'content-type': 'application/json', 'user-agent':
  * it, for parsing it here could only change it.
  */
 function deliveryBody(event: ClaimedEvent): string {
-  const { eventId: id, eventType: type, organizationId, occurredAt, data, transaction } = event;
-  const cursor = cursorText({ kind: 'event', transaction, id }, event);
+  const { eventId: id, eventType: type, organizationId, occurredAt, data, transaction, identity } = event;
+  const cursor = cursorText({ kind: 'event', transaction, id }, { owner: organizationId, identity });
   const envelope = JSON.stringify({ id, type, created_at: occurredAt, organization_id: organizationId, cursor });
   return `${envelope.slice(0, -1)},"data":${data}}`;
 }

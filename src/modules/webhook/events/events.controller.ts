@@ -1,8 +1,9 @@
-import { Controller, Get, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import { type Caller, CurrentCaller } from '../../keys/caller.decorator.js';
-import type { HeraldRequest } from '../../../infrastructure/http/herald-request.js';
+import { EventReader } from '../../../infrastructure/events/event-reader.decorator.js';
+import type { Reader } from '../../../infrastructure/events/read-events.js';
+import { ReadsMayBeLate } from '../../../infrastructure/http/late-reads.js';
 import { RequireScope } from '../../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../../infrastructure/http/api-description.js';
 import { EventsResponse, ListEventsRequest } from './events.dto.js';
@@ -37,16 +38,15 @@ export class EventsController {
    */
   @Get()
   @RequireScope('webhooks:read')
+  // A reader that waits is told at once; `now` is the end of what is stored, and notes that the workspace reads.
+  @ReadsMayBeLate(({ wait, after }) => (wait === undefined || Number(wait) === 0) && after !== 'now')
   @ApiOkResponse({ type: EventsResponse, description: 'One page, oldest first.' })
   @ApiErrors('EVENT_CURSOR_EXPIRED', 'RATE_LIMITED')
-  async list(
+  list(
     @CurrentCaller() caller: Caller,
     @Query() query: ListEventsRequest,
-    @Req() { waitOutside = (wait) => wait() }: HeraldRequest,
-    @Res({ passthrough: true }) response: Response,
+    @EventReader() reader: Reader,
   ): Promise<EventsResponse> {
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    return this.events.list(caller, query, { waitOutside, gone: gone.signal });
+    return this.events.list(caller, query, reader);
   }
 }

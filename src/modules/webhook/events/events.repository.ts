@@ -2,18 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
 import { Database, hasRow } from '../../../infrastructure/database/database.js';
 import type { EventType } from '../webhook.types.js';
-import type { EventCursor } from './event-cursor.js';
-
-/** What decides whether a cursor is still good, as the database knows it. Transaction ids are decimal. */
-export interface ReadingState {
-  identity: string;
-  /** The first transaction whose events are recorded for certain; null: none are. */
-  since: string | null;
-  /** The reading was noted so long ago that it has to be noted again. */
-  stale: boolean;
-  /** The first transaction that has not begun. */
-  nextTransaction: string;
-}
+import type { EventCursor } from '../../../infrastructure/events/event-cursor.js';
+import type { EventPage, ReadingState } from '../../../infrastructure/events/read-events.js';
+import type { Look } from '../../../infrastructure/events/waiting-readers.js';
 
 export interface RecordedEvent {
   id: string;
@@ -21,17 +12,6 @@ export interface RecordedEvent {
   data: Record<string, unknown>;
   occurredAt: Date;
   transaction: string;
-}
-
-interface EventPage {
-  /** In the order of their transactions; one more than asked for where there are more. */
-  events: RecordedEvent[];
-  /** The last one that was looked at, of the types or not; null: there is none behind the cursor. */
-  last: EventCursor | null;
-  /** As many were looked at as one page may. */
-  full: boolean;
-  /** Committed events that are not given yet, for a transaction that began before theirs is still open. */
-  held: boolean;
 }
 
 /** An event, or none, with what is true of its page. */
@@ -47,14 +27,6 @@ export interface EventPlace {
   organizationId: string;
   after: EventCursor;
   types: readonly EventType[] | null;
-}
-
-/** What is behind one of the places. */
-interface Look {
-  index: number;
-  /** An event of the types, or so many others that the reader had better read a page. */
-  matched: boolean;
-  last: EventCursor;
 }
 
 /** So many events are looked at for one page, whatever part of them is asked for: its cost has a bound. */
@@ -102,7 +74,7 @@ export class EventsRepository {
   async page(
     organizationId: string,
     { after, types, limit }: { after: EventCursor; types: readonly EventType[] | null; limit: number },
-  ): Promise<EventPage> {
+  ): Promise<EventPage<RecordedEvent>> {
     const scan = types === null ? limit + 1 : MAX_SCANNED;
     const rows = await this.database.query<PageRow>(PAGE, [
       organizationId,
