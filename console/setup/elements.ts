@@ -22,11 +22,15 @@ export function button(text: string, act: () => void, { main = false, disabled =
   return element;
 }
 
+/** Id of the box that says what is wrong with a step. */
+export const PROBLEM_ID = 'problem';
+
 interface Field {
   name: string;
   label: string;
   help: string;
-  wrong?: string | null;
+  /** What is wrong with it; true: what the box of the step says. */
+  wrong?: string | true | null;
   value?: string;
   type?: string;
   inputmode?: string;
@@ -43,7 +47,7 @@ export function field({ name, label, help, wrong = null, value = '', type = 'tex
     autocomplete: 'off',
     spellcheck: 'false',
     required: true,
-    'aria-describedby': `${name}-help`,
+    'aria-describedby': wrong === true ? `${PROBLEM_ID} ${name}-help` : `${name}-help`,
     'aria-invalid': wrong === null ? null : 'true',
   });
   return make(
@@ -55,23 +59,37 @@ export function field({ name, label, help, wrong = null, value = '', type = 'tex
       'span',
       { id: `${name}-help` },
       make('span', { class: 'soft' }, help),
-      wrong && make('span', { class: 'wrong' }, wrong),
+      typeof wrong === 'string' && make('span', { class: 'wrong' }, wrong),
     ),
   );
 }
 
-/** A form whose one button is in its last row. */
+interface Form {
+  /** Text of its button. */
+  submit: string;
+  disabled: boolean;
+  /** The button is not the main one of the page. */
+  isMinor?: boolean;
+  send: (values: Record<string, string>) => void;
+  /** Beside its button. */
+  others?: HTMLElement[];
+}
+
+/** A form with its buttons in the last row. */
 export function form(
-  submit: string,
-  disabled: boolean,
-  send: (values: Record<string, string>) => void,
+  { submit, disabled, isMinor = false, send, others = [] }: Form,
   ...children: Child[]
 ): HTMLElement {
   const element = make(
     'form',
     { novalidate: true },
     ...children,
-    make('div', { class: 'row' }, make('button', { type: 'submit', class: 'main', disabled }, submit)),
+    make(
+      'div',
+      { class: 'row' },
+      make('button', { type: 'submit', class: isMinor ? null : 'main', disabled }, submit),
+      ...others,
+    ),
   );
   element.addEventListener('submit', (event) => {
     event.preventDefault();

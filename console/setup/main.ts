@@ -2,7 +2,7 @@ import './style.css';
 import where from './where.svg';
 import { Refused, readState, type State, type Step, type StepName, takeStep } from './calls.ts';
 import { openDialog, prepareDialog, type SignupEnd } from './dialog.ts';
-import { button, field, form, make } from './elements.ts';
+import { button, field, form, make, PROBLEM_ID } from './elements.ts';
 import { TEXTS } from './texts.ts';
 
 /** The three values of a link that is filled in by hand, in the order of the page. */
@@ -71,7 +71,7 @@ function problemOf({ problem }: Step): HTMLElement | null {
   const { message, mended_by: mender, platform_message: platform } = problem;
   return make(
     'div',
-    { class: 'problem', role: 'alert' },
+    { class: 'problem', role: 'alert', id: PROBLEM_ID },
     make('p', {}, message),
     make('p', {}, make('strong', {}, TEXTS.menders[mender])),
     platform && make('p', { class: 'soft' }, `${TEXTS.platformSays} ${platform}`),
@@ -83,7 +83,7 @@ function actions(step: Step): (Node | null)[] {
   const said = note === null ? null : make('p', { class: 'note', role: 'status' }, note);
   if (step.name === 'access') return [said, state.signup === 'manual' ? pasteForm(step) : dialogButton(step)];
   const code = step.problem?.code ?? '';
-  if (code === 'pin_wrong') return [said, pinForm(step), again()];
+  if (code === 'pin_wrong') return [said, pinForm(step)];
   const needsDialog = DIALOG_MENDS.has(code);
   const retry = step.problem === null ? TEXTS.goOn : TEXTS.retry;
   return [
@@ -120,14 +120,12 @@ function again(isMain = false): HTMLElement {
 
 function pasteForm({ problem }: Step): HTMLElement {
   return form(
-    TEXTS.check,
-    running !== null,
-    (values) => void takeAll('access', values),
+    { submit: TEXTS.check, disabled: running !== null, send: (values) => void takeAll('access', values) },
     make('p', {}, TEXTS.where),
     make('img', { src: where, alt: TEXTS.whereAlt, width: '480', height: '208' }),
     ...PASTED.map((name) => {
       const { label, help } = TEXTS.fields[name];
-      const isWrong = wrong[name] ?? (problem?.field === name ? problem.message : null);
+      const isWrong = wrong[name] ?? (problem?.field === name ? true : null);
       // A token is a secret: who looks over the shoulder need not see it.
       const type = name === 'access_token' ? 'password' : 'text';
       const inputmode = name === 'access_token' ? 'text' : 'numeric';
@@ -145,17 +143,16 @@ function pasteForm({ problem }: Step): HTMLElement {
 }
 
 function pinForm({ problem }: Step): HTMLElement {
+  const send = ({ pin = '' }): void => void takeAll('register', pin === '' ? {} : { pin });
   return form(
-    TEXTS.retry,
-    running !== null,
-    ({ pin = '' }) => void takeAll('register', pin === '' ? {} : { pin }),
+    { submit: TEXTS.retry, disabled: running !== null, send, others: [again()] },
     field({
       name: 'pin',
       label: TEXTS.pin,
       help: TEXTS.pinHelp,
       inputmode: 'numeric',
       value: '',
-      wrong: wrong.pin ?? (problem?.field === 'pin' ? problem.message : null),
+      wrong: wrong.pin ?? (problem?.field === 'pin' ? true : null),
     }),
   );
 }
@@ -194,10 +191,9 @@ function later(): HTMLElement[] {
 }
 
 function testForm(isRunning: boolean): HTMLElement {
+  const send = ({ to = '' }): void => void takeLater('test', { to: to.replaceAll(/[\s()-]/g, '') });
   return form(
-    TEXTS.sendTest,
-    isRunning,
-    ({ to = '' }) => void takeLater('test', { to: to.replaceAll(/[\s()-]/g, '') }),
+    { submit: TEXTS.sendTest, disabled: isRunning, isMinor: true, send },
     field({
       name: 'to',
       label: TEXTS.testTo,

@@ -83,7 +83,7 @@ describe('a setup link', () => {
     expect(codes.slice(1).every((status) => status === 409 || status === 410)).toBe(true);
     expect(await setup.connections(link.workspaceId)).toHaveLength(1);
     const events = await setup.admin.test.database.query(
-      "select 1 from audit_event where target = $1 and action = 'setup_link.completed'",
+      "select 1 from audit_event where target = $1 and action = 'setup.completed'",
       [link.linkId],
     );
     expect(events).toHaveLength(1);

@@ -61,6 +61,17 @@ describe('a business connects its number', () => {
     const shown = await setup.api.get(`/workspaces/${link.workspaceId}/setup-links/${link.linkId}`);
     expect(shown.body.data).toMatchObject({ status: 'completed', connection_id: connection?.id });
     expect(shown.body.data.opened_at).not.toBeNull();
+    const told = async (): Promise<object[]> => {
+      const { body } = await setup.api.get<{ data: { workspace_id: string }[] }>('/events?types=setup.completed');
+      return body.data.filter((event) => event.workspace_id === link.workspaceId);
+    };
+    await waitFor(async () => (await told()).length === 1);
+    expect(await told()).toMatchObject([
+      {
+        type: 'setup.completed',
+        data: { id: link.linkId, changes: { signup: 'cloud', connection_id: connection?.id } },
+      },
+    ]);
 
     const key = await setup.admin.test.factories.apiKey({ organizationId: link.workspaceId });
     const sent = await setup.admin.test.api.as(key.text).post(
@@ -135,7 +146,7 @@ describe('a business connects its number', () => {
     expect(await setup.connections(link.workspaceId)).toHaveLength(1);
     const trail = await setup.api.get(`/audit?workspace_id=${link.workspaceId}`);
     expect(trail.body.data.map(({ action, actor_kind: by }: Record<string, string>) => `${action} ${by}`)).toEqual([
-      'setup_link.completed setup_link',
+      'setup.completed setup_link',
       'connection.added setup_link',
       'setup_link.created operator_key',
     ]);

@@ -244,14 +244,14 @@ export class SetupStepsService {
     }
   }
 
-  /** The one place where a link is completed; its audit entry is the operator's event `setup.completed`. */
+  /** The one place where a link is completed; the audit entry is the event `setup.completed` of the operators. */
   private async complete(link: StoredLink, connectionId: string, continuationHash: Buffer): Promise<void> {
     const { id, organizationId, signup, phoneNumberId } = link;
     await this.database.transaction(async () => {
       await this.links.note(id, 'connect', done());
       await this.links.complete(id, connectionId, continuationHash);
       const details = { signup, connection_id: connectionId, phone_number_id: phoneNumberId };
-      await this.audit.record({ action: 'setup_link.completed', organizationId, target: id, details });
+      await this.audit.record({ action: 'setup.completed', organizationId, target: id, details });
     });
   }
 

@@ -18,7 +18,8 @@ export const setupErrors = defineErrors('setup', {
   }),
   SETUP_LINK_USED: error({
     kind: 'conflict',
-    message: 'The setup link was used: disconnect its number in its place (DELETE /connections/{id}).',
+    message:
+      'The setup link was used: disconnect its number in its place (DELETE /workspaces/{workspace_id}/connections/{id}).',
     when: 'A number was connected with the link, which so has ended.',
     fix: 'Disconnect the number where the connection is not wanted.',
   }),

@@ -18,8 +18,8 @@ window.FB = {
     }));
     say('https://www.facebook.com.evil.test', '666');
     say('https://evilfacebook.com', '666');
-    setTimeout(() => say('https://www.facebook.com', '880011223344'), 50);
     done({ authResponse: { code: 'code-of-meta' } });
+    queueMicrotask(() => say('https://www.facebook.com', '880011223344'));
   },
 };
 window.fbAsyncInit();`;
