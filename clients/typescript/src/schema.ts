@@ -6461,6 +6461,12 @@ export interface components {
              * @enum {string}
              */
             event: "queued" | "retried" | "released" | "attempt_started" | "attempt_accepted" | "attempt_rejected" | "attempt_deferred" | "attempt_unknown" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "expired" | "canceled" | "erased" | "restored" | "received" | "deleted" | "warned" | "edited" | "revoked";
+            /**
+             * Format: uuid
+             * @description In its place: the id of the person who did it in the console.
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            person_id?: string;
             /** @example 131026 */
             platform_code?: number;
             /**
@@ -10453,6 +10459,7 @@ export interface operations {
                      *           "source": "whatsapp",
                      *           "by": "caller",
                      *           "api_key_id": "y4zZjPLnlOBt",
+                     *           "person_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
                      *           "summary": "Attempt 1 failed: The recipient cannot be reached: the number is not on WhatsApp, you are blocked, or the app is too old. Use another channel. (code 131026)",
                      *           "platform_code": 131026,
                      *           "delivery_ids": [

@@ -5129,6 +5129,8 @@ class TimelineEntryResponse(_TimelineEntryResponseRequired, total=False):
     """Of a retry, a cancel, a release or an erasure: who decided it. `tag`: an action of its tag."""
     api_key_id: str
     """With `by: caller`: the id of its key, which stands in the key before the secret."""
+    person_id: str
+    """In its place: the id of the person who did it in the console."""
     platform_code: int
     delivery_ids: List[str]
     """Deliveries of the webhook event of this move, as GET /webhook/deliveries lists them; absent where no event of it is kept."""

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { EXAMPLE_KEY_ID } from '../../../common/example-ids.js';
+import { EXAMPLE_KEY_ID, EXAMPLE_WORKSPACE_ID } from '../../../common/example-ids.js';
 import { RESPONSIBLES, type Responsible } from '../../../common/failure-category.js';
 import { MESSAGE_STATUSES } from '../../message-state/message-state.types.js';
 
@@ -62,6 +62,10 @@ export class TimelineEntryResponse {
   /** With `by: caller`: the id of its key, which stands in the key before the secret. */
   @ApiProperty({ required: false, example: EXAMPLE_KEY_ID })
   api_key_id?: string;
+
+  /** In its place: the id of the person who did it in the console. */
+  @ApiProperty({ format: 'uuid', required: false, example: EXAMPLE_WORKSPACE_ID })
+  person_id?: string;
 
   /** In words, for people: they may change. */
   @ApiProperty({

@@ -82,7 +82,7 @@ const told = (change: Partial<MessageHistory> & { message: DetailedMessage }) =>
 const moves = (change: Parameters<typeof told>[0]) =>
   told(change).map(({ event, status, attempt: n, source }) => [event, status, n, source]);
 
-const KEY = newId();
+const KEY = '4fG7kLm2QrT9';
 const act = (name: MessageAct['act'], seconds: number, change: Partial<MessageAct> = {}): MessageAct => ({
   at: at(seconds),
   act: name,
@@ -224,6 +224,20 @@ describe('the timeline', () => {
     expect(entries[2]?.summary).toBe('You sent it again with POST /messages/{id}/retry.');
     expect(entries[4]?.summary).toBe('You sent it again with POST /tags/spring%20sale/retry.');
     expect(entries[5]?.summary).toBe('You canceled it with POST /tags/spring%20sale/cancel, before it was sent.');
+  });
+
+  it('of a person: by the session, which is no key', () => {
+    const person = '01936f70-0a1b-7c2d-8e3f-4a5b6c7d8ea1';
+    const canceled = message({
+      status: 'failed',
+      queuedAt: at(0),
+      failedAt: at(10),
+      failureCategory: 'canceled',
+      errorCode: 'CANCELED',
+    });
+    const entries = told({ message: canceled, acts: [act('canceled', 10, { apiKeyId: person })] });
+    expect(entries.at(-1)).toMatchObject({ event: 'canceled', by: 'caller', person_id: person });
+    expect(entries.at(-1)).not.toHaveProperty('api_key_id');
   });
 
   it('of a retry of what was refused before any attempt', () => {

@@ -8,6 +8,7 @@ import {
 import type { MessageStatus, OutboundStatus } from '../../message-state/message-state.types.js';
 import type { MessageMarks } from '../messages.repository.js';
 import type { Attempt, DetailedMessage, MessageAct } from '../../message-state/message.types.js';
+import { isUuid } from '../../../common/ids.js';
 import { codeOf, meaningOfFailure } from './explanation.js';
 
 type TimelineEvent = (typeof TIMELINE_EVENTS)[number];
@@ -107,7 +108,7 @@ function appMoves(message: DetailedMessage): TimelineEntry[] {
 /** A cancel; or a retry, with what it has ended where no attempt shows that. */
 function actMoves(act: MessageAct, history: MessageHistory): TimelineEntry[] {
   const { at, apiKeyId } = act;
-  const by = apiKeyId === null ? ({ by: 'tag' } as const) : ({ by: 'caller', api_key_id: apiKeyId } as const);
+  const by = actorOf(apiKeyId);
   const of = apiKeyId === null ? `/tags/${encodeURIComponent(history.message.tag ?? '')}` : '/messages/{id}';
   if (act.act === 'deleted' || act.act === 'warned') return [notedMove(act)];
   const entry = { at, source: 'api', ...by } as const;
@@ -121,6 +122,12 @@ function actMoves(act: MessageAct, history: MessageHistory): TimelineEntry[] {
     ...endedMoves(act, history.message),
     { ...entry, event: 'retried', status: 'queued', summary },
   ];
+}
+
+/** A person acts by a session, whose id is no key's. */
+function actorOf(id: string | null): Pick<TimelineEntry, 'by' | 'api_key_id' | 'person_id'> {
+  if (id === null) return { by: 'tag' };
+  return isUuid(id) ? { by: 'caller', person_id: id } : { by: 'caller', api_key_id: id };
 }
 
 function notedMove({ at, act, errorCode }: MessageAct): TimelineEntry {
