@@ -319,7 +319,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
       ['herald webhook verify --json | jq .results', 'for another program'],
     ],
     notes: [
-      'Makes some forty deliveries within 25 seconds: each kind of event, repeats, disorder, two signatures as after a',
+      'Makes over thirty deliveries within 25 seconds: each kind of event, repeats, disorder, two signatures as after a',
       'rotation, a large body, kinds and fields that do not exist yet, and forgeries, which the receiver must refuse. Every event has',
       '"test": true in its data. Needs a key with webhooks:write; a workspace has three runs at once and one more each minute.',
     ].join('\n'),

@@ -3,7 +3,7 @@ import { describeError } from '../../common/describe-error.js';
 import { parseUrl } from '../../common/parse-url.js';
 import { SECRET_PATTERN } from '../../common/standard-webhooks.js';
 import type { ConformanceResponse } from '../../modules/webhook/conformance/conformance.dto.js';
-import type { Post, ProbeAnswer } from '../../modules/webhook/conformance/conformance.service.js';
+import type { Post, ProbeAnswer } from '../../modules/webhook/conformance/conformance.types.js';
 import { type TargetOptions, targetOf, type Wire } from '../api/client.js';
 import { secretArgument } from '../arguments.js';
 import { type Answer, padded, paint } from '../output.js';
@@ -47,9 +47,9 @@ export async function checkLocal(receiver: string, given: string | undefined): P
   const secret = await secretArgument(given);
   if (!new RegExp(SECRET_PATTERN).test(secret))
     throw new UsageError('--secret is whsec_ and the base64 of 24 to 64 bytes');
-  // The examples come with the API description, which is loaded for this only.
-  const { judgeReceiver } = await import('../../modules/webhook/conformance/conformance.service.js');
-  return judgeReceiver(secret, postTo(url.href));
+  // The service brings the API description with its examples, which no other command needs.
+  const { checkLocalReceiver } = await import('../../modules/webhook/conformance/conformance.service.js');
+  return checkLocalReceiver(secret, postTo(url.href));
 }
 
 /** Makes deliveries to a program on this machine, as Herald would. */

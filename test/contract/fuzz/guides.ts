@@ -375,7 +375,11 @@ export const GUIDES: Record<string, Guide> = {
     place: async (_, stage, fresh) => (fresh ? { key: await stage.subscribedKey() } : {}),
   },
   webhook_test: { place: () => ({}) },
-  webhook_verify: { place: () => ({}) },
+  webhook_verify: {
+    place: async (_, stage, fresh) => (fresh ? { key: await stage.subscribedKey() } : {}),
+    // A workspace has three runs at once.
+    states: ['RATE_LIMITED'],
+  },
   webhook_rotateSecret: {
     place: async (_, stage, fresh) => (fresh ? { key: await stage.subscribedKey() } : {}),
   },

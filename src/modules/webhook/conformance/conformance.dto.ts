@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { ConformanceReport, ConformanceResult } from './conformance.js';
+import type { ConformanceReport, ConformanceResult } from './conformance.types.js';
 import { CHECKS, type CheckName } from './probes.js';
 
 export class ConformanceResultResponse implements ConformanceResult {

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { describeError } from '../../../common/describe-error.js';
+import { newId } from '../../../common/ids.js';
 import { RateLimiter } from '../../../infrastructure/rates/rate-limiter.js';
 import { ratesErrors } from '../../../infrastructure/rates/rates.errors.js';
 import { DemoReceivers } from '../address/demo-receivers.service.js';
@@ -9,19 +10,12 @@ import { EventsService } from '../events/events.service.js';
 import { WebhookRepository, type SigningEndpoint } from '../webhook.repository.js';
 import { webhookErrors } from '../webhook.errors.js';
 import { EndpointSecrets } from '../webhook-secrets.js';
-import { newId } from '../../../common/ids.js';
 import { EXAMPLE_CURSOR } from '../dto/event.docs.js';
-import { runConformance, type ConformanceReport, type Post, type ProbeAnswer } from './conformance.js';
+import { runConformance } from './conformance.js';
+import type { ConformanceReport, Post, ProbeAnswer } from './conformance.types.js';
 
-export type { Post, ProbeAnswer };
-
-/** Each makes some forty deliveries to an address of the caller's choice. */
+/** Each makes over thirty deliveries to an address of the caller's choice. */
 const RUNS = { ratePerSecond: 1 / 60, burst: 3 };
-
-/** Judges a receiver that no workspace has registered, such as a program on the caller's machine. */
-export function judgeReceiver(secret: string, post: Post): Promise<ConformanceReport> {
-  return runConformance({ organizationId: newId(), secrets: [secret], cursor: EXAMPLE_CURSOR }, post);
-}
 
 /** Sends a workspace's receiver everything that may come, and judges its answers. */
 @Injectable()
@@ -70,4 +64,9 @@ export class ConformanceService {
       }
     });
   }
+}
+
+/** The same for a program on the machine of the command line, which belongs to no workspace. */
+export function checkLocalReceiver(secret: string, post: Post): Promise<ConformanceReport> {
+  return runConformance({ organizationId: newId(), secrets: [secret], cursor: EXAMPLE_CURSOR }, post);
 }
