@@ -18,6 +18,7 @@ import { ProfileModule } from './modules/profile/profile.module.js';
 import { TagsModule } from './modules/tags/tags.module.js';
 import { TemplatesModule } from './modules/templates/templates.module.js';
 import { UsageModule } from './modules/usage/usage.module.js';
+import { DestinationsModule } from './modules/destinations/destinations.module.js';
 import { WebhookModule } from './modules/webhook/webhook.module.js';
 import { WorkspaceReads } from './modules/workspaces/workspace-reads.interceptor.js';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module.js';
@@ -50,6 +51,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     BillingModule,
     ConnectionsModule,
     WebhookModule,
+    DestinationsModule,
     MediaModule,
     ProfileModule,
     TemplatesModule,
