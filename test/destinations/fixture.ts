@@ -13,6 +13,7 @@ export interface Destination {
   status: string;
   secrets: string[];
   last_error: string | null;
+  last_error_at: string | null;
   failing_since: string | null;
   retry_at: string | null;
   waiting: number;

@@ -59,8 +59,8 @@ export async function openRabbitmq(connecting: Connecting, addresses: Destinatio
 class RabbitmqSink implements Sink {
   readonly maxAtOnce = 50;
   /**
-   * Events that were given to the broker and have no answer yet, by their ids. One that the broker answers late, as while it is full, is
-   * waited for again, and not written twice.
+   * Events that were given to the broker and whose answer no turn has seen yet, by their ids. One that the broker answers late, as while
+   * it is full, is waited for again, and not written twice.
    */
   private readonly pending = new Map<string, Promise<SinkError | null>>();
   private readonly returned = new Set<string>();
@@ -92,10 +92,13 @@ class RabbitmqSink implements Sink {
       events.map(async (event) => {
         const known = this.pending.get(event.id);
         if (known === undefined && this.blocked) return new SinkError('full');
-        const answer = known ?? this.publish(event);
-        return answeredWithin(answer, withinMs, 'timeout').catch((error: unknown) =>
-          this.blocked ? new SinkError('full') : new SinkError(wordOf(error)),
-        );
+        try {
+          const outcome = await answeredWithin(known ?? this.publish(event), withinMs, 'timeout');
+          this.pending.delete(event.id);
+          return outcome;
+        } catch (error) {
+          return new SinkError(this.blocked ? 'full' : wordOf(error));
+        }
       }),
     );
   }
@@ -121,7 +124,6 @@ class RabbitmqSink implements Sink {
     };
     const answer = new Promise<SinkError | null>((resolve) => {
       const confirmed = (error: unknown): void => {
-        this.pending.delete(event.id);
         const returned = this.returned.delete(event.id);
         if (error !== null && error !== undefined)
           resolve(new SinkError(this.closed ? 'connection_closed' : 'refused'));
