@@ -37,6 +37,7 @@ const SLOW = [
   'test/client/served',
   'test/contract/cost',
   'test/contract/fuzz.e2e',
+  'test/destinations/brokers/',
   'test/docs/',
   'test/isolation/delete-workspace',
   'test/isolation/erase',

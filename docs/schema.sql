@@ -176,6 +176,42 @@ create table erasure (
 );
 CREATE INDEX erasure_due ON erasure (due_at);
 
+create table event_destination (
+  id uuid not null,
+  organization_id uuid not null,
+  name text not null,
+  kind text not null,
+  settings jsonb not null,
+  secret_names text[] not null default '{}'::text[],
+  secrets_ciphertext bytea,
+  events text[] not null,
+  connection_ids uuid[] not null default '{}'::uuid[],
+  active boolean not null,
+  revision integer not null default 1,
+  cursor_transaction xid8 not null default pg_snapshot_xmin(pg_current_snapshot()),
+  cursor_id uuid not null default uuid_v7(),
+  written_ahead uuid[] not null default '{}'::uuid[],
+  attempt_id uuid,
+  due_at timestamptz not null default clock_timestamp(),
+  tries integer not null default 0,
+  failing_since timestamptz(3),
+  last_error text,
+  last_error_at timestamptz(3),
+  last_written_at timestamptz(3),
+  written bigint not null default 0,
+  lost bigint not null default 0,
+  lost_at timestamptz(3),
+  lost_reported bigint not null default 0,
+  lost_reported_at timestamptz(3),
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  updated_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint event_destination_pkey PRIMARY KEY (id),
+  constraint event_destination_events_check CHECK ((cardinality(events) > 0)),
+  constraint event_destination_kind_check CHECK ((kind = ANY (ARRAY['nats', 'rabbitmq', 'sqs']))),
+  constraint event_destination_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500);
+CREATE UNIQUE INDEX event_destination_name ON event_destination (organization_id, name);
+
 create table event_recording (
   organization_id uuid not null,
   since xid8 not null default pg_snapshot_xmin(pg_current_snapshot()),

@@ -16,6 +16,7 @@ import { Limits1771500000000 } from './1771500000000-limits.js';
 import { Tags1771600000000 } from './1771600000000-tags.js';
 import { People1771700000000 } from './1771700000000-people.js';
 import { Setup1771800000000 } from './1771800000000-setup.js';
+import { Destinations1771900000000 } from './1771900000000-destinations.js';
 
 /** Oldest first: one migration a module, then what changed later. A test compares this list with the folder. */
 export const migrations = [
@@ -37,4 +38,5 @@ export const migrations = [
   Tags1771600000000,
   People1771700000000,
   Setup1771800000000,
+  Destinations1771900000000,
 ];

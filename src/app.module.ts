@@ -20,6 +20,7 @@ import { SetupModule } from './modules/setup/setup.module.js';
 import { TagsModule } from './modules/tags/tags.module.js';
 import { TemplatesModule } from './modules/templates/templates.module.js';
 import { UsageModule } from './modules/usage/usage.module.js';
+import { DestinationsModule } from './modules/destinations/destinations.module.js';
 import { WebhookModule } from './modules/webhook/webhook.module.js';
 import { WorkspaceReads } from './modules/workspaces/workspace-reads.interceptor.js';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module.js';
@@ -54,6 +55,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     BillingModule,
     ConnectionsModule,
     WebhookModule,
+    DestinationsModule,
     MediaModule,
     ProfileModule,
     TemplatesModule,

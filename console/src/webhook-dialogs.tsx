@@ -26,6 +26,7 @@ const EVENTS: Readonly<Record<WebhookEvent, true>> = {
   'call.missed': true,
   'call.ended': true,
   'platform.error': true,
+  'destination.events_lost': true,
 };
 export const EVENT_KINDS = Object.keys(EVENTS) as WebhookEvent[];
 

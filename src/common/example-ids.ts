@@ -13,6 +13,7 @@ export const EXAMPLE_SCHEDULED_MESSAGE_ID = '01936f6e-5e8f-7f5b-9a1d-6c4e5d7f809
 export const EXAMPLE_MEDIA_ID = '01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b';
 export const EXAMPLE_DELIVERY_ID = '01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b';
 export const EXAMPLE_REPLAY_ID = '01936f72-6f70-7c63-8d4e-8e9f0a1b2c3d';
+export const EXAMPLE_DESTINATION_ID = '01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a';
 export const EXAMPLE_OPT_OUT_ID = '01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f';
 export const EXAMPLE_OTP_ID = '019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e';
 export const EXAMPLE_OTP_CODE = '042317';

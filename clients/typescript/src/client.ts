@@ -211,6 +211,25 @@ export function createHeraldClient(options: HeraldClientOptions) {
         dataOf(await api.GET('/api/v1/media/{id}/url', { params: { path: { id }, query } })),
       remove: async (id: string) => check(await api.DELETE('/api/v1/media/{id}', { params: { path: { id } } })),
     },
+    /** Brokers and queues that the events are written to. */
+    destinations: {
+      list: async () => dataOf(await api.GET('/api/v1/destinations')),
+      create: async (body: R.CreateDestination) => dataOf(await api.POST('/api/v1/destinations', { body })),
+      get: async (id: string) => dataOf(await api.GET('/api/v1/destinations/{id}', { params: { path: { id } } })),
+      change: async (id: string, body: R.ChangeDestination) =>
+        dataOf(await api.PATCH('/api/v1/destinations/{id}', { params: { path: { id } }, body })),
+      remove: async (id: string) => check(await api.DELETE('/api/v1/destinations/{id}', { params: { path: { id } } })),
+      pause: async (id: string) =>
+        dataOf(await api.POST('/api/v1/destinations/{id}/pause', { params: { path: { id } } })),
+      resume: async (id: string) =>
+        dataOf(await api.POST('/api/v1/destinations/{id}/resume', { params: { path: { id } } })),
+      /** Writes one test event now; the answer says whether the broker took it. */
+      test: async (id: string) =>
+        dataOf(await api.POST('/api/v1/destinations/{id}/test', { params: { path: { id } } })),
+      /** Goes back to a time: the events since then are written again. */
+      replay: async (id: string, body: R.ReplayDestination) =>
+        dataOf(await api.POST('/api/v1/destinations/{id}/replay', { params: { path: { id } }, body })),
+    },
     webhook: {
       get: async () => dataOf(await api.GET('/api/v1/webhook')),
       set: async (body: R.ConfigureWebhook) => dataOf(await api.PUT('/api/v1/webhook', { body })),

@@ -84,7 +84,7 @@ export interface paths {
          *     `example: {media_object_id}`, a file from `POST /media`, or `example: {header_handle}`, which the platform gives for an
          *     upload of your own. Herald uploads the file for the app that its operator has named.
          *
-         *     Where the platform gives no clear answer (502, 504) the template may still exist: read it before you repeat
+         *     Where the platform gives no clear answer (502, 504) the template may exist all the same: read it before you repeat
          *     the request.
          *
          *     Needs a key with the scope `templates:write`.
@@ -238,13 +238,176 @@ export interface paths {
          * @description Where several apps answer on a number, only the owner of a conversation may send ordinary messages; those of
          *     others fail with `failure_category: not_conversation_owner`. Templates may be sent by all.
          *
-         *     WhatsApp is called within the request. After 502 or 504 the owner may still have changed; the next notification
+         *     WhatsApp is called within the request. After 502 or 504 the owner may have changed all the same; the next notification
          *     of WhatsApp says so, and `conversation.control.updated` tells you. A key without `messages:read` gets `id`, `owner` and
          *     `owner_role` only.
          *
          *     Needs a key with the scope `messages:write`.
          */
         post: operations["conversations_control"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/destinations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the event destinations
+         * @description All of the workspace, oldest first; there are no pages. Each says how it is: what it has written, what waits for it, what
+         *     went wrong last.
+         *
+         *     Needs a key with the scope `webhooks:read`.
+         */
+        get: operations["destinations_list"];
+        put?: never;
+        /**
+         * Make an event destination
+         * @description A NATS JetStream stream, a RabbitMQ exchange or an SQS queue of yours, to which Herald writes the events of the workspace from
+         *     now on: the bytes of a webhook's delivery, with the headers of CloudEvents. Streams, exchanges and queues must be there already. A
+         *     workspace has at most twenty destinations, beside its webhook and any number of readers of GET /events.
+         *
+         *     Each event is written until the broker has acknowledged it, those of a conversation in their order; after a failure Herald tries again
+         *     later and later, every five minutes in the end. A duplicate, with the same id, may come only after a connection or a process broke.
+         *
+         *     The host must lead to public addresses, unless the operator names host and port in `EVENT_DESTINATION_HOSTS`. Secrets are stored
+         *     encrypted and never shown. A workspace has sixty calls at once that make, change or replay destinations, and one more each minute;
+         *     beyond that the answer is 429 with `scope: "destination_changes"`.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        post: operations["destinations_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/destinations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an event destination
+         * @description One entry of GET /destinations. The values of its secrets are not shown; `secrets` has their names.
+         *
+         *     Needs a key with the scope `webhooks:read`.
+         */
+        get: operations["destinations_get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an event destination
+         * @description What waits for it is not written any more. A destination that is made later begins with the events of then.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        delete: operations["destinations_remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an event destination
+         * @description What is left out stays as it is. Settings of its kind are given as a whole; secrets that are left out stay, unless host, port
+         *     or TLS change. Its place stays too: what waits goes to the new address. A destination that fails is tried again at once.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        patch: operations["destinations_change"];
+        trace?: never;
+    };
+    "/api/v1/destinations/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause an event destination
+         * @description Events wait in Herald, which goes on recording them, as long as it keeps them: 30 days unless the installation says otherwise.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        post: operations["destinations_pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/destinations/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write events of a destination again
+         * @description Goes back to a time: everything that Herald keeps of then and later is written again, in its order and under the same ids, then
+         *     what waits. A broker that removes duplicates by id, as SQS FIFO does for five minutes, may leave out what it got shortly before.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        post: operations["destinations_replay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/destinations/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume an event destination
+         * @description What waited is written in its order. A destination that fails is tried again at once, without waiting for `retry_at`.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        post: operations["destinations_resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/destinations/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write a test event to a destination
+         * @description Connects, writes one `webhook.test` event and waits for its acknowledgement, ten seconds or so at the most. The answer says
+         *     whether that worked, also while the destination is paused.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        post: operations["destinations_test"];
         delete?: never;
         options?: never;
         head?: never;
@@ -300,7 +463,7 @@ export interface paths {
         /**
          * Read your key
          * @description The workspace, the scopes and the rate of the key that makes this call: what a program may do with it,
-         *     without trying. Every valid key may ask, one of an OTP project too, and the session of a person. The key itself is not shown.
+         *     without trying. Every valid key may ask, one of an OTP project too. The key itself is not shown.
          */
         get: operations["keys_get"];
         put?: never;
@@ -1220,36 +1383,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/webhook/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Check the receiver
-         * @description Posts everything that may ever come to the address of the webhook, and says what the receiver did wrong and how to mend
-         *     it: an event of each kind, repeats, events out of order, two signatures as after a rotation, a large body, kinds and fields that do
-         *     not exist yet, and forgeries, which it must refuse: another secret, a changed body, no signature, a time that is too
-         *     old or ahead. Every event has `test: true` in its data.
-         *
-         *     The deliveries are made at once, each with the limits and the checks of the address that all deliveries have, also while the
-         *     webhook is paused; they are not in GET /webhook/deliveries, and change nothing about the webhook. The answer comes within 25
-         *     seconds; what was not tried by then is `not_run`. A workspace has three runs at once and one more each minute; beyond that the
-         *     answer is 429 with `scope: "webhook_verify"`.
-         *
-         *     Needs a key with the scope `webhooks:write`.
-         */
-        post: operations["webhook_verify"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
 }
 export interface webhooks {
     "call.ended": {
@@ -1366,6 +1499,26 @@ export interface webhooks {
          * @description Sent where `closed` or `assignee` of a conversation changes: by PATCH /conversations/{id}, or because the customer of a closed one wrote.
          */
         post: operations["on_conversation_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "destination.events_lost": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An event destination lost events
+         * @description Sent where events were not written to a destination before their time was over, or are too large for it; for each destination once an hour at the most.
+         */
+        post: operations["on_destination_events_lost"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1730,7 +1883,7 @@ export interface components {
                 /** Format: date-time */
                 occurred_at: string;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -1776,7 +1929,7 @@ export interface components {
                 /** Format: date-time */
                 occurred_at: string;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -1805,6 +1958,38 @@ export interface components {
         };
         CanceledMessageResponse: {
             data: components["schemas"]["CanceledMessage"];
+        };
+        ChangeDestinationRequest: {
+            /**
+             * @description With `false` events wait in Herald, as long as it keeps them, and are written once it is `true` again.
+             * @example true
+             */
+            active?: boolean;
+            /**
+             * @description Numbers whose events to write, as for the webhook; empty: all. Events about no number are written in any case.
+             * @example [
+             *       "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+             *     ]
+             */
+            connection_ids?: string[];
+            /**
+             * @description Kinds of event to write. Left out of a new destination: the two about messages.
+             * @example [
+             *       "message.received"
+             *     ]
+             */
+            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "destination.events_lost")[];
+            /**
+             * @description Names it for people; each of the workspace has another one.
+             * @example orders
+             */
+            name?: string;
+            /** @description NATS JetStream. The settings as a whole; secrets that are left out stay, unless host or port change. */
+            nats?: components["schemas"]["NatsRequest"];
+            /** @description RabbitMQ. The settings as a whole; secrets that are left out stay, unless host or port change. */
+            rabbitmq?: components["schemas"]["RabbitmqRequest"];
+            /** @description Amazon SQS. The settings as a whole; secrets that are left out stay, unless the host changes. */
+            sqs?: components["schemas"]["SqsRequest"];
         };
         CheckedBatch: {
             /** @example 2 */
@@ -1949,10 +2134,11 @@ export interface components {
              *       "payment.updated",
              *       "call.missed",
              *       "call.ended",
-             *       "platform.error"
+             *       "platform.error",
+             *       "destination.events_lost"
              *     ]
              */
-            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
+            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "destination.events_lost")[];
             /**
              * @description Headers to send with every delivery beside ours, such as a key of your gateway: names `X-...` or `Authorization`, values
              *     of visible ASCII, 4,096 characters in all. Stored encrypted and never shown again. Left out: those that the webhook
@@ -1977,80 +2163,6 @@ export interface components {
              * @example https://shop.example.com/whatsapp/events
              */
             url: string;
-        };
-        ConformanceData: {
-            /**
-             * @description False: the run ended before all was tried.
-             * @example true
-             */
-            complete: boolean;
-            /**
-             * @description Of the whole run.
-             * @example 840
-             */
-            duration_ms: number;
-            /**
-             * @description Whether each result is `passed`.
-             * @example false
-             */
-            passed: boolean;
-            /** @description One for each delivery, in the order in which they were made; always the same ones. */
-            results: components["schemas"]["ConformanceResultResponse"][];
-        };
-        ConformanceResponse: {
-            data: components["schemas"]["ConformanceData"];
-        };
-        ConformanceResultResponse: {
-            /**
-             * @description What was tried.
-             * @example wrong_secret
-             * @enum {string}
-             */
-            check: "kind" | "repeat" | "disorder" | "rotated_secret" | "later_version" | "any_text" | "large" | "unknown_kind" | "unknown_field" | "unknown_content" | "wrong_secret" | "changed_body" | "no_signature" | "old_timestamp" | "future_timestamp";
-            /** @example 12 */
-            duration_ms: number | null;
-            /**
-             * @description Why no answer came, in a short word, as in GET /webhook/deliveries.
-             * @example null
-             */
-            error: string | null;
-            /**
-             * @description Kind of the event that was sent; one that does not exist is among them.
-             * @example webhook.test
-             */
-            event_type: string;
-            /**
-             * @description `success`: the receiver has to answer 2xx. `refusal`: anything else, for it is a forgery.
-             * @example refusal
-             * @enum {string}
-             */
-            expected: "success" | "refusal";
-            /**
-             * @description What has to change in the receiver.
-             * @example Verify the signature of each delivery with the secret of the webhook, and answer 401 where it is not right.
-             */
-            fix: string | null;
-            /**
-             * @description Null where no answer came.
-             * @example 200
-             */
-            http_status: number | null;
-            /**
-             * @description `not_run`: the run ended before it, as its time was over or the receiver did not answer.
-             * @example failed
-             * @enum {string}
-             */
-            outcome: "passed" | "failed" | "not_run";
-            /**
-             * @description What the receiver did wrong; null where it did not.
-             * @example It was answered 200, as if Herald had sent it.
-             */
-            problem: string | null;
-            /**
-             * @description The same in words.
-             * @example Signed with another secret
-             */
-            title: string;
         };
         ConnectionListResponse: {
             data: components["schemas"]["ConnectionResponse"][];
@@ -2178,7 +2290,7 @@ export interface components {
                     verified_name?: string | null;
                 };
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2236,7 +2348,7 @@ export interface components {
                  */
                 source: "own" | "platform";
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2355,7 +2467,7 @@ export interface components {
                 previous_owner: "you" | "other" | "unknown";
                 previous_owner_role: string | null;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2475,7 +2587,7 @@ export interface components {
                 previous_assignee: string | null;
                 previous_closed: boolean;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2495,6 +2607,38 @@ export interface components {
             amount: string;
             /** @example EUR */
             currency: string;
+        };
+        CreateDestinationRequest: {
+            /**
+             * @description With `false` events wait in Herald, as long as it keeps them, and are written once it is `true` again.
+             * @example true
+             */
+            active?: boolean;
+            /**
+             * @description Numbers whose events to write, as for the webhook; empty: all. Events about no number are written in any case.
+             * @example [
+             *       "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+             *     ]
+             */
+            connection_ids?: string[];
+            /**
+             * @description Kinds of event to write. Left out of a new destination: the two about messages.
+             * @example [
+             *       "message.received"
+             *     ]
+             */
+            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "destination.events_lost")[];
+            /**
+             * @description Names it for people; each of the workspace has another one.
+             * @example orders
+             */
+            name: string;
+            /** @description NATS JetStream. The settings as a whole; secrets that are left out stay, unless host or port change. */
+            nats?: components["schemas"]["NatsRequest"];
+            /** @description RabbitMQ. The settings as a whole; secrets that are left out stay, unless host or port change. */
+            rabbitmq?: components["schemas"]["RabbitmqRequest"];
+            /** @description Amazon SQS. The settings as a whole; secrets that are left out stay, unless the host changes. */
+            sqs?: components["schemas"]["SqsRequest"];
         };
         /** CreateTemplate */
         CreateTemplate: components["schemas"]["CreateTemplateFromBody"] | components["schemas"]["CreateTemplateFromComponents"];
@@ -2646,7 +2790,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "destination.events_lost" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -2738,7 +2882,7 @@ export interface components {
              *       }
              *     }
              */
-            event: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["ConversationUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["WebhookTestEvent"]) | null;
+            event: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["ConversationUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["DestinationEventsLostEvent"] | components["schemas"]["WebhookTestEvent"]) | null;
             /**
              * Format: uuid
              * @description The same for all attempts of an event; also the header `webhook-id`.
@@ -2749,7 +2893,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "destination.events_lost" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -2772,6 +2916,185 @@ export interface components {
              * @enum {string}
              */
             status: "succeeded" | "failed";
+        };
+        DestinationData: {
+            /**
+             * @description Numbers whose events it gets; empty: all.
+             * @example [
+             *       "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+             *     ]
+             */
+            connection_ids: string[];
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:01.250Z
+             */
+            created_at: string;
+            /**
+             * @example [
+             *       "message.received"
+             *     ]
+             */
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "destination.events_lost")[];
+            /**
+             * Format: date-time
+             * @description Since when nothing could be written; null while it can.
+             * @example null
+             */
+            failing_since: string | null;
+            /**
+             * Format: uuid
+             * @example 01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a
+             */
+            id: string;
+            /**
+             * @example nats
+             * @enum {string}
+             */
+            kind: "nats" | "rabbitmq" | "sqs";
+            /**
+             * @description What went wrong last, in a short word: `connection_refused`, `unauthorized`, `unroutable` and so on.
+             * @example null
+             */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            last_error_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:01.250Z
+             */
+            last_written_at: string | null;
+            /**
+             * @description Events that were never written: their time was over before, or they are too large for it. `destination.events_lost` tells of them.
+             * @example 0
+             */
+            lost: number;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            lost_at: string | null;
+            /** @example orders */
+            name: string;
+            /** @description Only where `kind` is `nats`. */
+            nats?: components["schemas"]["NatsData"];
+            /** @description Only where `kind` is `rabbitmq`. */
+            rabbitmq?: components["schemas"]["RabbitmqData"];
+            /**
+             * Format: date-time
+             * @description When Herald tries again where it is failing; else null.
+             * @example null
+             */
+            retry_at: string | null;
+            /**
+             * @description Names of the secrets that it has. Their values are never shown.
+             * @example [
+             *       "password"
+             *     ]
+             */
+            secrets: string[];
+            /** @description Only where `kind` is `sqs`. */
+            sqs?: components["schemas"]["SqsData"];
+            /**
+             * @description `failing`: the last attempt failed, and Herald tries again at `retry_at`. `paused`: by POST /destinations/{id}/pause.
+             * @example active
+             * @enum {string}
+             */
+            status: "active" | "failing" | "paused";
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:01.250Z
+             */
+            updated_at: string;
+            /**
+             * @description Events that wait for it; 1,001 stands for more than 1,000.
+             * @example 0
+             */
+            waiting: number;
+            /**
+             * Format: date-time
+             * @description Since when the oldest of them waits; null where none does.
+             * @example null
+             */
+            waiting_since: string | null;
+            /**
+             * @description Events that it has acknowledged, those of replays included.
+             * @example 4711
+             */
+            written: number;
+        };
+        /** DestinationEventsLostEvent */
+        DestinationEventsLostEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description For `after` of GET /events. */
+            cursor: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Of GET /destinations.
+                 */
+                destination_id: string;
+                /** @description How many, since it was told of the last time. */
+                events: number;
+                /** @description `nats`, `rabbitmq` or `sqs`. */
+                kind: string;
+                /** @description How many in all. */
+                lost: number;
+                name: string;
+                /**
+                 * Format: date-time
+                 * @description When the last of them was lost.
+                 */
+                occurred_at: string;
+                /**
+                 * @description Only where POST /webhook/test made it: an example.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "destination.events_lost";
+        };
+        DestinationListResponse: {
+            data: components["schemas"]["DestinationData"][];
+        };
+        DestinationResponse: {
+            data: components["schemas"]["DestinationData"];
+        };
+        DestinationTestData: {
+            /**
+             * @description What went wrong, as `last_error` of a destination; null where it was written.
+             * @example null
+             */
+            error: string | null;
+            /**
+             * Format: uuid
+             * @description Of the `webhook.test` event, which stands in no journal.
+             * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+             */
+            event_id: string;
+            /**
+             * @description Whether the broker has acknowledged the event.
+             * @example true
+             */
+            written: boolean;
+        };
+        DestinationTestResponse: {
+            data: components["schemas"]["DestinationTestData"];
         };
         /** EditTemplate */
         EditTemplate: {
@@ -2871,7 +3194,7 @@ export interface components {
              *       }
              *     ]
              */
-            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["ConversationUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["WebhookTestEvent"])[];
+            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["ConversationUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["PaymentUpdatedEvent"] | components["schemas"]["CallMissedEvent"] | components["schemas"]["CallEndedEvent"] | components["schemas"]["PlatformErrorEvent"] | components["schemas"]["DestinationEventsLostEvent"] | components["schemas"]["WebhookTestEvent"])[];
             /**
              * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`.
              * @example true
@@ -3024,7 +3347,7 @@ export interface components {
              */
             mode: "live" | "test";
             /**
-             * @description As it was given when the key was made; of a session the name of the person.
+             * @description As it was given when the key was made.
              * @example orders-service
              */
             name: string;
@@ -3033,11 +3356,6 @@ export interface components {
              * @example null
              */
             otp_project: components["schemas"]["ProjectOfKey"] | null;
-            /**
-             * @description Of a session in the console; null: a key.
-             * @example null
-             */
-            person: components["schemas"]["PersonOfKey"] | null;
             rate_limit: components["schemas"]["RateOfKey"];
             /**
              * @example [
@@ -3133,7 +3451,7 @@ export interface components {
                 /** @description Why it will not come, in words. */
                 reason: string | null;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3225,7 +3543,7 @@ export interface components {
                  */
                 message_id: string | null;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3651,7 +3969,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3998,7 +4316,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4132,7 +4450,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4205,7 +4523,7 @@ export interface components {
                 status: "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
                 tag: string | null;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4229,6 +4547,43 @@ export interface components {
          * @example spring-sale
          */
         MessageTag: string;
+        NatsData: {
+            /** @example herald.{type} */
+            subject: string;
+            /** @example tls://nats.example.com:4222 */
+            url: string;
+            /** @example herald */
+            username: string | null;
+        };
+        NatsRequest: {
+            /**
+             * @description Text of a credentials file (JWT and seed), in place of the others.
+             * @example -----BEGIN NATS USER JWT-----
+             */
+            credentials?: string;
+            /**
+             * @description With `username`. Left out: as it is, unless host or port change.
+             * @example s3cret
+             */
+            password?: string;
+            /**
+             * @description Subject of a stream of yours. `{type}` stands for the kind of event, `{conversation}` for the conversation. Default: herald.{type}.
+             * @example herald.{type}
+             */
+            subject?: string;
+            /**
+             * @description In place of user name and password.
+             * @example s3cr3t-token
+             */
+            token?: string;
+            /**
+             * @description Host and port; `nats:` without and `tls:` with TLS.
+             * @example tls://nats.example.com:4222
+             */
+            url: string;
+            /** @example herald */
+            username?: string | null;
+        };
         OptOutContactResponse: {
             /** @example 15550100001 */
             phone: string | null;
@@ -4390,7 +4745,7 @@ export interface components {
                 /** @description `new`, `pending`, `captured`, `canceled`, `failed`, or a later word. */
                 status: string;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4404,23 +4759,6 @@ export interface components {
             organization_id: string;
             /** @constant */
             type: "payment.updated";
-        };
-        PersonOfKey: {
-            /** @example robin@example.com */
-            email: string;
-            /**
-             * Format: uuid
-             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8ea1
-             */
-            id: string;
-            /** @example Robin Wells */
-            name: string;
-            /**
-             * @description In this workspace.
-             * @example agent
-             * @enum {string}
-             */
-            role: "viewer" | "agent" | "developer" | "admin" | "operator";
         };
         /** PlatformErrorEvent */
         PlatformErrorEvent: {
@@ -4440,7 +4778,7 @@ export interface components {
                 /** @description In our words. */
                 summary: string;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4667,7 +5005,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "destination.events_lost" | "webhook.test";
             /**
              * @description `held`: the webhook is paused or disabled, and the event waits for it, three days at the most.
              * @example queued
@@ -4693,6 +5031,40 @@ export interface components {
         };
         QueuedMessageResponse: {
             data: components["schemas"]["QueuedMessage"];
+        };
+        RabbitmqData: {
+            /** @example herald */
+            exchange: string;
+            /** @example {type} */
+            routing_key: string;
+            /** @example amqps://rabbitmq.example.com:5671/production */
+            url: string;
+            /** @example herald */
+            username: string;
+        };
+        RabbitmqRequest: {
+            /**
+             * @description Name of an exchange that is there; empty: the default one, whose routing key is the name of a queue.
+             * @example herald
+             */
+            exchange: string;
+            /**
+             * @description Left out in a change: as it is, unless host or port change.
+             * @example s3cret
+             */
+            password?: string;
+            /**
+             * @description `{type}` stands for the kind of event, `{conversation}` for the conversation. Default: {type}.
+             * @example {type}
+             */
+            routing_key?: string;
+            /**
+             * @description Host, port and virtual host; `amqps:` with TLS.
+             * @example amqps://rabbitmq.example.com:5671/production
+             */
+            url: string;
+            /** @example herald */
+            username: string;
         };
         RateOfKey: {
             /**
@@ -4956,7 +5328,7 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description How many of them are queued again, the oldest first; at most twenty of them still wait for their attempt.
+             * @description How many of them are in line again, the oldest first; at most twenty of them still wait for their attempt.
              * @example 1200
              */
             done: number;
@@ -4982,6 +5354,14 @@ export interface components {
              * @example 4711
              */
             total: number;
+        };
+        ReplayDestinationRequest: {
+            /**
+             * Format: date-time
+             * @description Events of this time and later are written again, in their order and under their ids, then those that wait.
+             * @example 2026-11-20T08:00:00.000Z
+             */
+            since: string;
         };
         ReplayedMessage: {
             /**
@@ -5952,6 +6332,35 @@ export interface components {
         SingleTemplateResponse: {
             data: components["schemas"]["TemplateResponse"];
         };
+        SqsData: {
+            /** @example AKIAIOSFODNN7EXAMPLE */
+            access_key_id: string;
+            /** @example https://sqs.eu-central-1.amazonaws.com/123456789012/herald.fifo */
+            queue_url: string;
+            /** @example eu-central-1 */
+            region: string;
+        };
+        SqsRequest: {
+            /** @example AKIAIOSFODNN7EXAMPLE */
+            access_key_id: string;
+            /**
+             * @description Of the queue, as AWS shows it. One that ends with `.fifo` keeps the order of each conversation.
+             * @example https://sqs.eu-central-1.amazonaws.com/123456789012/herald.fifo
+             */
+            queue_url: string;
+            /** @example eu-central-1 */
+            region: string;
+            /**
+             * @description Left out in a change: as it is, unless the host of the queue changes.
+             * @example wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY
+             */
+            secret_access_key?: string;
+            /**
+             * @description Of temporary credentials.
+             * @example AQoDYXdzEJr
+             */
+            session_token?: string;
+        };
         StartReplayRequest: {
             /**
              * Format: date-time
@@ -5971,7 +6380,7 @@ export interface components {
              *       "message.received"
              *     ]
              */
-            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test")[];
+            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "destination.events_lost" | "webhook.test")[];
             /**
              * Format: date-time
              * @description Up to this time, and not at it. Left out: now.
@@ -6200,7 +6609,7 @@ export interface components {
                 /** Format: uuid */
                 template_id: string;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -6370,7 +6779,7 @@ export interface components {
                 /** Format: uuid */
                 template_id: string;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -6427,7 +6836,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+            type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "destination.events_lost" | "webhook.test";
         };
         TimelineEntryResponse: {
             /**
@@ -6461,12 +6870,6 @@ export interface components {
              * @enum {string}
              */
             event: "queued" | "retried" | "released" | "attempt_started" | "attempt_accepted" | "attempt_rejected" | "attempt_deferred" | "attempt_unknown" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "expired" | "canceled" | "erased" | "restored" | "received" | "deleted" | "warned" | "edited" | "revoked";
-            /**
-             * Format: uuid
-             * @description In its place: the id of the person who did it in the console.
-             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
-             */
-            person_id?: string;
             /** @example 131026 */
             platform_code?: number;
             /**
@@ -6878,10 +7281,11 @@ export interface components {
              *       "payment.updated",
              *       "call.missed",
              *       "call.ended",
-             *       "platform.error"
+             *       "platform.error",
+             *       "destination.events_lost"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "destination.events_lost")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -6961,10 +7365,11 @@ export interface components {
              *       "payment.updated",
              *       "call.missed",
              *       "call.ended",
-             *       "platform.error"
+             *       "platform.error",
+             *       "destination.events_lost"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "destination.events_lost")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -7065,7 +7470,7 @@ export interface components {
                  */
                 renews_at: string;
                 /**
-                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -7113,6 +7518,22 @@ export interface components {
                 [name: string]: unknown;
             };
             content?: never;
+        };
+        /**
+         * @description - [`DESTINATION_ADDRESS_NOT_ALLOWED`](/docs/errors#DESTINATION_ADDRESS_NOT_ALLOWED): The address of a destination is one that Herald does not connect to; `reason` says why: `ip_literal`, `malformed`, `private_address`, `unresolvable` or `too_many_addresses`.
+         *     - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+         */
+        Refused400_DESTINATION_ADDRESS_NOT_ALLOWED_INVALID_REQUEST: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
         };
         /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
         Refused400_INVALID_REQUEST: {
@@ -7314,7 +7735,7 @@ export interface components {
         };
         /**
          * @description - [`OTP_PROJECT_REQUIRED`](/docs/errors#OTP_PROJECT_REQUIRED): The key has a scope of OTP, but belongs to no OTP project.
-         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
+         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
          */
         Refused403_OTP_PROJECT_REQUIRED_SCOPE_REQUIRED: {
             headers: {
@@ -7328,7 +7749,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does. */
+        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
         Refused403_SCOPE_REQUIRED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -7401,6 +7822,48 @@ export interface components {
         };
         /** @description - [`CONVERSATION_NOT_FOUND`](/docs/errors#CONVERSATION_NOT_FOUND): The id names no conversation of this key's workspace, or its contact was erased. */
         Refused404_CONVERSATION_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`DESTINATION_CONNECTION_NOT_FOUND`](/docs/errors#DESTINATION_CONNECTION_NOT_FOUND): `connection_ids` of a destination has ids that are no number of the workspace; `details` names each. */
+        Refused404_DESTINATION_CONNECTION_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`DESTINATION_CONNECTION_NOT_FOUND`](/docs/errors#DESTINATION_CONNECTION_NOT_FOUND): `connection_ids` of a destination has ids that are no number of the workspace; `details` names each.
+         *     - [`DESTINATION_NOT_FOUND`](/docs/errors#DESTINATION_NOT_FOUND): The id names no destination of this key's workspace, or it was deleted.
+         */
+        Refused404_DESTINATION_CONNECTION_NOT_FOUND_DESTINATION_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`DESTINATION_NOT_FOUND`](/docs/errors#DESTINATION_NOT_FOUND): The id names no destination of this key's workspace, or it was deleted. */
+        Refused404_DESTINATION_NOT_FOUND: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7612,6 +8075,35 @@ export interface components {
          *     - [`META_APP_ID_MISSING`](/docs/errors#META_APP_ID_MISSING): A template names its sample file by `media_object_id`, and the setting META_APP_ID is not there.
          */
         Refused409_CONNECTION_NOT_READY_META_APP_ID_MISSING: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`DESTINATION_LIMIT_REACHED`](/docs/errors#DESTINATION_LIMIT_REACHED): POST /destinations while the workspace has as many destinations as it may have.
+         *     - [`DESTINATION_NAME_TAKEN`](/docs/errors#DESTINATION_NAME_TAKEN): POST or PATCH /destinations gives a name that another destination of the workspace has.
+         */
+        Refused409_DESTINATION_LIMIT_REACHED_DESTINATION_NAME_TAKEN: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`DESTINATION_NAME_TAKEN`](/docs/errors#DESTINATION_NAME_TAKEN): POST or PATCH /destinations gives a name that another destination of the workspace has. */
+        Refused409_DESTINATION_NAME_TAKEN: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7884,7 +8376,7 @@ export interface components {
         };
         /**
          * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
         Refused429_messages_send: {
@@ -7902,7 +8394,7 @@ export interface components {
         };
         /**
          * @description - [`OTP_RESEND_TOO_SOON`](/docs/errors#OTP_RESEND_TOO_SOON): The `rule` in `details` says why: `resend_interval`, less than 60 seconds since the last code to this number; `too_many_codes`, five codes and then one in two minutes; `too_many_wrong_codes`, twenty wrong ones within 24 hours.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          */
         Refused429_OTP_RESEND_TOO_SOON_RATE_LIMITED: {
             headers: {
@@ -7917,7 +8409,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number. */
+        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
         Refused429_RATE_LIMITED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -7932,7 +8424,7 @@ export interface components {
             };
         };
         /**
-         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number.
+         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`UPLOAD_LIMIT_REACHED`](/docs/errors#UPLOAD_LIMIT_REACHED): The workspace has as many uploads under way at once as it may.
          */
         Refused429_RATE_LIMITED_UPLOAD_LIMIT_REACHED: {
@@ -7949,7 +8441,7 @@ export interface components {
             };
         };
         /**
-         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number.
+         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
         Refused429_RATE_LIMITED_WORKSPACE_LIMIT_REACHED: {
@@ -8068,16 +8560,6 @@ export interface components {
         "WWW-Authenticate": "Bearer";
         /** @description The version of the API. */
         "X-HERALD-API-Version": "v1";
-        /**
-         * @description Of an answer from a standby: it may be late by this many milliseconds at most. Absent: it is not late.
-         * @example 740
-         */
-        "X-Herald-Lag": number;
-        /**
-         * @description Where reads may be late: a mark of this write. A read with it as the same header finds what was written. After several at once keep the greatest. Absent elsewhere.
-         * @example abcdef1200000016b374d848
-         */
-        "X-Herald-Read-After": string;
         /**
          * @description The caller's X-Request-Id where it matches ^[A-Za-z0-9._-]{1,128}$, else a new one.
          * @example 5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10
@@ -8229,7 +8711,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8391,7 +8872,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8574,7 +9054,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8630,7 +9109,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8722,7 +9200,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8806,10 +9283,7 @@ export interface operations {
                  */
                 waiting?: "true" | "false";
             };
-            header?: {
-                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
-                "X-Herald-Read-After"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -8821,7 +9295,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8938,10 +9411,7 @@ export interface operations {
     conversations_get: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
-                "X-Herald-Read-After"?: string;
-            };
+            header?: never;
             path: {
                 /** @description Conversation ID, from GET /conversations or `conversation_id` of a message. */
                 id: string;
@@ -8956,7 +9426,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9086,7 +9555,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9218,7 +9686,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9332,6 +9799,751 @@ export interface operations {
             504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
+    destinations_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a",
+                     *           "name": "orders",
+                     *           "kind": "nats",
+                     *           "nats": {
+                     *             "url": "tls://nats.example.com:4222",
+                     *             "subject": "herald.{type}",
+                     *             "username": "herald"
+                     *           },
+                     *           "rabbitmq": {
+                     *             "url": "amqps://rabbitmq.example.com:5671/production",
+                     *             "exchange": "herald",
+                     *             "routing_key": "{type}",
+                     *             "username": "herald"
+                     *           },
+                     *           "sqs": {
+                     *             "queue_url": "https://sqs.eu-central-1.amazonaws.com/123456789012/herald.fifo",
+                     *             "region": "eu-central-1",
+                     *             "access_key_id": "AKIAIOSFODNN7EXAMPLE"
+                     *           },
+                     *           "secrets": [
+                     *             "password"
+                     *           ],
+                     *           "events": [
+                     *             "message.received"
+                     *           ],
+                     *           "connection_ids": [
+                     *             "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+                     *           ],
+                     *           "status": "active",
+                     *           "failing_since": null,
+                     *           "last_error": null,
+                     *           "last_error_at": null,
+                     *           "retry_at": null,
+                     *           "last_written_at": "2026-11-21T08:00:01.250Z",
+                     *           "written": 4711,
+                     *           "waiting": 0,
+                     *           "waiting_since": null,
+                     *           "lost": 0,
+                     *           "lost_at": null,
+                     *           "created_at": "2026-11-21T08:00:01.250Z",
+                     *           "updated_at": "2026-11-21T08:00:01.250Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DestinationListResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    destinations_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "events": [
+                 *         "message.received"
+                 *       ],
+                 *       "connection_ids": [
+                 *         "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+                 *       ],
+                 *       "active": true,
+                 *       "nats": {
+                 *         "url": "tls://nats.example.com:4222",
+                 *         "subject": "herald.{type}",
+                 *         "username": "herald",
+                 *         "password": "s3cret",
+                 *         "token": "s3cr3t-token",
+                 *         "credentials": "-----BEGIN NATS USER JWT-----"
+                 *       },
+                 *       "rabbitmq": {
+                 *         "url": "amqps://rabbitmq.example.com:5671/production",
+                 *         "exchange": "herald",
+                 *         "routing_key": "{type}",
+                 *         "username": "herald",
+                 *         "password": "s3cret"
+                 *       },
+                 *       "sqs": {
+                 *         "queue_url": "https://sqs.eu-central-1.amazonaws.com/123456789012/herald.fifo",
+                 *         "region": "eu-central-1",
+                 *         "access_key_id": "AKIAIOSFODNN7EXAMPLE",
+                 *         "secret_access_key": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+                 *         "session_token": "AQoDYXdzEJr"
+                 *       },
+                 *       "name": "orders"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateDestinationRequest"];
+            };
+        };
+        responses: {
+            /** @description Made; the first event is written within a second. */
+            201: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a",
+                     *         "name": "orders",
+                     *         "kind": "nats",
+                     *         "nats": {
+                     *           "url": "tls://nats.example.com:4222",
+                     *           "subject": "herald.{type}",
+                     *           "username": "herald"
+                     *         },
+                     *         "rabbitmq": {
+                     *           "url": "amqps://rabbitmq.example.com:5671/production",
+                     *           "exchange": "herald",
+                     *           "routing_key": "{type}",
+                     *           "username": "herald"
+                     *         },
+                     *         "sqs": {
+                     *           "queue_url": "https://sqs.eu-central-1.amazonaws.com/123456789012/herald.fifo",
+                     *           "region": "eu-central-1",
+                     *           "access_key_id": "AKIAIOSFODNN7EXAMPLE"
+                     *         },
+                     *         "secrets": [
+                     *           "password"
+                     *         ],
+                     *         "events": [
+                     *           "message.received"
+                     *         ],
+                     *         "connection_ids": [
+                     *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+                     *         ],
+                     *         "status": "active",
+                     *         "failing_since": null,
+                     *         "last_error": null,
+                     *         "last_error_at": null,
+                     *         "retry_at": null,
+                     *         "last_written_at": "2026-11-21T08:00:01.250Z",
+                     *         "written": 4711,
+                     *         "waiting": 0,
+                     *         "waiting_since": null,
+                     *         "lost": 0,
+                     *         "lost_at": null,
+                     *         "created_at": "2026-11-21T08:00:01.250Z",
+                     *         "updated_at": "2026-11-21T08:00:01.250Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DestinationResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_DESTINATION_ADDRESS_NOT_ALLOWED_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_DESTINATION_CONNECTION_NOT_FOUND"];
+            409: components["responses"]["Refused409_DESTINATION_LIMIT_REACHED_DESTINATION_NAME_TAKEN"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    destinations_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a destination, from GET /destinations. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The destination. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a",
+                     *         "name": "orders",
+                     *         "kind": "nats",
+                     *         "nats": {
+                     *           "url": "tls://nats.example.com:4222",
+                     *           "subject": "herald.{type}",
+                     *           "username": "herald"
+                     *         },
+                     *         "rabbitmq": {
+                     *           "url": "amqps://rabbitmq.example.com:5671/production",
+                     *           "exchange": "herald",
+                     *           "routing_key": "{type}",
+                     *           "username": "herald"
+                     *         },
+                     *         "sqs": {
+                     *           "queue_url": "https://sqs.eu-central-1.amazonaws.com/123456789012/herald.fifo",
+                     *           "region": "eu-central-1",
+                     *           "access_key_id": "AKIAIOSFODNN7EXAMPLE"
+                     *         },
+                     *         "secrets": [
+                     *           "password"
+                     *         ],
+                     *         "events": [
+                     *           "message.received"
+                     *         ],
+                     *         "connection_ids": [
+                     *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+                     *         ],
+                     *         "status": "active",
+                     *         "failing_since": null,
+                     *         "last_error": null,
+                     *         "last_error_at": null,
+                     *         "retry_at": null,
+                     *         "last_written_at": "2026-11-21T08:00:01.250Z",
+                     *         "written": 4711,
+                     *         "waiting": 0,
+                     *         "waiting_since": null,
+                     *         "lost": 0,
+                     *         "lost_at": null,
+                     *         "created_at": "2026-11-21T08:00:01.250Z",
+                     *         "updated_at": "2026-11-21T08:00:01.250Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DestinationResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_DESTINATION_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    destinations_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a destination, from GET /destinations. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_DESTINATION_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    destinations_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a destination, from GET /destinations. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "events": [
+                 *         "message.received"
+                 *       ],
+                 *       "connection_ids": [
+                 *         "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+                 *       ],
+                 *       "active": true,
+                 *       "nats": {
+                 *         "url": "tls://nats.example.com:4222",
+                 *         "subject": "herald.{type}",
+                 *         "username": "herald",
+                 *         "password": "s3cret",
+                 *         "token": "s3cr3t-token",
+                 *         "credentials": "-----BEGIN NATS USER JWT-----"
+                 *       },
+                 *       "rabbitmq": {
+                 *         "url": "amqps://rabbitmq.example.com:5671/production",
+                 *         "exchange": "herald",
+                 *         "routing_key": "{type}",
+                 *         "username": "herald",
+                 *         "password": "s3cret"
+                 *       },
+                 *       "sqs": {
+                 *         "queue_url": "https://sqs.eu-central-1.amazonaws.com/123456789012/herald.fifo",
+                 *         "region": "eu-central-1",
+                 *         "access_key_id": "AKIAIOSFODNN7EXAMPLE",
+                 *         "secret_access_key": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+                 *         "session_token": "AQoDYXdzEJr"
+                 *       },
+                 *       "name": "orders"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeDestinationRequest"];
+            };
+        };
+        responses: {
+            /** @description The destination as it is now. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a",
+                     *         "name": "orders",
+                     *         "kind": "nats",
+                     *         "nats": {
+                     *           "url": "tls://nats.example.com:4222",
+                     *           "subject": "herald.{type}",
+                     *           "username": "herald"
+                     *         },
+                     *         "rabbitmq": {
+                     *           "url": "amqps://rabbitmq.example.com:5671/production",
+                     *           "exchange": "herald",
+                     *           "routing_key": "{type}",
+                     *           "username": "herald"
+                     *         },
+                     *         "sqs": {
+                     *           "queue_url": "https://sqs.eu-central-1.amazonaws.com/123456789012/herald.fifo",
+                     *           "region": "eu-central-1",
+                     *           "access_key_id": "AKIAIOSFODNN7EXAMPLE"
+                     *         },
+                     *         "secrets": [
+                     *           "password"
+                     *         ],
+                     *         "events": [
+                     *           "message.received"
+                     *         ],
+                     *         "connection_ids": [
+                     *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+                     *         ],
+                     *         "status": "active",
+                     *         "failing_since": null,
+                     *         "last_error": null,
+                     *         "last_error_at": null,
+                     *         "retry_at": null,
+                     *         "last_written_at": "2026-11-21T08:00:01.250Z",
+                     *         "written": 4711,
+                     *         "waiting": 0,
+                     *         "waiting_since": null,
+                     *         "lost": 0,
+                     *         "lost_at": null,
+                     *         "created_at": "2026-11-21T08:00:01.250Z",
+                     *         "updated_at": "2026-11-21T08:00:01.250Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DestinationResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_DESTINATION_ADDRESS_NOT_ALLOWED_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_DESTINATION_CONNECTION_NOT_FOUND_DESTINATION_NOT_FOUND"];
+            409: components["responses"]["Refused409_DESTINATION_NAME_TAKEN"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    destinations_pause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a destination, from GET /destinations. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The destination as it is now. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a",
+                     *         "name": "orders",
+                     *         "kind": "nats",
+                     *         "nats": {
+                     *           "url": "tls://nats.example.com:4222",
+                     *           "subject": "herald.{type}",
+                     *           "username": "herald"
+                     *         },
+                     *         "rabbitmq": {
+                     *           "url": "amqps://rabbitmq.example.com:5671/production",
+                     *           "exchange": "herald",
+                     *           "routing_key": "{type}",
+                     *           "username": "herald"
+                     *         },
+                     *         "sqs": {
+                     *           "queue_url": "https://sqs.eu-central-1.amazonaws.com/123456789012/herald.fifo",
+                     *           "region": "eu-central-1",
+                     *           "access_key_id": "AKIAIOSFODNN7EXAMPLE"
+                     *         },
+                     *         "secrets": [
+                     *           "password"
+                     *         ],
+                     *         "events": [
+                     *           "message.received"
+                     *         ],
+                     *         "connection_ids": [
+                     *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+                     *         ],
+                     *         "status": "active",
+                     *         "failing_since": null,
+                     *         "last_error": null,
+                     *         "last_error_at": null,
+                     *         "retry_at": null,
+                     *         "last_written_at": "2026-11-21T08:00:01.250Z",
+                     *         "written": 4711,
+                     *         "waiting": 0,
+                     *         "waiting_since": null,
+                     *         "lost": 0,
+                     *         "lost_at": null,
+                     *         "created_at": "2026-11-21T08:00:01.250Z",
+                     *         "updated_at": "2026-11-21T08:00:01.250Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DestinationResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_DESTINATION_NOT_FOUND"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    destinations_replay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a destination, from GET /destinations. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "since": "2026-11-20T08:00:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayDestinationRequest"];
+            };
+        };
+        responses: {
+            /** @description The destination as it is now. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a",
+                     *         "name": "orders",
+                     *         "kind": "nats",
+                     *         "nats": {
+                     *           "url": "tls://nats.example.com:4222",
+                     *           "subject": "herald.{type}",
+                     *           "username": "herald"
+                     *         },
+                     *         "rabbitmq": {
+                     *           "url": "amqps://rabbitmq.example.com:5671/production",
+                     *           "exchange": "herald",
+                     *           "routing_key": "{type}",
+                     *           "username": "herald"
+                     *         },
+                     *         "sqs": {
+                     *           "queue_url": "https://sqs.eu-central-1.amazonaws.com/123456789012/herald.fifo",
+                     *           "region": "eu-central-1",
+                     *           "access_key_id": "AKIAIOSFODNN7EXAMPLE"
+                     *         },
+                     *         "secrets": [
+                     *           "password"
+                     *         ],
+                     *         "events": [
+                     *           "message.received"
+                     *         ],
+                     *         "connection_ids": [
+                     *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+                     *         ],
+                     *         "status": "active",
+                     *         "failing_since": null,
+                     *         "last_error": null,
+                     *         "last_error_at": null,
+                     *         "retry_at": null,
+                     *         "last_written_at": "2026-11-21T08:00:01.250Z",
+                     *         "written": 4711,
+                     *         "waiting": 0,
+                     *         "waiting_since": null,
+                     *         "lost": 0,
+                     *         "lost_at": null,
+                     *         "created_at": "2026-11-21T08:00:01.250Z",
+                     *         "updated_at": "2026-11-21T08:00:01.250Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DestinationResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_DESTINATION_NOT_FOUND"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    destinations_resume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a destination, from GET /destinations. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The destination as it is now. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a",
+                     *         "name": "orders",
+                     *         "kind": "nats",
+                     *         "nats": {
+                     *           "url": "tls://nats.example.com:4222",
+                     *           "subject": "herald.{type}",
+                     *           "username": "herald"
+                     *         },
+                     *         "rabbitmq": {
+                     *           "url": "amqps://rabbitmq.example.com:5671/production",
+                     *           "exchange": "herald",
+                     *           "routing_key": "{type}",
+                     *           "username": "herald"
+                     *         },
+                     *         "sqs": {
+                     *           "queue_url": "https://sqs.eu-central-1.amazonaws.com/123456789012/herald.fifo",
+                     *           "region": "eu-central-1",
+                     *           "access_key_id": "AKIAIOSFODNN7EXAMPLE"
+                     *         },
+                     *         "secrets": [
+                     *           "password"
+                     *         ],
+                     *         "events": [
+                     *           "message.received"
+                     *         ],
+                     *         "connection_ids": [
+                     *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+                     *         ],
+                     *         "status": "active",
+                     *         "failing_since": null,
+                     *         "last_error": null,
+                     *         "last_error_at": null,
+                     *         "retry_at": null,
+                     *         "last_written_at": "2026-11-21T08:00:01.250Z",
+                     *         "written": 4711,
+                     *         "waiting": 0,
+                     *         "waiting_since": null,
+                     *         "lost": 0,
+                     *         "lost_at": null,
+                     *         "created_at": "2026-11-21T08:00:01.250Z",
+                     *         "updated_at": "2026-11-21T08:00:01.250Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DestinationResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_DESTINATION_NOT_FOUND"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    destinations_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a destination, from GET /destinations. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Tried; `written` says with which outcome. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "written": true,
+                     *         "error": null,
+                     *         "event_id": "01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DestinationTestResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_DESTINATION_NOT_FOUND"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
     events_list: {
         parameters: {
             query?: {
@@ -9347,10 +10559,7 @@ export interface operations {
                 /** @description Seconds to wait for an event where none is there; 0: answer at once. */
                 wait?: number;
             };
-            header?: {
-                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
-                "X-Herald-Read-After"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -9362,7 +10571,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9453,7 +10661,6 @@ export interface operations {
                      *         "mode": "live",
                      *         "otp_project": null,
                      *         "expires_at": null,
-                     *         "person": null,
                      *         "version": "0.1.0",
                      *         "workspace": {
                      *           "id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
@@ -9497,10 +10704,7 @@ export interface operations {
                 /** @description Only what is of before this time. */
                 until?: string;
             };
-            header?: {
-                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
-                "X-Herald-Read-After"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -9512,7 +10716,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9573,7 +10776,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9682,7 +10884,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9793,10 +10994,7 @@ export interface operations {
                 /** @description Messages that were made before this time. */
                 until?: string;
             };
-            header?: {
-                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
-                "X-Herald-Read-After"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -9808,7 +11006,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9920,7 +11117,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10103,7 +11299,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10244,7 +11439,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10304,7 +11498,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10459,7 +11652,6 @@ export interface operations {
                      *           "source": "whatsapp",
                      *           "by": "caller",
                      *           "api_key_id": "y4zZjPLnlOBt",
-                     *           "person_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
                      *           "summary": "Attempt 1 failed: The recipient cannot be reached: the number is not on WhatsApp, you are blocked, or the app is too old. Use another channel. (code 131026)",
                      *           "platform_code": 131026,
                      *           "delivery_ids": [
@@ -10518,7 +11710,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10581,7 +11772,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10645,7 +11835,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10723,10 +11912,7 @@ export interface operations {
                 /** @description Only what is of before this time. */
                 until?: string;
             };
-            header?: {
-                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
-                "X-Herald-Read-After"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -10738,7 +11924,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10803,7 +11988,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10856,7 +12040,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10939,7 +12122,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10953,7 +12135,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10999,7 +12180,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11028,10 +12208,7 @@ export interface operations {
                 /** @description How many at the most. */
                 limit?: number;
             };
-            header?: {
-                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
-                "X-Herald-Read-After"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -11043,7 +12220,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11200,7 +12376,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11274,7 +12449,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11322,7 +12496,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11370,7 +12543,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11427,7 +12599,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11485,10 +12656,7 @@ export interface operations {
                 /** @description The moment before which the time ends, rounded up to a quarter of an hour. Default: now. */
                 until?: string;
             };
-            header?: {
-                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
-                "X-Herald-Read-After"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -11500,7 +12668,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11610,10 +12777,7 @@ export interface operations {
                 /** @description The moment before which the time ends, rounded up to a quarter of an hour. Default: now. */
                 until?: string;
             };
-            header?: {
-                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
-                "X-Herald-Read-After"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -11625,7 +12789,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11708,7 +12871,8 @@ export interface operations {
                      *           "payment.updated",
                      *           "call.missed",
                      *           "call.ended",
-                     *           "platform.error"
+                     *           "platform.error",
+                     *           "destination.events_lost"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -11782,7 +12946,8 @@ export interface operations {
                  *         "payment.updated",
                  *         "call.missed",
                  *         "call.ended",
-                 *         "platform.error"
+                 *         "platform.error",
+                 *         "destination.events_lost"
                  *       ],
                  *       "connection_ids": [
                  *         "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -11804,7 +12969,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11830,7 +12994,8 @@ export interface operations {
                      *           "payment.updated",
                      *           "call.missed",
                      *           "call.ended",
-                     *           "platform.error"
+                     *           "platform.error",
+                     *           "destination.events_lost"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -11893,7 +13058,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11919,7 +13083,7 @@ export interface operations {
                 /** @description Only attempts of this event: the `webhook-id` that your receiver got. */
                 event_id?: string;
                 /** @description Only attempts for this kind of event. */
-                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "webhook.test";
+                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "conversation.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "payment.updated" | "call.missed" | "call.ended" | "platform.error" | "destination.events_lost" | "webhook.test";
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only what is of this time or later, by the time that the list is in the order of. */
@@ -11929,10 +13093,7 @@ export interface operations {
                 /** @description Only what is of before this time. */
                 until?: string;
             };
-            header?: {
-                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
-                "X-Herald-Read-After"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -11944,7 +13105,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11987,10 +13147,7 @@ export interface operations {
     webhook_delivery: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
-                "X-Herald-Read-After"?: string;
-            };
+            header?: never;
             path: {
                 /** @description Id of a delivery attempt, from GET /webhook/deliveries. */
                 id: string;
@@ -12005,7 +13162,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12091,7 +13247,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12150,7 +13305,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12246,7 +13400,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12272,7 +13425,8 @@ export interface operations {
                      *           "payment.updated",
                      *           "call.missed",
                      *           "call.ended",
-                     *           "platform.error"
+                     *           "platform.error",
+                     *           "destination.events_lost"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -12344,7 +13498,6 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12360,64 +13513,6 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["QueuedEventResponse"];
-                };
-            };
-            400: components["responses"]["Refused400_INVALID_REQUEST"];
-            401: components["responses"]["Refused401"];
-            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
-            404: components["responses"]["Refused404_WEBHOOK_NOT_FOUND"];
-            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
-            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
-            429: components["responses"]["Refused429_RATE_LIMITED"];
-            431: components["responses"]["Refused431_INVALID_REQUEST"];
-            500: components["responses"]["Refused500_INTERNAL_ERROR"];
-            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
-        };
-    };
-    webhook_verify: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What the receiver did. */
-            200: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": {
-                     *         "passed": false,
-                     *         "complete": true,
-                     *         "duration_ms": 840,
-                     *         "results": [
-                     *           {
-                     *             "check": "wrong_secret",
-                     *             "event_type": "webhook.test",
-                     *             "title": "Signed with another secret",
-                     *             "expected": "refusal",
-                     *             "outcome": "failed",
-                     *             "http_status": 200,
-                     *             "error": null,
-                     *             "duration_ms": 12,
-                     *             "problem": "It was answered 200, as if Herald had sent it.",
-                     *             "fix": "Verify the signature of each delivery with the secret of the webhook, and answer 401 where it is not right."
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ConformanceResponse"];
                 };
             };
             400: components["responses"]["Refused400_INVALID_REQUEST"];
@@ -12628,6 +13723,40 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ConversationUpdatedEvent"];
+            };
+        };
+        responses: {
+            "2XX": components["responses"]["EventTaken"];
+            410: components["responses"]["EventsUnwanted"];
+            default: components["responses"]["EventRefused"];
+        };
+    };
+    on_destination_events_lost: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks. Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DestinationEventsLostEvent"];
             };
         };
         responses: {
@@ -13059,6 +14188,11 @@ export type ErrorCode =
   | 'CONNECTION_NOT_READY'
   | 'CONTROL_NOT_ALLOWED'
   | 'CONVERSATION_NOT_FOUND'
+  | 'DESTINATION_ADDRESS_NOT_ALLOWED'
+  | 'DESTINATION_CONNECTION_NOT_FOUND'
+  | 'DESTINATION_LIMIT_REACHED'
+  | 'DESTINATION_NAME_TAKEN'
+  | 'DESTINATION_NOT_FOUND'
   | 'EVENT_CURSOR_EXPIRED'
   | 'IDEMPOTENCY_KEY_INVALID'
   | 'IDEMPOTENCY_KEY_REQUIRED'

@@ -23,6 +23,7 @@ export type WebhookEvent =
   | components['schemas']['CallMissedEvent']
   | components['schemas']['CallEndedEvent']
   | components['schemas']['PlatformErrorEvent']
+  | components['schemas']['DestinationEventsLostEvent']
   | components['schemas']['WebhookTestEvent'];
 
 /** `request.headers` of Node, of Express, or of a `Request`. */

@@ -124,6 +124,15 @@ export function origins(value: string): string[] {
   });
 }
 
+/** Hosts with their ports, in lower case. */
+export function hostPorts(value: string): string[] {
+  return words(value).map((word) => {
+    const port = Number(/^[^\s/@:]+:(\d{1,5})$|^\[[0-9a-f:.]+\]:(\d{1,5})$/i.exec(word)?.slice(1).find(Boolean));
+    if (!(port >= 1 && port <= 65_535)) throw new InvalidSetting('must be host:port, separated by commas');
+    return word.toLowerCase();
+  });
+}
+
 /** An id of the platform's. */
 export function decimalId(value: string): string {
   if (!/^\d{1,20}$/.test(value)) throw new InvalidSetting('must be made of digits, such as 670843887433847');

@@ -4,6 +4,7 @@ import { PEOPLE_SETTINGS } from './people-settings.js';
 import {
   decimalId,
   flag,
+  hostPorts,
   integer,
   InvalidSetting,
   oneOf,
@@ -245,6 +246,11 @@ export const SETTINGS = {
     ),
     maxWaiting: integer('WEBHOOK_MAX_WAITING', [1_000, 100_000_000], { default: 1_000_000 }).means(
       'Events that may wait for one endpoint that fails or rests; beyond that those go whose next attempt is furthest away.',
+    ),
+  },
+  destinations: {
+    hosts: setting('EVENT_DESTINATION_HOSTS', hostPorts, { default: [], fallback: '' }).means(
+      'Hosts and ports, such as rabbitmq:5672,10.0.0.5:4222, that event destinations may connect to although their addresses are private.',
     ),
   },
   security: {

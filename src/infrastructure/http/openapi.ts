@@ -65,6 +65,10 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
     'Events',
     'The same events for a reader that polls: each once, in order, also after an outage. Scope: `webhooks:read`.',
   ],
+  [
+    'Destinations',
+    'The same events, written to a broker or queue of yours: NATS JetStream, RabbitMQ, Amazon SQS. Scopes: `webhooks:read`, `webhooks:write`.',
+  ],
   ['One-time codes', 'Send a code over WhatsApp and verify it once. Scopes: `otp:send`, `otp:verify`, `otp:read`.'],
 ];
 

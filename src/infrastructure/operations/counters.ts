@@ -55,6 +55,10 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   connections_refused: 'Connections closed because their address, or all callers together, had too many.',
   contact_book_failed: "Failed removals of erased people from WhatsApp's contact book; the log says why.",
   contact_book_removed: "Erased people who were removed from WhatsApp's contact book.",
+  destination_events_lost: 'Events whose time was over before they were written to a destination.',
+  destination_events_written: 'Events that destinations have acknowledged, by kind.',
+  destination_failures: 'Turns of destinations that ended with an error, by kind.',
+  destination_record_failed: 'Outcomes of turns that could not be recorded at once; they are tried again.',
   keys_refused: 'Requests refused for their API key, by the code of the answer.',
   lane_drain_failed:
     'Failures of queues: of claims, each for all its lanes, of looks for work, and of rows outside their own handling.',

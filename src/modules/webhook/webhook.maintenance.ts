@@ -10,6 +10,7 @@ import { Restoration } from '../../infrastructure/queue/restoration.js';
 import { Backlogs } from '../../infrastructure/operations/backlogs.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
+import { EventJournal } from './events/event-journal.service.js';
 import { EventsRepository } from './events/events.repository.js';
 import { WebhookMaintenanceRepository } from './webhook-maintenance.repository.js';
 import { WebhookService } from './webhook.service.js';
@@ -35,6 +36,7 @@ export class WebhookMaintenance implements OnModuleInit {
     private readonly repository: WebhookMaintenanceRepository,
     private readonly webhook: WebhookService,
     private readonly events: EventsRepository,
+    private readonly journal: EventJournal,
     private readonly restoration: Restoration,
     private readonly erasure: Erasure,
     private readonly workspaces: WorkspaceErasure,
@@ -80,7 +82,8 @@ export class WebhookMaintenance implements OnModuleInit {
     this.retention.add({
       name: 'webhook events',
       days,
-      clear: (before, limit) => repository.removeOld(lowestIdSince(before), limit),
+      clear: async (before, limit) =>
+        (await this.journal.isPassed(before)) ? repository.removeOld(lowestIdSince(before), limit) : 0,
     });
     await this.retention.addPartitioned('webhook_delivery', days);
   }

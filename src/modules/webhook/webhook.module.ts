@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../../infrastructure/config/config.js';
+import { Addresses } from './address/addresses.service.js';
 import { DemoReceivers } from './address/demo-receivers.service.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
@@ -13,6 +14,8 @@ import { EventWaits } from './events/event-waits.service.js';
 import { EventsController } from './events/events.controller.js';
 import { EventsRepository } from './events/events.repository.js';
 import { EventsService } from './events/events.service.js';
+import { EventJournal } from './events/event-journal.service.js';
+import { JournalRepository } from './events/journal.repository.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
 import { WebhookMaintenanceRepository } from './webhook-maintenance.repository.js';
 import { ReplaysController } from './replay/replays.controller.js';
@@ -45,6 +48,9 @@ const targetOptions = (config: Config) => ({ allowPrivate: config.webhook.allowP
     EventWaits,
     EventsService,
     EventsRepository,
+    EventJournal,
+    JournalRepository,
+    Addresses,
     {
       provide: TargetChecker,
       inject: [Config],
@@ -56,6 +62,6 @@ const targetOptions = (config: Config) => ({ allowPrivate: config.webhook.allowP
       useFactory: (config: Config) => new DeliveryClient(targetOptions(config)),
     },
   ],
-  exports: [WebhookService],
+  exports: [WebhookService, EventJournal, Addresses],
 })
 export class WebhookModule {}

@@ -19,6 +19,7 @@ export const WEBHOOK_EVENTS = [
   'call.missed',
   'call.ended',
   'platform.error',
+  'destination.events_lost',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
@@ -93,6 +94,23 @@ export const eventSubject = (
   alias: string,
 ): string => `coalesce(${alias}.data -> 'media' ->> 'id', ${alias}.data ->> 'message_id',
   ${alias}.data -> 'message' ->> 'id', ${alias}.data -> 'contact' ->> 'phone', ${alias}.data -> 'contact' ->> 'user_id')`;
+
+/** SQL: the conversation that an event is about, as text, or null. */
+export const eventConversation = (alias: string): string =>
+  `coalesce(${alias}.data ->> 'conversation_id', ${alias}.data -> 'message' ->> 'conversation_id')`;
+
+/**
+ * SQL: whether an event is about one of the numbers, or about none, as `insertWebhookEvents` chooses for an endpoint.
+ *
+ * @param ids SQL of a uuid[]; empty: of all numbers.
+ */
+export function isAboutNumbers(alias: string, ids: string): string {
+  const one = `coalesce(${alias}.data ->> 'connection_id', ${alias}.data -> 'message' ->> 'connection_id',
+    ${alias}.data -> 'media' ->> 'connection_id', ${alias}.data -> 'connection' ->> 'id')`;
+  const several = `coalesce(${alias}.data -> 'connection_ids', '[]')`;
+  return `(${ids} = '{}' or case when ${one} is not null then ${one} = any(${ids}::text[])
+    else ${several} = '[]' or ${several} ?| ${ids}::text[] end)`;
+}
 
 /** Before the id of an endpoint in the key of its lane. */
 export const WEBHOOK_LANE = 'webhook:';

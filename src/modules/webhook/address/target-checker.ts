@@ -108,7 +108,7 @@ const INNER_NAMES = new Set([
 const EMPTY_NAMES = new Set(['example', 'invalid', 'test']);
 
 /** Of a lower-case ASCII host without its last dot. A single word is a name of the inner network. */
-function refusalOfName(host: string): RefusedUrl | null {
+export function refusalOfName(host: string): RefusedUrl | null {
   const labels = host.split('.');
   const top = labels.at(-1) ?? '';
   const isWhole = host.length <= MAX_NAME_LENGTH && labels.every((label) => LABEL.test(label));

@@ -12,7 +12,7 @@ import type { QueueKind } from '../../../infrastructure/queue/queue-kind.js';
 import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { DemoReceivers } from '../address/demo-receivers.service.js';
 import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
-import { cursorText } from '../../../infrastructure/events/event-cursor.js';
+import { eventBody } from '../event-body.js';
 import { signatureHeaders } from '../../../common/standard-webhooks.js';
 import { EndpointSecrets } from '../webhook-secrets.js';
 import {
@@ -169,7 +169,7 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
   private requestOf(task: ClaimedEvent, span: Span | undefined): DeliveryRequest | null {
     try {
       const signing = this.secretsOf(task);
-      const body = deliveryBody(task);
+      const body = eventBody(task);
       const own = this.secrets.openHeaders(task.organizationId, task.endpointId, task.headers);
       const ours = { ...PLAIN_HEADERS, ...signatureHeaders(signing, task.eventId, body) };
       const headers: Record<string, string> = { ...own, ...ours };
@@ -256,17 +256,6 @@ function released(task: DeliveryAttempt): DeliveryOutcome {
 
 /** Of every delivery, beside its signature. */
 export const PLAIN_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Herald/1.0 (+webhooks)' };
-
-/**
- * The body of every attempt of an event, byte for byte, on the same database: the data goes out as the database wrote
- * it, for parsing it here could only change it.
- */
-function deliveryBody(event: ClaimedEvent): string {
-  const { eventId: id, eventType: type, organizationId, occurredAt, data, transaction, identity } = event;
-  const cursor = cursorText({ kind: 'event', transaction, id }, { owner: organizationId, identity });
-  const envelope = JSON.stringify({ id, type, created_at: occurredAt, organization_id: organizationId, cursor });
-  return `${envelope.slice(0, -1)},"data":${data}}`;
-}
 
 /**
  * Waits after the first, second ... failed attempt of an event (contract: webhook deliveries); ten attempts in all: 5 s,

@@ -22,7 +22,7 @@ import {
   UPDATED,
 } from './event-data.docs.js';
 import { LIMIT } from './limit.docs.js';
-import { callOf, PAYMENT, PLATFORM_ERROR } from './news.docs.js';
+import { callOf, EVENTS_LOST, PAYMENT, PLATFORM_ERROR } from './news.docs.js';
 import { EXAMPLE_EVENT_ID } from './webhook.dto.js';
 
 /** Behind an event. */
@@ -196,6 +196,13 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
     description: 'Sent as it comes; WhatsApp may repeat it.',
     data: PLATFORM_ERROR,
     as: 'limited',
+  },
+  'destination.events_lost': {
+    summary: 'An event destination lost events',
+    description:
+      'Sent where events were not written to a destination before their time was over, or are too large for it; for each destination once an hour at the most.',
+    data: EVENTS_LOST,
+    as: 'lost',
   },
   [TEST_EVENT]: {
     summary: 'A test',

@@ -1,5 +1,10 @@
 import { meaningOf } from '../../../infrastructure/whatsapp/graph-error.js';
-import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
+import {
+  EXAMPLE_CONNECTION_ID,
+  EXAMPLE_CONVERSATION_ID,
+  EXAMPLE_DESTINATION_ID,
+  EXAMPLE_MESSAGE_ID,
+} from '../../../common/example-ids.js';
 import { type Described, free, is, nullable, object, oneOf, text, time, uuid } from './described.js';
 
 const SECOND = '2026-11-21T08:00:00.000Z';
@@ -32,6 +37,15 @@ export const callOf = (status: string, seconds: number | null): Described & { ex
       duration_seconds: is(nullable(integer), seconds),
     }),
   });
+
+export const EVENTS_LOST = object({
+  destination_id: is(uuid, EXAMPLE_DESTINATION_ID, 'Of GET /destinations.'),
+  name: is(text, 'orders'),
+  kind: is(text, 'nats', '`nats`, `rabbitmq` or `sqs`.'),
+  events: is(integer, 12, 'How many, since it was told of the last time.'),
+  lost: is(integer, 12, 'How many in all.'),
+  occurred_at: is(time, SECOND, 'When the last of them was lost.'),
+});
 
 export const PLATFORM_ERROR = object({
   ...OF,

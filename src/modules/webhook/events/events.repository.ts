@@ -65,7 +65,7 @@ export class EventsRepository {
     return { kind: 'transaction', transaction, id: lowestIdSince(now) };
   }
 
-  /** Ends the recording for workspaces without an endpoint that have not read for so many days: no cursor is good then. */
+  /** Ends the recording for workspaces without endpoint and destination that have not read for so many days: no cursor is good then. */
   stopUnread(days: number): Promise<number> {
     return this.database.execute(STOP_UNREAD, [days]);
   }
@@ -146,7 +146,8 @@ returning pg_snapshot_xmin(pg_current_snapshot())::text as transaction, clock_ti
 const STOP_UNREAD = `
 delete from event_recording r where r.read_at < clock_timestamp() - make_interval(days => $1::integer)
   and not exists (
-    select from webhook_endpoint e where e.organization_id = r.organization_id and e.deleted_at is null)`;
+    select from webhook_endpoint e where e.organization_id = r.organization_id and e.deleted_at is null)
+  and not exists (select from event_destination d where d.organization_id = r.organization_id)`;
 
 // Every transaction below the snapshot's xmin has ended: nothing comes in between later. Each event is found behind the one before it,
 // by the index "webhook_event_order": with one limit for the whole page a planner whose statistics do not know the workspace yet

@@ -1,0 +1,81 @@
+import type { JournalPlace } from '../webhook/events/journal.types.js';
+import type { WebhookEvent } from '../webhook/webhook.types.js';
+
+export const DESTINATION_KINDS = ['nats', 'rabbitmq', 'sqs'] as const;
+export type DestinationKind = (typeof DESTINATION_KINDS)[number];
+
+export const DESTINATION_STATUSES = ['active', 'failing', 'paused'] as const;
+export type DestinationStatus = (typeof DESTINATION_STATUSES)[number];
+
+/** Of one workspace. */
+export const MAX_DESTINATIONS = 20;
+
+/** Before the id of a destination in the key of its lane. */
+export const DESTINATION_LANE = 'destination:';
+
+/** What a kind needs to connect, without secrets. */
+export interface NatsSettings {
+  url: string;
+  subject: string;
+  username: string | null;
+}
+export interface RabbitmqSettings {
+  url: string;
+  exchange: string;
+  routing_key: string;
+  username: string;
+}
+export interface SqsSettings {
+  queue_url: string;
+  region: string;
+  access_key_id: string;
+}
+export type DestinationSettings = NatsSettings | RabbitmqSettings | SqsSettings;
+
+/** By their names in the API. */
+export type DestinationSecrets = Readonly<Record<string, string>>;
+
+/** What a connection is made of. */
+export interface Connecting {
+  id: string;
+  organizationId: string;
+  kind: DestinationKind;
+  settings: DestinationSettings;
+  secrets: DestinationSecrets;
+}
+
+/** A destination whose turn it is: see `DestinationTurns`. */
+export interface ClaimedTurn {
+  id: string;
+  organizationId: string;
+  kind: DestinationKind;
+  settings: DestinationSettings;
+  /** Base64 of the sealed bytes; null: it has none. */
+  secrets: string | null;
+  /** Of what its connection depends on. */
+  revision: number;
+  events: WebhookEvent[];
+  connectionIds: string[];
+  cursor: JournalPlace;
+  /** Events behind the cursor that are written. */
+  writtenAhead: string[];
+  attemptId: string;
+  /** Failed turns after the last success. */
+  tries: number;
+  /** Monotonic milliseconds before the claim. */
+  claimedAt: number;
+}
+
+/** What a turn led to. */
+export interface TurnOutcome {
+  /** Null: nothing was looked at. */
+  cursor: JournalPlace | null;
+  writtenAhead: string[];
+  written: number;
+  /** Events that can never be written. */
+  lost: number;
+  /** A short stable word; null: all went well. */
+  error: string | null;
+  /** Milliseconds until the next turn. */
+  delayMs: number;
+}
