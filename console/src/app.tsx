@@ -6,7 +6,7 @@ import { KeysDialog } from './keys-dialog.tsx';
 import { LinkQuestion, openLink, takeLinkKey } from './link.tsx';
 import { useLiveConnection, useLiveState } from './live.ts';
 import { type PageEntry, PAGES } from './pages.tsx';
-import { session, type SignedIn, useCan, useSession } from './session.ts';
+import { isOperator, session, type SignedIn, useCan, useSession } from './session.ts';
 import { HasSimulator } from './simulated.ts';
 import { SignIn } from './sign-in.tsx';
 import { start, type Started } from './start.ts';
@@ -371,7 +371,9 @@ function KeySwitch() {
             </option>
           ))}
           <option value="add">Add a key …</option>
-          {current.facts.otp_project === null && <option value="agent">Connect an agent …</option>}
+          {current.facts.otp_project === null && !isOperator(current.facts) && (
+            <option value="agent">Connect an agent …</option>
+          )}
           <option value="out">Sign out</option>
         </select>
       </label>

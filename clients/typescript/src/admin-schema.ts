@@ -101,6 +101,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/v1/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the key
+         * @description What the operator key of the call may do: its scopes, and the workspaces that it is limited to. Any valid operator key may ask.
+         */
+        get: operations["operatorKeyAdmin_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/v1/otp-sender": {
         parameters: {
             query?: never;
@@ -1250,6 +1270,38 @@ export interface components {
              */
             next: string;
         };
+        OperatorKeyResponse: {
+            /**
+             * Format: date-time
+             * @description Null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * @description The public part of the key's text.
+             * @example Zq3vTn8RkW1b
+             */
+            id: string;
+            /** @example onboarding */
+            name: string;
+            /**
+             * @example [
+             *       "workspaces:read",
+             *       "keys:write"
+             *     ]
+             */
+            scopes: ("workspaces:read" | "workspaces:write" | "keys:read" | "keys:write" | "connections:read" | "connections:write" | "otp:read" | "otp:write" | "billing:read" | "billing:write" | "usage:read" | "audit:read" | "events:read" | "installation:read")[];
+            /**
+             * @description Of Herald.
+             * @example 0.1.0
+             */
+            version: string;
+            /**
+             * @description The only workspaces that exist for it; null: all.
+             * @example null
+             */
+            workspace_ids: string[] | null;
+        };
         OtpAllowanceResponse: {
             /** @example DE */
             country: string;
@@ -1504,6 +1556,9 @@ export interface components {
         };
         SingleOperatedConnectionResponse: {
             data: components["schemas"]["OperatedConnectionResponse"];
+        };
+        SingleOperatorKeyResponse: {
+            data: components["schemas"]["OperatorKeyResponse"];
         };
         SingleOtpProjectResponse: {
             data: components["schemas"]["OtpProjectResponse"];
@@ -2521,6 +2576,51 @@ export interface operations {
             400: components["responses"]["Refused400_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_OPERATOR_KEY_LIMITED_SCOPE_REQUIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    operatorKeyAdmin_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key, without its secret. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "Zq3vTn8RkW1b",
+                     *         "name": "onboarding",
+                     *         "scopes": [
+                     *           "workspaces:read",
+                     *           "keys:write"
+                     *         ],
+                     *         "workspace_ids": null,
+                     *         "expires_at": null,
+                     *         "version": "0.1.0"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleOperatorKeyResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];

@@ -81,7 +81,8 @@ export class AccessGuard implements CanActivate {
     req.confirm = () => this.operatorKeys.confirm(caller);
     this.spend(await this.limiter.take(caller.keyId, caller.rateLimits), caller, res);
     const { scope, wholeInstallation } = policy;
-    if (!caller.scopes.has(scope)) throw this.counted(keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: null }));
+    if (scope !== null && !caller.scopes.has(scope))
+      throw this.counted(keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: null }));
     if (wholeInstallation && caller.workspaceIds !== null) throw this.counted(keysErrors.OPERATOR_KEY_LIMITED());
     return true;
   }

@@ -22,6 +22,11 @@ class AddConnectionRequest(_AddConnectionRequestRequired, total=False):
     """Endpoint for marketing templates: what WhatsApp asks for (`auto`), or always `messages`."""
 
 
+class AllConnectionsResponse(TypedDict):
+    data: List[OperatedConnectionResponse]
+    pagination: PaginationResponse
+
+
 class ApiKeyListResponse(TypedDict):
     data: List[ApiKeyResponse]
     pagination: PaginationResponse
@@ -190,6 +195,43 @@ class ErrorResponse(TypedDict):
     error: ErrorResponseError
 
 
+class ImportHistoryRequest(TypedDict, total=False):
+    after: str
+    """`next` of the answer before. Left out: from the beginning, which is harmless after an import."""
+
+
+class ImportedHistoryResponse(TypedDict):
+    notifications: int
+    """Notifications with a part of the history that were read."""
+    found: int
+    """Messages in them, repeats included."""
+    imported: int
+    unreadable: int
+    progress: int | None
+    """Per cent of the history that the platform has handed over; null: it did not say."""
+    declined: bool
+    """The business does not share its history."""
+    next: str | None
+    """Pass it as `after` of another call: the time of this one was over. Null: all that came was read."""
+
+
+class InstallationResponse(TypedDict):
+    version: str
+    ready: bool
+    """Of the process that answered."""
+    parts: List[ReadinessPartResponse]
+    """What readiness looks at: the database, the sweeps of all workers, and more."""
+    workers: int
+    """Processes that send and deliver at this moment."""
+    held: bool
+    """The database is another one than before: nothing is sent until `herald restore` decides."""
+    queues: List[QueueResponse]
+    outcome_unknown: int
+    """Messages that wait for a decision, of each number up to 1,000."""
+    lanes: List[LaneResponse]
+    """Numbers with messages that wait or are under way, the busiest first; up to 100."""
+
+
 class IssuedKeyResponse(TypedDict):
     id: str
     """The public part of the key's text."""
@@ -206,6 +248,36 @@ class IssuedKeyResponse(TypedDict):
     created_at: str
     key: str | None
     """The whole text for the header Authorization. It is shown in this answer only: null in the answer to a repeat."""
+
+
+class KeywordsListResponse(TypedDict):
+    data: List[KeywordsResponse]
+
+
+_KeywordsResponseKeywords = TypedDict("_KeywordsResponseKeywords", {"in": "List[str]"})
+
+
+class KeywordsResponse(_KeywordsResponseKeywords):
+    language: str
+    out: List[str]
+
+
+class LaneResponse(TypedDict):
+    connection_id: str
+    workspace_id: str
+    phone_number: str
+    connection_status: str
+    """State of the number."""
+    queued: int
+    scheduled: int
+    due: int
+    """Those whose turn has come."""
+    in_flight: int
+    oldest_due_ms: int | None
+    paused_until: str | None
+    pause_reason: str | None
+    draining: bool
+    """A worker sends from it at this moment."""
 
 
 class OperatedConnectionListResponse(TypedDict):
@@ -240,6 +312,49 @@ class OperatedConnectionResponse(TypedDict):
     """The platform's id of the number."""
     waba_id: str
     """Id of the WhatsApp Business Account."""
+
+
+class OperatorEventDataResponse(TypedDict):
+    id: str | None
+    """Id of the workspace, number, key or setup link."""
+    operator_key_id: str | None
+    """The operator key that made the change; null: a command, a key of the workspace, the platform, or Herald itself."""
+    changes: Dict[str, Any] | None
+    """What was set, as in the audit trail; never a secret."""
+
+
+class OperatorEventResponse(TypedDict):
+    id: str
+    """Id of the change in the audit trail."""
+    type: Literal["workspace.created", "workspace.changed", "workspace.deletion_started", "workspace.deleted", "connection.added", "connection.changed", "connection.removed", "setup.completed", "key.created", "key.changed", "key.ending", "key.revoked"]
+    created_at: str
+    workspace_id: str | None
+    external_id: str | None
+    """Your own id of the workspace, as it is now; null: it has none, or was deleted."""
+    cursor: str
+    """Pass it as `after` to go on behind this event."""
+    data: OperatorEventDataResponse
+
+
+class OperatorEventsResponse(TypedDict):
+    data: List[OperatorEventResponse]
+    next: str
+    """Pass it as `after` the next time, also where `data` is empty. Keep it only once you have stored the events."""
+    done: bool
+    """True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`."""
+
+
+class OperatorKeyResponse(TypedDict):
+    id: str
+    """The public part of the key's text."""
+    name: str
+    scopes: List[Literal["workspaces:read", "workspaces:write", "keys:read", "keys:write", "connections:read", "connections:write", "otp:read", "otp:write", "billing:read", "billing:write", "usage:read", "audit:read", "events:read", "installation:read"]]
+    workspace_ids: List[str] | None
+    """The only workspaces that exist for it; null: all."""
+    expires_at: str | None
+    """Null: never."""
+    version: str
+    """Of Herald."""
 
 
 class OtpAllowanceResponse(TypedDict):
@@ -301,6 +416,15 @@ class PaginationResponse(TypedDict):
     """Pass it as `before_id` together with `before`."""
 
 
+class QueueResponse(TypedDict):
+    queue: str
+    waiting: int
+    """Due or not."""
+    in_flight: int
+    oldest_due_ms: int
+    """How long the oldest that is due has waited."""
+
+
 class RateResponse(TypedDict):
     countries: List[str]
     """ISO 3166 alpha-2; `*`: all that no other price names."""
@@ -315,6 +439,13 @@ class RateResponse(TypedDict):
 
 class RatesResponse(TypedDict):
     data: List[RateResponse]
+
+
+class ReadinessPartResponse(TypedDict):
+    name: str
+    ok: bool
+    detail: str | None
+    """One sentence or figure."""
 
 
 class ReplaceRatesRequest(TypedDict):
@@ -333,9 +464,22 @@ class ReplacedRatesResponse(TypedDict):
     data: ReplacedRatesData
 
 
+class RequestedHistoryResponse(TypedDict):
+    requested: Literal[True]
+    """It comes in notifications of the platform, within minutes."""
+
+
 class RotateKeyRequest(TypedDict, total=False):
     overlap_seconds: int
     """Seconds for which both keys work; 0 ends the old one at once. Default: 86400."""
+
+
+_SetKeywordsRequestKeywords = TypedDict("_SetKeywordsRequestKeywords", {"in": "Sequence[str]"})
+
+
+class SetKeywordsRequest(_SetKeywordsRequestKeywords):
+    out: Sequence[str]
+    """A customer who writes only one of these wants no messages."""
 
 
 class SetOtpPackageRequest(TypedDict):
@@ -363,6 +507,14 @@ class SingleApiKeyResponse(TypedDict):
     data: ApiKeyResponse
 
 
+class SingleImportedHistoryResponse(TypedDict):
+    data: ImportedHistoryResponse
+
+
+class SingleInstallationResponse(TypedDict):
+    data: InstallationResponse
+
+
 class SingleIssuedKeyResponse(TypedDict):
     data: IssuedKeyResponse
 
@@ -371,8 +523,16 @@ class SingleOperatedConnectionResponse(TypedDict):
     data: OperatedConnectionResponse
 
 
+class SingleOperatorKeyResponse(TypedDict):
+    data: OperatorKeyResponse
+
+
 class SingleOtpProjectResponse(TypedDict):
     data: OtpProjectResponse
+
+
+class SingleRequestedHistoryResponse(TypedDict):
+    data: RequestedHistoryResponse
 
 
 class SingleWorkspaceResponse(TypedDict):
@@ -464,7 +624,7 @@ class AuditAdminListQuery(TypedDict, total=False):
     """Only of this workspace, a deleted one too."""
     actor: str
     """Only what this key, operator key or account did: its id, or the account's name."""
-    action: Literal["workspace.created", "workspace.limits_changed", "workspace.subscription_changed", "workspace.opt_out_keywords_changed", "workspace.deletion_started", "workspace.deleted", "workspace.changed", "key.created", "key.changed", "key.revoked", "key.rotated", "connection.added", "connection.changed", "connection.disconnected", "operator_key.created", "operator_key.revoked", "operator_key.rotated", "webhook.created", "webhook.changed", "webhook.removed", "webhook.secret_rotated", "otp_project.created", "otp_sender.set", "otp_package.set", "usage_rates.set", "contact.erasure_started", "contact.erased", "secrets.rotation_started", "database.restored", "database.confirmed"]
+    action: Literal["workspace.created", "workspace.limits_changed", "workspace.subscription_changed", "workspace.opt_out_keywords_changed", "workspace.deletion_started", "workspace.deleted", "workspace.changed", "key.created", "key.changed", "key.revoked", "key.rotated", "key.ending", "connection.added", "connection.changed", "connection.disconnected", "setup.completed", "operator_key.created", "operator_key.revoked", "operator_key.rotated", "webhook.created", "webhook.changed", "webhook.removed", "webhook.secret_rotated", "otp_project.created", "otp_sender.set", "otp_package.set", "usage_rates.set", "contact.erasure_started", "contact.erased", "secrets.rotation_started", "database.restored", "database.confirmed"]
     """Only this kind of change."""
     since: str
     """From this time on."""
@@ -474,6 +634,30 @@ class AuditAdminListQuery(TypedDict, total=False):
     """How many at the most: up to 100, with `format=ndjson` up to 10,000."""
     before: str
     """Together with `before_id`: the `occurred_at` of the last event of the previous page."""
+
+
+class AllConnectionsAdminListQuery(TypedDict, total=False):
+    limit: int
+    """How many at the most."""
+    before: str
+    """Only what is older than this time, such as `2026-11-21T08:00:00.000Z`."""
+    workspace_id: str
+    """Only of this workspace."""
+    status: Literal["connected", "pending", "disconnected", "restricted"]
+    """Only those in this state."""
+    phone_number_id: str
+    """Only the one with this id of the platform."""
+
+
+class EventsAdminListQuery(TypedDict, total=False):
+    after: str
+    """`next` of the answer before, or the `cursor` of an event. `now`: only what comes from now on. Left out: from the oldest event that is kept."""
+    types: str
+    """Only events of these types, separated by commas, such as `connection.added,setup.completed`; others are passed over."""
+    limit: int
+    """How many at the most."""
+    wait: int
+    """Seconds to wait for an event where none is there; 0: answer at once."""
 
 
 class UsageAdminGetQuery(TypedDict, total=False):
@@ -512,6 +696,8 @@ ErrorCode = Literal[
     "API_KEY_REVOKED",
     "CONNECTION_NOT_FOUND",
     "CONNECTION_NOT_READY",
+    "EVENT_CURSOR_EXPIRED",
+    "HISTORY_REFUSED",
     "IDEMPOTENCY_KEY_INVALID",
     "IDEMPOTENCY_KEY_REUSED",
     "INTERNAL_ERROR",
@@ -524,6 +710,7 @@ ErrorCode = Literal[
     "NUMBER_TAKEN",
     "OPERATOR_KEY_LIMITED",
     "OPERATOR_KEY_REQUIRED",
+    "OPT_OUT_KEYWORDS_INVALID",
     "OTP_PACKAGE_NOT_POSSIBLE",
     "OTP_PROJECT_NOT_FOUND",
     "OTP_SENDER_NOT_SET",
