@@ -6,7 +6,7 @@ import { More, useFresh } from './operator-parts.tsx';
 import { State } from './parts.tsx';
 import { type Cursor, nextCursor } from './search.ts';
 import { useCan } from './session.ts';
-import { ago, CopyButton, Problem, Skeleton, useNow } from './ui.tsx';
+import { ago, CopyButton, fullTime, Problem, Skeleton, useNow } from './ui.tsx';
 
 type Key = AdminSchemas['ApiKeyResponse'];
 type Scope = Key['scopes'][number];
@@ -81,7 +81,7 @@ function stateOf({ revoked_at: revoked, expires_at: expires }: Key, now: number)
   if (revoked !== null) return <State tone="none">revoked</State>;
   if (expires === null) return <State tone="good">works</State>;
   const isOver = Date.parse(expires) <= now;
-  return isOver ? <State tone="none">expired</State> : <State tone="warn">ends {ago(expires, now)}</State>;
+  return isOver ? <State tone="none">expired</State> : <State tone="warn">until {fullTime(expires)}</State>;
 }
 
 function KeyRow({ row, now, mayChange }: { row: Key; now: number; mayChange: boolean }) {

@@ -8,7 +8,7 @@ import { CopyButton, Empty, Problem, Skeleton } from './ui.tsx';
 type Replaced = AdminSchemas['ReplacedRatesData'];
 
 const PATH = '/api/admin/v1/rates';
-const FORM = 'country,category,price,currency,valid_from';
+const FORM = 'countries,category,tier_from,price,currency,valid_from';
 
 /** The prices with which costs are estimated. */
 export function PricesPage() {
