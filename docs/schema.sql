@@ -36,7 +36,7 @@ create table audit_event (
   transaction_id xid8 not null default pg_current_xact_id(),
   constraint audit_event_pkey PRIMARY KEY (id),
   constraint audit_event_action_check CHECK ((action ~ '^[a-z_]+[.][a-z_]+$')),
-  constraint audit_event_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key', 'operator', 'operator_key', 'service']))),
+  constraint audit_event_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key', 'operator', 'operator_key', 'person', 'service']))),
   constraint audit_event_details_check CHECK ((pg_column_size(details) <= 8192))
 );
 CREATE INDEX audit_event_action ON audit_event (action, occurred_at, id);
@@ -209,6 +209,7 @@ create table lane (
   low_at timestamptz not null default '-infinity'::timestamp with time zone,
   constraint lane_pkey PRIMARY KEY (key)
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.01);
+CREATE INDEX lane_in_use ON lane (key) WHERE ((owner IS NOT NULL) OR (low_at < next_slot_at));
 
 create table limit_correction (
   organization_id uuid not null,
@@ -314,6 +315,20 @@ create table media_usage (
   constraint media_usage_used_bytes_check CHECK ((used_bytes >= 0)),
   constraint media_usage_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 ) with (fillfactor=50);
+
+create table membership (
+  organization_id uuid not null,
+  person_id uuid not null,
+  source text not null,
+  role text not null,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint membership_pkey PRIMARY KEY (organization_id, person_id, source),
+  constraint membership_role_check CHECK ((role = ANY (ARRAY['viewer', 'agent', 'developer', 'admin']))),
+  constraint membership_source_check CHECK ((source = ANY (ARRAY['group', 'invitation']))),
+  constraint membership_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
+  constraint membership_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+CREATE INDEX membership_person ON membership (person_id);
 
 create table message (
   id uuid not null,
@@ -801,6 +816,41 @@ create table otp_sender (
   constraint otp_sender_status_check CHECK ((status = ANY (ARRAY['connected', 'disconnected']))),
   constraint otp_sender_throughput_per_second_check CHECK (((throughput_per_second >= 1) AND (throughput_per_second <= 10000)))
 );
+
+create table person (
+  id uuid not null,
+  issuer text not null,
+  subject text not null,
+  email text not null,
+  name text not null,
+  is_operator boolean not null,
+  last_signed_in_at timestamptz(3) not null,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint person_pkey PRIMARY KEY (id),
+  constraint person_email_check CHECK (((char_length(email) >= 3) AND (char_length(email) <= 320))),
+  constraint person_issuer_check CHECK ((char_length(issuer) <= 500)),
+  constraint person_name_check CHECK ((char_length(name) <= 200)),
+  constraint person_subject_check CHECK (((char_length(subject) >= 1) AND (char_length(subject) <= 255))),
+  constraint person_issuer_subject_key UNIQUE (issuer, subject)
+);
+
+create table person_session (
+  id uuid not null,
+  hash bytea not null,
+  person_id uuid not null,
+  issuer_session text,
+  expires_at timestamptz not null,
+  last_seen_at timestamptz not null default clock_timestamp(),
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint person_session_pkey PRIMARY KEY (id),
+  constraint person_session_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint person_session_issuer_session_check CHECK ((char_length(issuer_session) <= 255)),
+  constraint person_session_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint person_session_hash_key UNIQUE (hash)
+);
+CREATE INDEX person_session_end ON person_session (expires_at);
+CREATE INDEX person_session_person ON person_session (person_id);
+CREATE INDEX person_session_seen ON person_session (last_seen_at);
 
 create table platform_message (
   connection_id uuid not null,

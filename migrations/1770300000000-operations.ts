@@ -25,6 +25,8 @@ create table lane (
   next_slot_at timestamptz not null default '-infinity',
   low_at timestamptz not null default '-infinity'
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
+-- Those in use, or whose mark is to move once more: few, however many numbers there are.
+create index lane_in_use on lane (key) where owner is not null or low_at < next_slot_at;
 
 -- Last success of what runs again and again, and the seconds between two rounds. The age is part of readiness. Rows
 -- clock:<host>:<process>: the clock of that host is so far ahead of this one's.

@@ -14,6 +14,7 @@ import { OptOuts1771200000000 } from './1771200000000-opt-outs.js';
 import { Usage1771300000000 } from './1771300000000-usage.js';
 import { Limits1771500000000 } from './1771500000000-limits.js';
 import { Tags1771600000000 } from './1771600000000-tags.js';
+import { People1771700000000 } from './1771700000000-people.js';
 
 /** Oldest first: one migration a module, then what changed later. A test compares this list with the folder. */
 export const migrations = [
@@ -33,4 +34,5 @@ export const migrations = [
   Usage1771300000000,
   Limits1771500000000,
   Tags1771600000000,
+  People1771700000000,
 ];

@@ -17,6 +17,8 @@ const TABLES_OF_ALL = {
   message_content: 'goes with its message',
   platform_message: 'goes with its message',
   operator_key: 'of operators: for all workspaces, or for some',
+  person: 'who signs in: memberships belong to workspaces',
+  person_session: 'of a person, for all workspaces of theirs',
   otp_sender: "the service's own number",
   usage_due: 'of the sweep, which counts all workspaces',
   usage_rate: "the operator's prices, for all",
@@ -122,10 +124,10 @@ function checkRoutes() {
 
 function checkRoute({ place, method, path, decorators, isPublic }, scopes, tests) {
   const scope = /@Require(?:Operator)?Scope\('([^']+)'/.exec(decorators)?.[1];
-  if (scope === undefined && !isPublic && !/@(Public|RequireKey)\(/.test(decorators)) {
+  if (scope === undefined && !isPublic && !/@(Public|RequireKey|RequireSession)\(/.test(decorators)) {
     report(
       place,
-      `${method} ${path} has neither @RequireScope('...'), @RequireOperatorScope('...'), @RequireKey() nor @Public(): say who may call it`,
+      `${method} ${path} has neither @RequireScope('...'), @RequireOperatorScope('...'), @RequireKey(), @RequireSession() nor @Public(): say who may call it`,
     );
   }
   if (scope !== undefined && !scopes.has(scope)) {

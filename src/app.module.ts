@@ -12,6 +12,7 @@ import { MessagesModule } from './modules/messages/messages.module.js';
 import { ConversationsModule } from './modules/conversations/conversations.module.js';
 import { SendingModule } from './modules/sending/sending.module.js';
 import { InboundModule } from './modules/inbound/inbound.module.js';
+import { PeopleModule } from './modules/people/people.module.js';
 import { OptOutsModule } from './modules/opt-outs/opt-outs.module.js';
 import { OtpModule } from './modules/otp/otp.module.js';
 import { ProfileModule } from './modules/profile/profile.module.js';
@@ -25,6 +26,7 @@ import type { Config } from './infrastructure/config/config.js';
 import { ConfigModule } from './infrastructure/config/config.module.js';
 import { DatabaseModule } from './infrastructure/database/database.module.js';
 import { HttpModule } from './infrastructure/http/http.module.js';
+import { LateReads } from './infrastructure/http/late-reads.interceptor.js';
 import { QueueModule } from './infrastructure/queue/queue.module.js';
 import { OperationsModule } from './infrastructure/operations/operations.module.js';
 import { RatesModule } from './infrastructure/rates/rates.module.js';
@@ -46,7 +48,8 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     RatesModule,
     WorkspacesModule,
     KeysModule,
-    HttpModule.with(AccessGuard, WorkspaceReads, OperatorRepeats),
+    PeopleModule,
+    HttpModule.with(AccessGuard, LateReads, WorkspaceReads, OperatorRepeats),
     BillingModule,
     ConnectionsModule,
     WebhookModule,

@@ -1,5 +1,6 @@
 import createClient from 'openapi-fetch';
 import type { components as AdminComponents, paths as AdminPaths } from '../../clients/typescript/src/admin-schema.ts';
+import { OwnWrites } from '../../clients/typescript/src/own-writes.ts';
 import type { components, paths } from '../../clients/typescript/src/schema.ts';
 import { isOperator, session, type KeyFacts } from './session.ts';
 
@@ -66,10 +67,16 @@ export function sendFailure(error: unknown): unknown {
   return notReached(', so it is not known whether it took the message. Send it again: it is not sent twice.');
 }
 
+/** Of all keys: they are of one database. */
+const ownWrites = new OwnWrites();
+
 /** Every call of the console, with `key`. */
-function fetchWith(key: string, request: Request): Promise<Response> {
+async function fetchWith(key: string, request: Request): Promise<Response> {
   request.headers.set('Authorization', `Bearer ${key}`);
-  return answered(key, fetch(request), request);
+  ownWrites.sending(request);
+  const response = await answered(key, fetch(request), request);
+  ownWrites.answered(response);
+  return response;
 }
 
 export const api = createClient<paths>({

@@ -1,6 +1,7 @@
 import { useCallback } from 'react';
+import type { AdminSchemas } from './api.ts';
 import { useEvents } from './live.ts';
-import { type Tone } from './parts.tsx';
+import { State, type Tone } from './parts.tsx';
 import { Icon } from './ui.tsx';
 
 export const PAGE = 50;
@@ -44,4 +45,13 @@ export function More({ list }: MoreProps) {
       Show earlier ones
     </button>
   );
+}
+
+/** Whether it may send. */
+export function Payment({ workspace, now }: { workspace: AdminSchemas['WorkspaceResponse']; now: number }) {
+  const { state, api_paid_until: until, effective } = workspace;
+  if (state === 'deleting') return <State tone="bad">being deleted</State>;
+  if (!effective.needs_subscription) return <State tone="good">may send</State>;
+  if (until === null) return <State tone="warn">not paid</State>;
+  return Date.parse(until) > now ? <State tone="good">paid</State> : <State tone="bad">paid no longer</State>;
 }

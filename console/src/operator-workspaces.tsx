@@ -1,11 +1,11 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
+import { admin, curlOf, dataOf } from './api.ts';
 import { Dialog, useRun } from './dialog.tsx';
-import { More, PAGE, queryText, useFresh } from './operator-parts.tsx';
+import { More, PAGE, Payment, queryText, useFresh } from './operator-parts.tsx';
 import { WorkspaceDetail } from './operator-workspace.tsx';
-import { State, withParameter } from './parts.tsx';
+import { withParameter } from './parts.tsx';
 import { type Cursor, nextCursor } from './search.ts';
 import { useCan } from './session.ts';
 import { ago, CopyButton, Empty, ListSearch, Problem, Skeleton, useNow } from './ui.tsx';
@@ -113,15 +113,6 @@ function WorkspaceList({ filters: { name, external_id }, selected, suffix }: Lis
       <More list={list} />
     </div>
   );
-}
-
-/** Whether it may send. */
-export function Payment({ workspace, now }: { workspace: AdminSchemas['WorkspaceResponse']; now: number }) {
-  const { state, api_paid_until: until, effective } = workspace;
-  if (state === 'deleting') return <State tone="bad">being deleted</State>;
-  if (!effective.needs_subscription) return <State tone="good">may send</State>;
-  if (until === null) return <State tone="warn">not paid</State>;
-  return Date.parse(until) > now ? <State tone="good">paid</State> : <State tone="bad">paid no longer</State>;
 }
 
 function NewWorkspace({ onClose }: { onClose: (id: string | null) => void }) {

@@ -10,6 +10,7 @@ import { HasSimulator } from './simulated.ts';
 import { State } from './parts.tsx';
 import { ago, Choice, CopyButton, duration, Empty, fullTime, Icon, Problem, Skeleton, useNow } from './ui.tsx';
 import { ChangeDialog, EVENT_KINDS, ReplayDialog, SecretDialog, TestDialog } from './webhook-dialogs.tsx';
+import { VerifyDialog } from './webhook-verify.tsx';
 import { SettingsDialog } from './webhook-settings.tsx';
 
 type Webhook = Schemas['WebhookSettings'];
@@ -33,7 +34,7 @@ export function WebhookPage({ selected }: { selected: string | null }) {
   );
 }
 
-type Dialog = 'settings' | 'test' | 'replay' | 'rotate' | 'pause' | 'resume' | 'remove';
+type Dialog = 'settings' | 'test' | 'verify' | 'replay' | 'rotate' | 'pause' | 'resume' | 'remove';
 
 function NoWebhook() {
   const can = useCan();
@@ -165,6 +166,7 @@ function Head({ webhook, onReplay, onTested }: HeadProps) {
           {!active && button('resume', 'Deliver again', true)}
           {button('settings', 'Settings')}
           {button('test', 'Test')}
+          {button('verify', 'Check')}
           {button('replay', 'Replay')}
           {button('rotate', 'Replace the secret')}
           {active && button('pause', 'Pause')}
@@ -181,6 +183,7 @@ function Head({ webhook, onReplay, onTested }: HeadProps) {
           }}
         />
       )}
+      {dialog === 'verify' && <VerifyDialog onClose={() => setDialog(null)} />}
       {dialog === 'replay' && (
         <ReplayDialog
           onClose={(id) => {

@@ -299,6 +299,22 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     ].join('\n'),
     failure: 'the key is refused, or with --secret the port is taken; Ctrl-C ends it with 0',
   },
+  'webhook verify': {
+    examples: [
+      ['herald webhook verify', 'the receiver of the workspace'],
+      [
+        'herald webhook verify --receiver http://localhost:8080/webhook --secret - < secret.txt',
+        'a program on this machine, without Herald',
+      ],
+      ['herald webhook verify --json | jq .results', 'for another program'],
+    ],
+    notes: [
+      'Makes some forty deliveries within 25 seconds: each kind of event, repeats, disorder, two signatures as after a',
+      'rotation, a large body, kinds and fields that do not exist yet, and forgeries, which the receiver must refuse. Every event has',
+      '"test": true in its data. Needs a key with webhooks:write; a workspace has three runs at once and one more each minute.',
+    ].join('\n'),
+    failure: 'the receiver does something wrong, or does not answer',
+  },
   'events list': {
     examples: [
       'herald events list',

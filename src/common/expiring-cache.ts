@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { systemClock, type Clock } from './clock.js';
+import { onPrimary } from './late-read.js';
 
 export interface ExpiringCacheOptions<V> {
   /** How long a value may be used, counted from the start of its read, so that a slow read is not a stale one. */
@@ -42,7 +43,8 @@ export class ExpiringCache<K extends {}, V> {
     const underWay = this.loading.get(key);
     if (underWay !== undefined) return underWay;
     const startedAt = this.clock.monotonic();
-    const promise = load()
+    // What is kept serves requests that must not be late, too.
+    const promise = onPrimary(load)
       .then((value) => {
         // What was read before an invalidation may be what the invalidation was about.
         if (this.loading.get(key) === promise && this.keep(value)) this.set(key, value, startedAt);

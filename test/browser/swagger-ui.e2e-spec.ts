@@ -66,6 +66,7 @@ const OPERATIONS = [
   'webhook_put',
   'webhook_get',
   'webhook_test',
+  'webhook_verify',
   'webhook_deliveries',
   'webhook_delivery',
   'webhook_replay',

@@ -8,6 +8,7 @@ import { AuditEventEntity } from '../../src/modules/audit/entities/audit-event.e
 import { AccessGuard } from '../../src/modules/keys/access.guard.js';
 import { OperatorRepeats } from '../../src/modules/keys/operator/operator-repeats.interceptor.js';
 import { KeysModule } from '../../src/modules/keys/keys.module.js';
+import { PeopleModule } from '../../src/modules/people/people.module.js';
 import { WorkspaceReads } from '../../src/modules/workspaces/workspace-reads.interceptor.js';
 import { WorkspacesModule } from '../../src/modules/workspaces/workspaces.module.js';
 import type { Config } from '../../src/infrastructure/config/config.js';
@@ -83,6 +84,7 @@ export async function startSmallApp({ controllers, env = {}, beside }: SmallAppO
       RatesModule,
       WorkspacesModule,
       KeysModule,
+      PeopleModule,
       HttpModule.with(AccessGuard, WorkspaceReads, OperatorRepeats),
     ],
     controllers,

@@ -18,6 +18,8 @@ const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   heartbeat: 'when the sweeps ran',
   database_identity: 'one row: the server that was confirmed last',
   operator_key: 'of operators: for all workspaces, or for some',
+  person: 'one that signs in: their memberships belong to workspaces',
+  person_session: 'of a person, in all workspaces of theirs',
   rate_bucket: 'token buckets by key, project or address',
   message_content: 'parts of messages, by their ids; they go with the message',
   platform_message: "WhatsApp's ids of messages, by connection; they go with the message",

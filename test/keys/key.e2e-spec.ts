@@ -24,6 +24,7 @@ describe('GET /key', () => {
         mode: 'live',
         otp_project: null,
         expires_at: expiresAt.toISOString(),
+        person: null,
         rate_limit: { per_second: 7, burst: 21 },
         version: heraldVersion(),
       },

@@ -59,6 +59,7 @@ const HEALTHY: Readonly<Record<string, number | { rise: number }>> = {
       [`herald_usage_age_seconds{${labels}}`, 30],
       [`herald_clock_offset_seconds{${labels}}`, -0.01],
       [`herald_database_oldest_xmin_seconds{${labels}, holder="session"}`, 0],
+      [`herald_standby_read{${labels}, standby="1"}`, 1],
       [`herald_database_connections{${labels}, state="waiting"}`, 0],
       [`nodejs_eventloop_lag_p99_seconds{${labels}}`, 0.02],
       [`herald_overloads_total{${labels}}`, 0],
@@ -275,6 +276,7 @@ const CASES: Case[] = [
     fires: ['HeraldOldTransaction'],
     minutes: 6,
   },
+  { fault: 'a standby is away', changed: all(0, 'standby_read'), fires: ['HeraldStandbyNotRead'], minutes: 7 },
   { fault: 'the pool is exhausted', changed: all(20, 'state="waiting"'), fires: ['HeraldPoolExhausted'], minutes: 3 },
   {
     fault: 'a process is overloaded',

@@ -73,9 +73,8 @@ export class ApiClient {
   }
 
   private urlOf(path: string): string {
-    const isOfApi = !/^\/(api|health|metrics|docs|openapi|postman|platform|mcp|media\/[^/]+\/content)(\/|\.|$|\?)/.test(
-      path,
-    );
+    const isOfApi =
+      !/^\/(api|auth|health|metrics|docs|openapi|postman|platform|mcp|media\/[^/]+\/content)(\/|\.|$|\?)/.test(path);
     return `${this.baseUrl}${isOfApi ? '/api/v1' : ''}${path}`;
   }
 }

@@ -45,9 +45,9 @@ export class Factories {
 
   /** @param values `paidUntil` defaults to a day from now; null has not paid. */
   async workspace(
-    values: { name?: string; paidUntil?: Date | null; ratePerSecond?: number; rateBurst?: number } = {},
+    values: { id?: string; name?: string; paidUntil?: Date | null; ratePerSecond?: number; rateBurst?: number } = {},
   ): Promise<WorkspaceRow> {
-    const id = newId();
+    const id = values.id ?? newId();
     const name = values.name ?? `Workspace ${id.slice(-6)}`;
     const paidUntil = values.paidUntil === undefined ? new Date(Date.now() + 86_400_000) : values.paidUntil;
     await this.rows.execute(

@@ -237,6 +237,7 @@ describe('without a webhook', () => {
     ['DELETE', '/webhook'],
     ['POST', '/webhook/test'],
     ['POST', '/webhook/rotate-secret'],
+    ['POST', '/webhook/verify'],
     ['GET', '/webhook/deliveries'],
   ])('%s %s answers 404', async (method, path) => {
     const { api } = await subscriber(test);
@@ -253,6 +254,7 @@ describe('scopes', () => {
     ['DELETE', '/webhook', 'webhooks:write'],
     ['POST', '/webhook/test', 'webhooks:write'],
     ['POST', '/webhook/rotate-secret', 'webhooks:write'],
+    ['POST', '/webhook/verify', 'webhooks:write'],
     ['POST', '/webhook/deliveries/01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b/replay', 'webhooks:write'],
   ])('%s %s needs %s', async (method, path, scope) => {
     const { id: organizationId } = await test.factories.workspace();
@@ -265,7 +267,7 @@ describe('scopes', () => {
 });
 
 describe('a call that takes no body', () => {
-  it.each(['/webhook/test', '/webhook/rotate-secret', '/webhook/deliveries/{id}/replay'])(
+  it.each(['/webhook/test', '/webhook/rotate-secret', '/webhook/verify', '/webhook/deliveries/{id}/replay'])(
     'POST %s refuses what it can not read, and does nothing then',
     async (path) => {
       const { api, configure, emit } = await subscriber(test);

@@ -1,4 +1,5 @@
 import { errorOf } from './errors.js';
+import { OwnWrites } from './own-writes.js';
 import { retryingFetch, type RetryOptions } from './retrying-fetch.js';
 
 /** What the clients of both APIs have in common. */
@@ -16,12 +17,19 @@ interface Result<Data> {
   response: Response;
 }
 
-/** Repeats what may be repeated. */
+/** Repeats what may be repeated, and reads what this client has written. */
 export function fetcherOf(
   fetcher: typeof fetch,
   { maxAttempts = 4, maxPauseMs = 10_000, timeoutMs = 15_000 }: Partial<RetryOptions>,
 ): (request: Request) => Promise<Response> {
-  return retryingFetch(fetcher, { maxAttempts, maxPauseMs, timeoutMs });
+  const call = retryingFetch(fetcher, { maxAttempts, maxPauseMs, timeoutMs });
+  const ownWrites = new OwnWrites();
+  return async (request) => {
+    ownWrites.sending(request);
+    const response = await call(request);
+    ownWrites.answered(response);
+    return response;
+  };
 }
 
 /** That GET /events is asked to wait for one event, below what one try may take. */

@@ -25,6 +25,8 @@ export type UploadOptions = {
 
 export type HeraldClient = ReturnType<typeof createHeraldClient>;
 
+const LONG_CALL_MS = 40_000;
+
 /**
  * Calls the API. Every method resolves with the `data` of the answer, and rejects with a `HeraldError` by its code, or
  * with a `HeraldConnectionError` where no answer came.
@@ -34,11 +36,17 @@ export type HeraldClient = ReturnType<typeof createHeraldClient>;
 export function createHeraldClient(options: HeraldClientOptions) {
   const { baseUrl, apiKey, fetch: fetcher = fetch } = options;
   requireOptions(baseUrl, { apiKey });
-  const api: Client<paths> = createClient<paths>({
-    baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, ''),
-    headers: { authorization: `Bearer ${apiKey}` },
-    fetch: fetcherOf(fetcher, options),
-  });
+  const { timeoutMs = 15_000 } = options;
+  const clientWith = (retry: Partial<RetryOptions>): Client<paths> =>
+    createClient<paths>({
+      baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, ''),
+      headers: { authorization: `Bearer ${apiKey}` },
+      fetch: fetcherOf(fetcher, retry),
+    });
+  const api = clientWith(options);
+
+  // For the one call that may take longer than others.
+  const patient = clientWith({ ...options, timeoutMs: Math.max(timeoutMs, LONG_CALL_MS) });
 
   const eventsFrom = eventReader(
     async (query, signal) => answerOf(await api.GET('/api/v1/events', { params: { query }, ...signal })),
@@ -208,6 +216,8 @@ export function createHeraldClient(options: HeraldClientOptions) {
       set: async (body: R.ConfigureWebhook) => dataOf(await api.PUT('/api/v1/webhook', { body })),
       remove: async () => check(await api.DELETE('/api/v1/webhook')),
       test: async (body: R.TestWebhook = {}) => dataOf(await api.POST('/api/v1/webhook/test', { body })),
+      /** Sends your receiver everything that may come, and says what it does wrong. Takes up to 25 seconds. */
+      verify: async () => dataOf(await patient.POST('/api/v1/webhook/verify')),
       rotateSecret: async () => dataOf(await api.POST('/api/v1/webhook/rotate-secret')),
       deliveries: (filter: R.DeliveryFilter = {}) =>
         everyItem(async (place) =>

@@ -300,7 +300,7 @@ export interface paths {
         /**
          * Read your key
          * @description The workspace, the scopes and the rate of the key that makes this call: what a program may do with it,
-         *     without trying. Every valid key may ask, one of an OTP project too. The key itself is not shown.
+         *     without trying. Every valid key may ask, one of an OTP project too, and the session of a person. The key itself is not shown.
          */
         get: operations["keys_get"];
         put?: never;
@@ -1220,6 +1220,36 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhook/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check the receiver
+         * @description Posts everything that may ever come to the address of the webhook, and says what the receiver did wrong and how to mend
+         *     it: an event of each kind, repeats, events out of order, two signatures as after a rotation, a large body, kinds and fields that do
+         *     not exist yet, and forgeries, which it must refuse: another secret, a changed body, no signature, a time that is too
+         *     old or ahead. Every event has `test: true` in its data.
+         *
+         *     The deliveries are made at once, each with the limits and the checks of the address that all deliveries have, also while the
+         *     webhook is paused; they are not in GET /webhook/deliveries, and change nothing about the webhook. The answer comes within 25
+         *     seconds; what was not tried by then is `not_run`. A workspace has three runs at once and one more each minute; beyond that the
+         *     answer is 429 with `scope: "webhook_verify"`.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        post: operations["webhook_verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "call.ended": {
@@ -1700,7 +1730,7 @@ export interface components {
                 /** Format: date-time */
                 occurred_at: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -1746,7 +1776,7 @@ export interface components {
                 /** Format: date-time */
                 occurred_at: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -1948,6 +1978,80 @@ export interface components {
              */
             url: string;
         };
+        ConformanceData: {
+            /**
+             * @description False: the run ended before all was tried.
+             * @example true
+             */
+            complete: boolean;
+            /**
+             * @description Of the whole run.
+             * @example 840
+             */
+            duration_ms: number;
+            /**
+             * @description Whether each result is `passed`.
+             * @example false
+             */
+            passed: boolean;
+            /** @description One for each delivery, in the order in which they were made; always the same ones. */
+            results: components["schemas"]["ConformanceResultResponse"][];
+        };
+        ConformanceResponse: {
+            data: components["schemas"]["ConformanceData"];
+        };
+        ConformanceResultResponse: {
+            /**
+             * @description What was tried.
+             * @example wrong_secret
+             * @enum {string}
+             */
+            check: "kind" | "repeat" | "disorder" | "rotated_secret" | "later_version" | "any_text" | "large" | "unknown_kind" | "unknown_field" | "unknown_content" | "wrong_secret" | "changed_body" | "no_signature" | "old_timestamp" | "future_timestamp";
+            /** @example 12 */
+            duration_ms: number | null;
+            /**
+             * @description Why no answer came, in a short word, as in GET /webhook/deliveries.
+             * @example null
+             */
+            error: string | null;
+            /**
+             * @description Kind of the event that was sent; one that does not exist is among them.
+             * @example webhook.test
+             */
+            event_type: string;
+            /**
+             * @description `success`: the receiver has to answer 2xx. `refusal`: anything else, for it is a forgery.
+             * @example refusal
+             * @enum {string}
+             */
+            expected: "success" | "refusal";
+            /**
+             * @description What has to change in the receiver.
+             * @example Verify the signature of each delivery with the secret of the webhook, and answer 401 where it is not right.
+             */
+            fix: string | null;
+            /**
+             * @description Null where no answer came.
+             * @example 200
+             */
+            http_status: number | null;
+            /**
+             * @description `not_run`: the run ended before it, as its time was over or the receiver did not answer.
+             * @example failed
+             * @enum {string}
+             */
+            outcome: "passed" | "failed" | "not_run";
+            /**
+             * @description What the receiver did wrong; null where it did not.
+             * @example It was answered 200, as if Herald had sent it.
+             */
+            problem: string | null;
+            /**
+             * @description The same in words.
+             * @example Signed with another secret
+             */
+            title: string;
+        };
         ConnectionListResponse: {
             data: components["schemas"]["ConnectionResponse"][];
         };
@@ -2074,7 +2178,7 @@ export interface components {
                     verified_name?: string | null;
                 };
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2132,7 +2236,7 @@ export interface components {
                  */
                 source: "own" | "platform";
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2251,7 +2355,7 @@ export interface components {
                 previous_owner: "you" | "other" | "unknown";
                 previous_owner_role: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2371,7 +2475,7 @@ export interface components {
                 previous_assignee: string | null;
                 previous_closed: boolean;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2920,7 +3024,7 @@ export interface components {
              */
             mode: "live" | "test";
             /**
-             * @description As it was given when the key was made.
+             * @description As it was given when the key was made; of a session the name of the person.
              * @example orders-service
              */
             name: string;
@@ -2929,6 +3033,11 @@ export interface components {
              * @example null
              */
             otp_project: components["schemas"]["ProjectOfKey"] | null;
+            /**
+             * @description Of a session in the console; null: a key.
+             * @example null
+             */
+            person: components["schemas"]["PersonOfKey"] | null;
             rate_limit: components["schemas"]["RateOfKey"];
             /**
              * @example [
@@ -3024,7 +3133,7 @@ export interface components {
                 /** @description Why it will not come, in words. */
                 reason: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3116,7 +3225,7 @@ export interface components {
                  */
                 message_id: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3542,7 +3651,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3889,7 +3998,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4023,7 +4132,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4096,7 +4205,7 @@ export interface components {
                 status: "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
                 tag: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4281,7 +4390,7 @@ export interface components {
                 /** @description `new`, `pending`, `captured`, `canceled`, `failed`, or a later word. */
                 status: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4295,6 +4404,23 @@ export interface components {
             organization_id: string;
             /** @constant */
             type: "payment.updated";
+        };
+        PersonOfKey: {
+            /** @example robin@example.com */
+            email: string;
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8ea1
+             */
+            id: string;
+            /** @example Robin Wells */
+            name: string;
+            /**
+             * @description In this workspace.
+             * @example agent
+             * @enum {string}
+             */
+            role: "viewer" | "agent" | "developer" | "admin" | "operator";
         };
         /** PlatformErrorEvent */
         PlatformErrorEvent: {
@@ -4314,7 +4440,7 @@ export interface components {
                 /** @description In our words. */
                 summary: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -6074,7 +6200,7 @@ export interface components {
                 /** Format: uuid */
                 template_id: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -6244,7 +6370,7 @@ export interface components {
                 /** Format: uuid */
                 template_id: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -6933,7 +7059,7 @@ export interface components {
                  */
                 renews_at: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -7182,7 +7308,7 @@ export interface components {
         };
         /**
          * @description - [`OTP_PROJECT_REQUIRED`](/docs/errors#OTP_PROJECT_REQUIRED): The key has a scope of OTP, but belongs to no OTP project.
-         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
          */
         Refused403_OTP_PROJECT_REQUIRED_SCOPE_REQUIRED: {
             headers: {
@@ -7196,7 +7322,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does. */
         Refused403_SCOPE_REQUIRED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -7752,7 +7878,7 @@ export interface components {
         };
         /**
          * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
         Refused429_messages_send: {
@@ -7770,7 +7896,7 @@ export interface components {
         };
         /**
          * @description - [`OTP_RESEND_TOO_SOON`](/docs/errors#OTP_RESEND_TOO_SOON): The `rule` in `details` says why: `resend_interval`, less than 60 seconds since the last code to this number; `too_many_codes`, five codes and then one in two minutes; `too_many_wrong_codes`, twenty wrong ones within 24 hours.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number.
          */
         Refused429_OTP_RESEND_TOO_SOON_RATE_LIMITED: {
             headers: {
@@ -7785,7 +7911,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number. */
         Refused429_RATE_LIMITED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -7800,7 +7926,7 @@ export interface components {
             };
         };
         /**
-         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`UPLOAD_LIMIT_REACHED`](/docs/errors#UPLOAD_LIMIT_REACHED): The workspace has as many uploads under way at once as it may.
          */
         Refused429_RATE_LIMITED_UPLOAD_LIMIT_REACHED: {
@@ -7817,7 +7943,7 @@ export interface components {
             };
         };
         /**
-         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
         Refused429_RATE_LIMITED_WORKSPACE_LIMIT_REACHED: {
@@ -7936,6 +8062,16 @@ export interface components {
         "WWW-Authenticate": "Bearer";
         /** @description The version of the API. */
         "X-HERALD-API-Version": "v1";
+        /**
+         * @description Of an answer from a standby: it may be late by this many milliseconds at most. Absent: it is not late.
+         * @example 740
+         */
+        "X-Herald-Lag": number;
+        /**
+         * @description Where reads may be late: a mark of this write. A read with it as the same header finds what was written. After several at once keep the greatest. Absent elsewhere.
+         * @example abcdef1200000016b374d848
+         */
+        "X-Herald-Read-After": string;
         /**
          * @description The caller's X-Request-Id where it matches ^[A-Za-z0-9._-]{1,128}$, else a new one.
          * @example 5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10
@@ -8087,6 +8223,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8248,6 +8385,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8430,6 +8568,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8485,6 +8624,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8576,6 +8716,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8659,7 +8800,10 @@ export interface operations {
                  */
                 waiting?: "true" | "false";
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8671,6 +8815,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8787,7 +8932,10 @@ export interface operations {
     conversations_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path: {
                 /** @description Conversation ID, from GET /conversations or `conversation_id` of a message. */
                 id: string;
@@ -8802,6 +8950,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8931,6 +9080,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9062,6 +9212,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9190,7 +9341,10 @@ export interface operations {
                 /** @description Seconds to wait for an event where none is there; 0: answer at once. */
                 wait?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9202,6 +9356,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9292,6 +9447,7 @@ export interface operations {
                      *         "mode": "live",
                      *         "otp_project": null,
                      *         "expires_at": null,
+                     *         "person": null,
                      *         "version": "0.1.0",
                      *         "workspace": {
                      *           "id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
@@ -9335,7 +9491,10 @@ export interface operations {
                 /** @description Only what is of before this time. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9347,6 +9506,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9407,6 +9567,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9515,6 +9676,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9625,7 +9787,10 @@ export interface operations {
                 /** @description Messages that were made before this time. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9637,6 +9802,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9748,6 +9914,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9930,6 +10097,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10070,6 +10238,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10129,6 +10298,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10341,6 +10511,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10403,6 +10574,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10466,6 +10638,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10543,7 +10716,10 @@ export interface operations {
                 /** @description Only what is of before this time. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10555,6 +10731,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10619,6 +10796,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10671,6 +10849,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10753,6 +10932,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10766,6 +10946,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10811,6 +10992,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10839,7 +11021,10 @@ export interface operations {
                 /** @description How many at the most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10851,6 +11036,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11007,6 +11193,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11080,6 +11267,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11127,6 +11315,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11174,6 +11363,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11230,6 +11420,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11287,7 +11478,10 @@ export interface operations {
                 /** @description The moment before which the time ends, rounded up to a quarter of an hour. Default: now. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11299,6 +11493,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11408,7 +11603,10 @@ export interface operations {
                 /** @description The moment before which the time ends, rounded up to a quarter of an hour. Default: now. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11420,6 +11618,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11598,6 +11797,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11686,6 +11886,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11721,7 +11922,10 @@ export interface operations {
                 /** @description Only what is of before this time. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11733,6 +11937,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11775,7 +11980,10 @@ export interface operations {
     webhook_delivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path: {
                 /** @description Id of a delivery attempt, from GET /webhook/deliveries. */
                 id: string;
@@ -11790,6 +11998,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11875,6 +12084,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11933,6 +12143,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12028,6 +12239,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12125,6 +12337,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12140,6 +12353,63 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["QueuedEventResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_NOT_FOUND"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    webhook_verify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the receiver did. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "passed": false,
+                     *         "complete": true,
+                     *         "duration_ms": 840,
+                     *         "results": [
+                     *           {
+                     *             "check": "wrong_secret",
+                     *             "event_type": "webhook.test",
+                     *             "title": "Signed with another secret",
+                     *             "expected": "refusal",
+                     *             "outcome": "failed",
+                     *             "http_status": 200,
+                     *             "error": null,
+                     *             "duration_ms": 12,
+                     *             "problem": "It was answered 200, as if Herald had sent it.",
+                     *             "fix": "Verify the signature of each delivery with the secret of the webhook, and answer 401 where it is not right."
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConformanceResponse"];
                 };
             };
             400: components["responses"]["Refused400_INVALID_REQUEST"];

@@ -14,17 +14,19 @@ import { EVENT_TYPES, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types
 import { type ApiClient, type TargetOptions, targetOf, type Wire } from '../api/client.js';
 import { collected, pastTime, secretArgument, wholeNumber, wordsOf } from '../arguments.js';
 import { clock, facts, oneLine, padded, paint } from '../output.js';
+import { addVerify } from './webhook-verify.command.js';
 import { apiAction, type Live, liveAction, liveApiAction, UsageError, withTarget } from '../runner.js';
 
 /** Between two looks at a replay. */
 const REPLAY_LOOK_MS = 500;
 
-/** `webhook set|replay|listen`. */
+/** `webhook set|replay|listen|verify`. */
 export function addWebhookCommands(program: Command): void {
   const webhook = program.command('webhook').description("the workspace's webhook, over the API with a key");
   addSet(webhook);
   addReplay(webhook);
   addListen(webhook);
+  addVerify(webhook);
 }
 
 interface SetOptions {

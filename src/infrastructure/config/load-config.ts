@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { generatedSecrets } from './generated-secrets.js';
+import { peopleRules } from './people-settings.js';
 import { InvalidSetting, type Setting, type Surroundings } from './setting.js';
 import { CLIENT_SETTINGS, SETTINGS } from './settings.js';
 
@@ -220,6 +221,7 @@ function rulesOf(values: Values, env: Env, { production }: Surroundings): [isBro
     ],
     // An answer that comes after the lease would turn an accepted message into an unknown outcome.
     [limits.sendLeaseMs <= whatsapp.timeoutMs, 'SEND_LEASE_MS must be more than WHATSAPP_TIMEOUT_MS'],
+    ...peopleRules(values.people, process.publicUrl, production),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { encryptionKeys } from './encryption-keys.js';
 import { GRAPH_VERSION } from './graph-version.js';
+import { PEOPLE_SETTINGS } from './people-settings.js';
 import {
   decimalId,
   flag,
@@ -94,6 +95,13 @@ export const SETTINGS = {
     /** null: that of `url`. Ask `sessionLink`. */
     directUrl: connectionUrl('DATABASE_DIRECT_URL', 'postgres').means(
       'The same database past a pooler that lends connections for a transaction, such as PgBouncer with pool_mode = transaction: for LISTEN, migrations and locks. Default: DATABASE_URL, which then must be PostgreSQL itself or a pooler in session mode.',
+    ),
+    /** Standbys; empty: none. */
+    readUrls: setting('DATABASE_READ_URL', postgresUrls, { default: (): string[] => [], secret: true }).means(
+      'Streaming standbys of DATABASE_URL, past any pooler; several separated by commas. Reads that may be late go there: lists, conversations, usage, past events, deliveries. Default: none.',
+    ),
+    readLagMs: integer('READ_LAG_MS', [2_000, 3_600_000], { default: 5_000 }).means(
+      'Milliseconds that a standby of DATABASE_READ_URL may be behind; what is further behind is not read.',
     ),
     poolSize: integer('DATABASE_POOL_SIZE', [2, 200], {
       default: 10,
@@ -247,6 +255,8 @@ export const SETTINGS = {
       'Bearer token with which Prometheus may read /metrics, in production at least 16 characters. Without it only this machine may, and in production none.',
     ),
   },
+  /** People who sign in to the console. */
+  people: PEOPLE_SETTINGS,
   limits: {
     /** Ask `BillingService`. */
     billing: oneOf('BILLING', ['on', 'off'], { default: 'on' }).means(
@@ -371,6 +381,7 @@ const TITLES = [
   'Media in S3',
   'Webhooks',
   'Security',
+  'People',
   'Limits',
   'Traces',
   'Retention',
@@ -427,6 +438,11 @@ const SERVERS = {
   },
   redis: { begin: /^rediss?:\/\//i, like: 'redis:// or rediss://, such as redis://:password@host:6379' },
 };
+
+/** A comma is no part of an address: in a password it is percent-encoded. */
+function postgresUrls(value: string): string[] {
+  return words(value).map((url) => readConnectionUrl(url, SERVERS.postgres));
+}
 
 function readConnectionUrl(value: string, { begin, like }: { begin: RegExp; like: string }): string {
   if (!begin.test(value)) throw new InvalidSetting(`must be a URL that begins with ${like}`);

@@ -48,6 +48,31 @@ export function dataSourceOptions({
   };
 }
 
+/** A read waits no longer for a connection to a standby. */
+const STANDBY_CONNECT_MS = 2_000;
+
+/** Of a standby's pool, which writes nothing even if its server is promoted. */
+export function standbyOptions(
+  url: string,
+  { poolSize, queryTimeoutMs, connectTimeoutMs }: Settings,
+): DataSourceOptions {
+  const options = dataSourceOptions({
+    url,
+    poolSize,
+    queryTimeoutMs,
+    connectTimeoutMs: Math.min(connectTimeoutMs, STANDBY_CONNECT_MS),
+  });
+  const limits = { statement_timeout: queryTimeoutMs, idle_in_transaction_session_timeout: 30_000 };
+  const session = sessionPool({ url, pooling: 'none' }, { ...limits, default_transaction_read_only: 'on' });
+  return {
+    ...options,
+    migrations: [],
+    applicationName: 'herald-read',
+    installExtensions: false,
+    extra: { ...(options.extra as object), ...session },
+  } as DataSourceOptions;
+}
+
 // Any number that no other program on the server uses for this purpose.
 const MIGRATION_LOCK = 7_204_118_301;
 

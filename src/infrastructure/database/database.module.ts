@@ -6,6 +6,7 @@ import { dataSourceOptions } from './data-source.js';
 import { Database } from './database.js';
 import { DayPartitions } from './day-partitions.js';
 import { PgNotifier } from './pg-notifier.js';
+import { Standbys } from './standbys.js';
 
 /** PostgreSQL for every module. Entities come with `TypeOrmModule.forFeature` of their own module. */
 @Global()
@@ -20,7 +21,7 @@ import { PgNotifier } from './pg-notifier.js';
       }),
     }),
   ],
-  providers: [Database, ClockWatch, DayPartitions, PgNotifier],
-  exports: [Database, DayPartitions, PgNotifier],
+  providers: [Database, ClockWatch, DayPartitions, PgNotifier, Standbys],
+  exports: [Database, DayPartitions, PgNotifier, Standbys],
 })
 export class DatabaseModule {}

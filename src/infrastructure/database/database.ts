@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import pg, { type ClientBase, type Pool, type PoolClient, type QueryResult, type QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type EntityTarget, type ObjectLiteral, type Repository } from 'typeorm';
+import { lateSource, onPrimary } from '../../common/late-read.js';
 import { Config } from '../config/config.js';
 import { isDiskFull, isLocked, isTransientConflict, isUnreachable } from './database-faults.js';
 import { closeNow, leaveLostServer } from './lost-server.js';
@@ -65,7 +66,7 @@ export class Database implements OnApplicationShutdown {
 
   /** The entity manager of the ambient transaction, else that of the pool. */
   get manager(): EntityManager {
-    return this.current?.manager ?? this.dataSource.manager;
+    return this.current?.manager ?? this.source.manager;
   }
 
   get inTransaction(): boolean {
@@ -74,7 +75,7 @@ export class Database implements OnApplicationShutdown {
 
   /** The pool of this process's own statements. */
   get pool(): Pool {
-    return (this.dataSource.driver as unknown as { master: Pool }).master;
+    return poolOf(this.dataSource);
   }
 
   repository<E extends ObjectLiteral>(entity: EntityTarget<E>): Repository<E> {
@@ -116,7 +117,7 @@ export class Database implements OnApplicationShutdown {
   /**
    * Runs `work` in one transaction; joins the ambient one where there is one. Deadlocks and serialization failures
    * roll the whole work back and run it again, three times at the most, so `work` must have no effect outside
-   * the database.
+   * the database. Within a read that may be late it is one of the standby, and fails at once.
    *
    * @param settings statements without parameters that go with the begin, in one round trip.
    */
@@ -129,7 +130,8 @@ export class Database implements OnApplicationShutdown {
       try {
         return await this.once(work, settings);
       } catch (error) {
-        if (tries >= 3 || !isTransientConflict(error)) throw error;
+        // On a standby a row that it needs is gone: the read is done again on the primary.
+        if (tries >= 3 || !isTransientConflict(error) || lateSource() !== null) throw error;
       }
     }
   }
@@ -155,7 +157,7 @@ export class Database implements OnApplicationShutdown {
    */
   detached<T>(work: () => Promise<T>): Promise<T> {
     // Not `exit`, which switches the tracking of all promises of the process off and on again.
-    return this.ambient.run(null, work);
+    return onPrimary(() => this.ambient.run(null, work));
   }
 
   /**
@@ -186,7 +188,7 @@ export class Database implements OnApplicationShutdown {
   }
 
   private async once<T>(work: () => Promise<T>, settings?: string): Promise<T> {
-    const runner = this.dataSource.createQueryRunner();
+    const runner = this.source.createQueryRunner();
     let client: PoolClient | null = null;
     try {
       client = (await runner.connect()) as PoolClient;
@@ -209,9 +211,14 @@ export class Database implements OnApplicationShutdown {
     }
   }
 
+  /** Where the next statement goes: to the primary, or to the standby of the read under way. */
+  private get source(): DataSource {
+    return (lateSource() as DataSource | null) ?? this.dataSource;
+  }
+
   /** The pool that lends the next statement its connection. */
   private get lender(): Pool {
-    const { pool } = this;
+    const pool = poolOf(this.source);
     const isBatch = this.ambient.getStore() === null;
     return isBatch && pool.idleCount === 0 && pool.totalCount >= pool.options.max ? this.reserved() : pool;
   }
@@ -249,7 +256,7 @@ export class Database implements OnApplicationShutdown {
     try {
       return await this.send<R>(sql, params);
     } catch (error) {
-      if (isDiskFull(error)) this.diskWasFull = true;
+      if (isDiskFull(error) && lateSource() === null) this.diskWasFull = true;
       throw error;
     }
   }
@@ -260,6 +267,11 @@ export class Database implements OnApplicationShutdown {
     if (client !== undefined) return this.prepared.run<R>(client, sql, params);
     return lend(this.lender, (lent) => this.prepared.run<R>(lent, sql, params));
   }
+}
+
+/** The pool that a data source has opened. */
+export function poolOf(source: DataSource): Pool {
+  return (source.driver as unknown as { master: Pool }).master;
 }
 
 /** As the pool does it with its own statements: a connection on which one failed is not used again. */

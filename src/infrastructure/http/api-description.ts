@@ -11,6 +11,9 @@ export const REQUIRED_SCOPE_EXTENSION = 'x-required-scope';
 /** Followed by the status, or nothing, and by the code. Taken out again when the description is made. */
 export const ERROR_EXTENSION = 'x-herald-error:';
 
+/** Of reads that a standby may answer. Taken out again when the description is made. */
+export const LATE_EXTENSION = 'x-may-be-late';
+
 /** Of the service in examples, and in a description that no service gives out. */
 export const EXAMPLE_URL = 'https://herald.example';
 

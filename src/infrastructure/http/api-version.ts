@@ -24,6 +24,7 @@ export const ADMIN_PREFIX = `/api/admin/${API_VERSION}`;
 
 /** Routes that do not stand below /api/v1: they are no part of the API, or name their whole path. */
 export const OUTSIDE_THE_API = [
+  'auth/*path',
   'health/live',
   'health/ready',
   'metrics',

@@ -4,7 +4,7 @@ import type { Request } from 'express';
 
 /** Who calls the admin API. */
 export interface Operator {
-  /** Public part of the operator key. */
+  /** Public part of the operator key, or id of the person. */
   keyId: string;
   /** Null: all workspaces, and what concerns the whole installation. */
   workspaceIds: readonly string[] | null;
@@ -23,6 +23,8 @@ export interface HeraldRequest extends Request {
   /** Public part of the key, once it was found valid; for the access log. */
   apiKeyId?: string;
   organizationId?: string;
+  /** Who makes it, where it has the session of a person and no key. */
+  personId?: string;
   /** Of the admin API, once the operator key was found valid. */
   operator?: Operator;
   /** Of a request that holds a slot of its workspace: waits without it, and resolves once it has one again. */

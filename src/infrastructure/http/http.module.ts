@@ -23,6 +23,7 @@ import { AddressMiddleware } from './address.middleware.js';
 import { ApiVersionInterceptor } from './api-version.js';
 import { BodyGuard } from './body.guard.js';
 import { DocsDemo } from './docs/docs.js';
+import { LateReads } from './late-reads.interceptor.js';
 import { Drain } from './drain.js';
 import { ErrorFilter } from './error.filter.js';
 import { Overload } from './overload.js';
@@ -40,13 +41,14 @@ import { RequestValidationPipe } from './validation.pipe.js';
 @Global()
 @Module({
   imports: [DiscoveryModule],
-  providers: [RequestContextMiddleware, Overload, AddressMiddleware, Drain, PublicUrl, DocsDemo],
-  exports: [Drain, PublicUrl, DocsDemo],
+  providers: [RequestContextMiddleware, Overload, AddressMiddleware, Drain, PublicUrl, DocsDemo, LateReads],
+  exports: [Drain, PublicUrl, DocsDemo, LateReads],
 })
 export class HttpModule implements OnModuleInit {
   /**
    * @param admission who may call; a provider of a global module.
-   * @param around what routes are wrapped in: how much of the process one workspace may use at once, and repeats.
+   * @param around what routes are wrapped in: reads from a standby, how much of the process one workspace may use at once,
+   * and repeats.
    */
   static with(admission: Type<CanActivate>, ...around: Type<NestInterceptor>[]): DynamicModule {
     return {

@@ -6,11 +6,13 @@ import { docUrl } from './error.filter.js';
 import {
   ERROR_EXTENSION,
   EXAMPLE_URL,
+  LATE_EXTENSION,
   OPERATOR_SECURITY_SCHEME,
   OTP_SECURITY_SCHEME,
   REQUIRED_SCOPE_EXTENSION,
   SECURITY_SCHEME,
 } from './api-description.js';
+import { LAG_HEADER, READ_AFTER_HEADER } from './late-reads.js';
 
 type Headers = Record<string, { $ref: string }>;
 
@@ -92,7 +94,7 @@ export function completeOperations(document: OpenAPIObject): void {
     try {
       describeBody(operation, schemaOf);
       showExamples(operation, schemaOf);
-      for (const code of complete(operation, method === 'POST', errors)) named.add(code);
+      for (const code of complete(operation, method, errors)) named.add(code);
     } catch (error) {
       throw new Error(`${method} ${path}: ${(error as Error).message}`, { cause: error });
     }
@@ -110,7 +112,7 @@ function showExamples({ requestBody, responses }: Operation, schemaOf: SchemaOf)
 }
 
 /** Returns the codes that the operation may answer with. */
-function complete(operation: Operation, isPost: boolean, errors: ReadonlyMap<string, DocumentedError>): string[] {
+function complete(operation: Operation, method: string, errors: ReadonlyMap<string, DocumentedError>): string[] {
   const scope = operation[REQUIRED_SCOPE_EXTENSION] as Scope | undefined;
   if (scope !== undefined) {
     const ofOperators = OPERATOR_SECURITY_SCHEME in (operation.security?.[0] ?? {});
@@ -120,9 +122,10 @@ function complete(operation: Operation, isPost: boolean, errors: ReadonlyMap<str
     operation.security = [{ [ofOperators ? OPERATOR_SECURITY_SCHEME : ofWorkspaces]: [scope] }];
   }
   const isLimited = operation.security !== undefined;
-  const byStatus = errorsOf(operation, isPost, errors);
+  const byStatus = errorsOf(operation, method === 'POST', errors);
+  const marks = lateHeadersOf(operation, method !== 'GET' && isLimited);
   for (const answer of Object.values(operation.responses))
-    answer.headers = { ...answer.headers, ...headersOf(isLimited) };
+    answer.headers = { ...answer.headers, ...headersOf(isLimited, ...marks) };
   for (const [status, codes] of byStatus) {
     const described = operation.responses[status]?.description ?? '';
     operation.responses[status] = errorAnswer(status, codes, isLimited, described);
@@ -130,6 +133,15 @@ function complete(operation: Operation, isPost: boolean, errors: ReadonlyMap<str
   const responses = Object.entries(operation.responses);
   operation.responses = Object.fromEntries(responses.sort(([a], [b]) => (a < b ? -1 : 1)));
   return [...byStatus.values()].flatMap((answered) => answered.map(({ code }) => code));
+}
+
+/** Headers by which reads from a standby and writes are matched; a read gets its parameter. */
+function lateHeadersOf(operation: Operation, writes: boolean): string[] {
+  if (writes) return [READ_AFTER_HEADER];
+  if (operation[LATE_EXTENSION] === undefined) return [];
+  delete operation[LATE_EXTENSION];
+  operation.parameters = [...(operation.parameters ?? []), { ...READ_AFTER_PARAMETER }];
+  return [LAG_HEADER];
 }
 
 function errorsOf(
@@ -289,6 +301,17 @@ function ownExample({ example, examples, const: fixed, default: fallback, enum: 
   return undefined;
 }
 
+const EXAMPLE_MARK = 'abcdef1200000016b374d848';
+
+const READ_AFTER_PARAMETER: Parameter = {
+  name: READ_AFTER_HEADER,
+  in: 'header',
+  required: false,
+  description:
+    'Of the answer to your last write: the read finds what was written up to then, also where it may be late.',
+  schema: { type: 'string' },
+};
+
 /** Headers of the answers, by their names; operations refer to them. */
 export const RESPONSE_HEADERS = {
   'X-Request-Id': {
@@ -308,6 +331,18 @@ export const RESPONSE_HEADERS = {
     example: '"default";r=87;t=1',
   },
   'Retry-After': { description: 'Seconds to wait before trying again.', schema: { type: 'integer' }, example: 1 },
+  [READ_AFTER_HEADER]: {
+    description:
+      'Where reads may be late: a mark of this write. A read with it as the same header finds what was written. After several at once keep the greatest. Absent elsewhere.',
+    schema: { type: 'string' },
+    example: EXAMPLE_MARK,
+  },
+  [LAG_HEADER]: {
+    description:
+      'Of an answer from a standby: it may be late by this many milliseconds at most. Absent: it is not late.',
+    schema: { type: 'integer' },
+    example: 740,
+  },
   'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string', const: 'Bearer' } },
 };
 

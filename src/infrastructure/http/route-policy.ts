@@ -50,6 +50,13 @@ export function RequireKey(): MethodDecorator {
   );
 }
 
+const SESSION = 'session';
+
+/** The route needs the session of a person, whatever the person may do; no key will do. */
+export function RequireSession(): MethodDecorator {
+  return SetMetadata(REQUIRED_SCOPE, SESSION);
+}
+
 /** What a route of the admin API asks of its callers. */
 export interface OperatorPolicy {
   /** Null: a valid key will do. */
@@ -98,8 +105,8 @@ export function RequireOperatorKey(): MethodDecorator {
   );
 }
 
-/** What a route asks of its callers: a scope of their key, a key, an operator key, or nothing. */
-export type RoutePolicy = Scope | typeof ANY_KEY | OperatorPolicy | 'public';
+/** What a route asks of its callers: a scope, a key or a session, a session, an operator's key or session, or nothing. */
+export type RoutePolicy = Scope | typeof ANY_KEY | typeof SESSION | OperatorPolicy | 'public';
 
 /** Null where the route says nothing: no application starts with such a route (`HttpModule`). */
 export function routePolicyOf(controller: object, handler: object): RoutePolicy | null {

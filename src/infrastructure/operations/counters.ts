@@ -58,6 +58,8 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   keys_refused: 'Requests refused for their API key, by the code of the answer.',
   lane_drain_failed:
     'Failures of queues: of claims, each for all its lanes, of looks for work, and of rows outside their own handling.',
+  late_reads:
+    'Reads that may be late, by the server that answered, and why: read; for the primary behind, written (by the same key a moment ago), not_found or failed.',
   lane_wakes: 'Jobs for lanes with due rows that the job queue accepted.',
   lane_wakes_dropped: 'Jobs dropped because too many were waiting; the sweep finds their rows.',
   lane_wakes_failed: 'Jobs that the job queue did not accept within a second; the sweep finds their rows.',
@@ -144,6 +146,7 @@ export const COUNTER_FAMILIES: Readonly<Record<string, string>> = {
 export const LABELLED: ReadonlySet<string> = new Set([
   'batch_messages',
   'keys_refused',
+  'late_reads',
   'send_outcomes',
   'sweep_failures',
   'sweep_rows',

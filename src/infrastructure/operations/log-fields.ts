@@ -13,6 +13,7 @@ const LOGGABLE: ReadonlySet<string> = new Set([
   'ms',
   'msg',
   'organization_id',
+  'person_id',
   'phases',
   'request_id',
   'roles',

@@ -10,7 +10,7 @@ import { loggable, maskSecrets } from './log-fields.js';
 
 /** The request that is served here; log lines take their id from it. */
 export const requestContext = new AsyncLocalStorage<
-  Pick<HeraldRequest, 'id'> & Partial<Pick<HeraldRequest, 'span' | 'apiKeyId' | 'operator' | 'ip'>>
+  Pick<HeraldRequest, 'id'> & Partial<Pick<HeraldRequest, 'span' | 'apiKeyId' | 'personId' | 'operator' | 'ip'>>
 >();
 
 export type LogSettings = Pick<Config['process'], 'logLevel' | 'logFormat'>;
@@ -144,6 +144,7 @@ export class AccessLog {
       status: res.statusCode,
       ms: Math.round((performance.now() - req.startedAt) * 10) / 10,
       key_id: req.apiKeyId,
+      person_id: req.personId,
       organization_id: req.organizationId,
       aborted: res.writableFinished ? undefined : true,
     });

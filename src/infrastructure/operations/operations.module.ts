@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
+import { Standbys } from '../database/standbys.js';
 import { Backlogs } from './backlogs.js';
 import { Counters } from './counters.js';
 import { HealthController } from './health.controller.js';
@@ -30,12 +31,14 @@ import { databaseAnswers, Heartbeats, migrationsRan, Readiness } from './readine
     Heartbeats,
     {
       provide: Readiness,
-      inject: [Database, Heartbeats],
-      useFactory: (database: Database, heartbeats: Heartbeats) => {
+      inject: [Database, Heartbeats, Standbys],
+      useFactory: (database: Database, heartbeats: Heartbeats, standbys: Standbys) => {
         const readiness = new Readiness();
         readiness.register('database', () => databaseAnswers(database));
         readiness.register('migrations', migrationsRan(database));
         readiness.register('sweeps', () => heartbeats.check());
+        // Without them the primary is read: no process is less ready for it.
+        if (standbys.all.length > 0) readiness.register('standbys', async () => ({ ok: true, detail: standbys.state }));
         return readiness;
       },
     },

@@ -5,7 +5,7 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/t
 import { waitFor } from '../../../test/support/wait-for.js';
 import { newId } from '../../common/ids.js';
 import type { Database } from '../database/database.js';
-import { dueSweep, markedLane } from './due-lanes.js';
+import { dueSweep, dueTableLanes, markedLane } from './due-lanes.js';
 
 function sweepOver(due: string[], busy: readonly string[] = []) {
   const woken: string[] = [];
@@ -45,6 +45,29 @@ describe('the sweep of due lanes', () => {
     expect(await run()).toBe(1);
     expect(woken).toEqual(['last']);
     expect(sweep.hasWork).toBe('any of 2000');
+  });
+});
+
+describe('the look at many lanes', () => {
+  it('looks at each of them for a minute where the look for what waits is slow', async () => {
+    const opened = await openTestDatabase();
+    try {
+      await opened.database.execute(
+        'create table many_lanes as select gen_random_uuid() as id from generate_series(1, 101)',
+      );
+      const look = dueTableLanes(opened.database, {
+        table: 'many_lanes',
+        prefix: '',
+        where: 'true',
+        dueSince: () => 'null::timestamptz',
+        nextWaiting: (after) => `(select nullif(${after}, ${after}) from pg_sleep(0.6))`,
+      });
+      // Nothing waits for any of them.
+      expect(await look(1, null)).toEqual({ lanes: [], next: null });
+      expect(await look(1, null)).toEqual({ lanes: [], next: expect.any(String) });
+    } finally {
+      await opened.close();
+    }
   });
 });
 

@@ -16,7 +16,7 @@ export interface DuePage {
  */
 export interface DueLanes {
   (limit: number, after: string | null): Promise<DuePage>;
-  /** SQL of a cheap condition without which no lane is due, or there are more than `limit` of them: see Sweep. */
+  /** SQL of a cheap condition without which no lane is due, or they are to be looked at without one: see Sweep. */
   readonly hasWork: (limit: number) => string;
   /** Where claims begin at `lane.low_at`: see `MarkedLanes`. */
   readonly moveMarks?: MoveMarks;
@@ -124,40 +124,77 @@ export interface TableLanes {
   where: string;
   /** Of the lane `lane_of` (id); by an index that leads with that id. */
   dueSince: DueSince;
+  /** SQL: the first id behind another one for which anything waits, or null; by the same index. */
+  nextWaiting: (after: string) => string;
 }
 
-/** Looks at the table in the order of its ids. */
+/** So many lanes are looked at one by one. */
+const FEW = 100;
+/** A look for lanes with waiting rows that takes so long has read many rows which are gone. */
+const SLOW_MS = 500;
+const AGAIN_AFTER_MS = 60_000;
+
+/**
+ * Looks at lanes in the order of their ids, at each from its mark on. Of more than a few it looks only at those for which anything waits: most
+ * numbers are idle at any time, so all are looked at every second, and a lost wake is found by the next look. What waits is found without marks,
+ * so beside a transaction that stays open this may be slow: then it looks at each lane, page by page, for a minute.
+ */
 export function dueTableLanes(database: Database, lanes: TableLanes): MarkedLanes {
   const { table, prefix, where, dueSince } = lanes;
   const inUse = `select l.key, l.low_at, c.id from lane l join ${table} c on l.key = '${prefix}' || c.id where true`;
-  const sql = dueSql(lanes, '$1', '$2');
+  const [eachSql, waitingSql] = [eachLane(lanes, '$1', '$2'), waitingLanes(lanes)];
+  let hasMany: boolean | undefined;
+  let [countedAt, slowAt] = [-Infinity, -Infinity];
   const page = async (limit: number, after: string | null): Promise<DuePage> => {
+    const begunAt = performance.now();
+    if (hasMany === undefined || begunAt - countedAt >= AGAIN_AFTER_MS) {
+      const counted = `select count(*)::integer as count from (select from ${table} where ${where} limit ${FEW + 1}) as lanes`;
+      hasMany = (await database.count(counted)) > FEW;
+      countedAt = begunAt;
+    }
+    const byWaiting = hasMany && begunAt - slowAt >= AGAIN_AFTER_MS;
     const params = [limit, after === null ? FIRST_ID : after.slice(prefix.length)];
     const rows = await database.byIndex(() =>
-      database.query<{ key: string; is_due: boolean; is_last: boolean }>(sql, params),
+      database.query<{ key: string; is_due: boolean; is_last: boolean }>(byWaiting ? waitingSql : eachSql, params),
     );
-    return {
-      lanes: rows.filter((row) => row.is_due).map(({ key }) => key),
-      next: rows.find((row) => row.is_last)?.key ?? null,
-    };
+    const next = rows.find((row) => row.is_last)?.key ?? null;
+    if (byWaiting && performance.now() - begunAt > SLOW_MS) slowAt = performance.now();
+    return { lanes: rows.filter((row) => row.is_due).map(({ key }) => key), next };
   };
   const hasWork = (limit: number): string =>
-    `case when (select count(*) from (select 1 from ${table} where ${where} limit ${limit}) as few) = ${limit} then true
-     else exists (${dueSql(lanes, String(limit), `'${FIRST_ID}'`)}) end`;
+    hasMany === false ? `exists (${eachLane(lanes, String(limit), `'${FIRST_ID}'`)})` : 'true';
   return Object.assign(page, { hasWork, moveMarks: marksOf(database, inUse, dueSince) });
 }
 
+/** SQL: the mark of a lane; not by a join, for which all lanes would be read. */
+const markOf = (prefix: string, id: string): string =>
+  `coalesce((select l.low_at from lane l where l.key = '${prefix}' || ${id}), '-infinity') as low_at`;
+
 // The last one of a full page is always returned, so that the next page begins behind it.
-export const dueSql = ({ table, prefix, where, dueSince }: TableLanes, limit: string, after: string): string => `
-with lane_of as materialized (
-  select c.id, coalesce(l.low_at, '-infinity') as low_at, row_number() over (order by c.id) as n
-  from (select id from ${table} where id > ${after} and ${where} order by id limit ${limit}) as c
-  left join lane l on l.key = '${prefix}' || c.id
-)
+const dueAmong = ({ prefix, dueSince }: TableLanes, limit: string): string => `
 select '${prefix}' || id as key, since is not null as is_due, n = ${limit} as is_last
-from lane_of cross join lateral (select ${dueSince('lane_of.low_at')} as since) as due
+from lane_of cross join lateral (select case when takes_work then ${dueSince('lane_of.low_at')} end as since) as due
 where since is not null or n = ${limit}
 order by id`;
+
+/** SQL: those of the next lanes that have due rows. */
+export const eachLane = (lanes: TableLanes, limit: string, after: string): string => `
+with lane_of as materialized (
+  select c.id, row_number() over (order by c.id) as n, ${markOf(lanes.prefix, 'c.id')}, true as takes_work
+  from (select id from ${lanes.table} where id > ${after} and ${lanes.where} order by id limit ${limit}) as c
+)${dueAmong(lanes, limit)}`;
+
+/** SQL: the same, of the next lanes for which anything waits. $1 limit, $2 behind which id. */
+const waitingLanes = (lanes: TableLanes): string => `
+with recursive waiting as (
+  select ${lanes.nextWaiting('$2::uuid')} as id, 1 as n
+  union all
+  select ${lanes.nextWaiting('w.id')}, w.n + 1 from waiting w where w.id is not null and w.n < $1::integer
+), lane_of as materialized (
+  select w.id, w.n, ${markOf(lanes.prefix, 'w.id')},
+    exists (select from ${lanes.table} c where c.id = w.id and ${lanes.where}) as takes_work
+  from waiting w where w.id is not null
+)${dueAmong(lanes, '$1::integer')}`;
 
 const CHECK_MARKS_EVERY_MS = 60_000;
 
@@ -197,8 +234,9 @@ const MARKS = {
   back: { from: `'-infinity'`, where: `l.low_at > '-infinity'`, moves: '<' },
   on: {
     from: 'lane_of.low_at',
-    // Of a lane that a process owns `next_slot_at` is when it took the lane.
-    where: `l.low_at < statement_timestamp() - interval '20 seconds' and (l.low_at < l.next_slot_at or ${isOwned('l')})`,
+    // Of a lane that a process owns `next_slot_at` is when it took the lane. The first condition is that of an index.
+    where: `(l.owner is not null or l.low_at < l.next_slot_at) and l.low_at < statement_timestamp() - interval '20 seconds'
+      and (l.low_at < l.next_slot_at or ${isOwned('l')})`,
     moves: '>',
   },
 };

@@ -7,6 +7,7 @@ const SCOPE_LIMITS = {
   webhook_replay: 'The last replay was too large',
   waiting_readers: 'Too many requests that wait for events',
   webhook_changes: "Too many changes of this workspace's webhook",
+  webhook_verify: "Too many checks of this workspace's receiver",
   large_batches: 'Other batches of this workspace above 256 KiB are under way',
 };
 
@@ -28,7 +29,7 @@ export const ratesErrors = defineErrors('rates', {
             ? `Too many requests; try again in ${retryAfterSeconds} s.`
             : `This request counts as ${tokens}, and this key has fewer left; try again in ${retryAfterSeconds} s.`
           : `A batch of ${messages} messages counts as ${messages} requests, and this key has fewer left; try again in ${retryAfterSeconds} s.`,
-    when: 'The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.',
+    when: 'The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number.',
     fix: 'Wait for `Retry-After` seconds; the headers `RateLimit` and `RateLimit-Policy` say what is left.',
     extra: ({ retryAfterSeconds, scope }) => ({
       ...(scope !== undefined && { scope }),

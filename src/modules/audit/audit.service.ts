@@ -15,13 +15,15 @@ export interface AuditEntry {
   target?: string | null;
   /** What a reader needs; never a secret, nor anything of a contact. */
   details?: Record<string, unknown>;
+  /** Who has just signed in: the request itself has no session yet. */
+  personId?: string;
 }
 
 type Actor = Pick<AuditEvent, 'actorKind' | 'actor' | 'address'>;
 
 /**
  * The audit trail: administrative changes, each written in the transaction of the change itself. Who it was is known from
- * the request's key or operator key, or from the account that runs the command line.
+ * the request's key, operator key or session, or from the account that runs the command line.
  */
 @Injectable()
 export class Audit implements AuditTrail {
@@ -38,8 +40,8 @@ export class Audit implements AuditTrail {
   }
 
   /** Writes the change down, in the ambient transaction. @throws Error outside one. */
-  async record({ action, organizationId, target = null, details }: AuditEntry): Promise<void> {
-    const { actorKind, actor, address } = this.actor();
+  async record({ action, organizationId, target = null, details, personId }: AuditEntry): Promise<void> {
+    const { actorKind, actor, address } = this.actor(personId);
     await this.events.insert({
       action,
       organizationId,
@@ -66,8 +68,10 @@ export class Audit implements AuditTrail {
     return this.events.forget(organizationId);
   }
 
-  private actor(): Actor {
+  private actor(signedIn?: string): Actor {
     const request = requestContext.getStore();
+    const personId = signedIn ?? request?.personId;
+    if (personId !== undefined) return { actorKind: 'person', actor: personId, address: request?.ip ?? null };
     if (request?.apiKeyId === undefined) return this.operator;
     return {
       actorKind: request.operator === undefined ? 'key' : 'operator_key',

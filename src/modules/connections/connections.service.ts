@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { databaseClock, systemClock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
+import { onPrimary } from '../../common/late-read.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Audit } from '../audit/audit.service.js';
 import { Database } from '../../infrastructure/database/database.js';
@@ -415,7 +416,9 @@ export class ConnectionsService {
   private async readAll(ids: ReadonlySet<string>, readAt: number): Promise<Map<string, KnownConnection>> {
     const { generation } = this;
     const found = new Map<string, KnownConnection>();
-    for (const row of await this.connections.findSealed([...ids])) found.set(row.id, this.knownOf(row));
+    // What is kept serves sends, too, and must not be late.
+    const rows = await onPrimary(() => this.connections.findSealed([...ids]));
+    for (const row of rows) found.set(row.id, this.knownOf(row));
     // What was read before an invalidation may be what the invalidation was about.
     if (generation === this.generation) for (const [each, known] of found) this.rows.set(each, known, readAt);
     return found;

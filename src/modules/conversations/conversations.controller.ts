@@ -5,6 +5,7 @@ import { invalidField } from '../../common/common.errors.js';
 import { EXAMPLE_CONVERSATION_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
 import { RateLimiter } from '../../infrastructure/rates/rate-limiter.js';
+import { ReadsMayBeLate } from '../../infrastructure/http/late-reads.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
@@ -111,6 +112,7 @@ export class ConversationsController {
    */
   @Get()
   @RequireScope('messages:read')
+  @ReadsMayBeLate()
   @ApiOkResponse({ type: ConversationsResponse, description: 'One page.' })
   @ApiErrors('CONNECTION_NOT_FOUND')
   async list(
@@ -139,6 +141,7 @@ export class ConversationsController {
    */
   @Get(':id')
   @RequireScope('messages:read')
+  @ReadsMayBeLate()
   @ApiOkResponse({ type: SingleConversationResponse, description: 'The conversation.' })
   @ApiErrors('CONVERSATION_NOT_FOUND')
   async get(@CurrentCaller() caller: Caller, @ConversationId() id: string): Promise<SingleConversationResponse> {

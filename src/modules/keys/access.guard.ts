@@ -9,30 +9,36 @@ import { keysErrors } from './keys.errors.js';
 import { ApiKeysService } from './keys.service.js';
 import { type OperatorCaller, OperatorKeysService } from './operator/operator-keys.service.js';
 import type { AuthenticatedRequest, Caller } from './caller.decorator.js';
+import { PersonSessions, type SignedInPerson } from './person-sessions.types.js';
 import { GuessLimiter } from '../../infrastructure/rates/guess-limiter.js';
 import type { RateDecision } from '../../infrastructure/rates/leased-buckets.js';
-import { rateHeader, RateLimiter } from '../../infrastructure/rates/rate-limiter.js';
+import { rateHeader, RateLimiter, rateLimits, type RateLimits } from '../../infrastructure/rates/rate-limiter.js';
+import { OPERATOR_ROLE_SCOPES, ROLE_SCOPES } from '../../infrastructure/http/roles.js';
 import { type OperatorPolicy, type RoutePolicy, routePolicyOf } from '../../infrastructure/http/route-policy.js';
 
-type KeyPolicy = Exclude<RoutePolicy, 'public' | OperatorPolicy>;
+type KeyPolicy = Exclude<RoutePolicy, 'public' | 'session' | OperatorPolicy>;
 
 /**
  * Admits a request by key, then rate limit, then scope: a key without the scope spends a token too, or it could ask
- * without end. Answers at once where the key was read in the last two seconds and tokens are at hand, so that the usual
+ * without end. A request without a key may have the session of a person, who becomes the same caller. Answers at once where the key was read in the last two seconds and tokens are at hand, so that the usual
  * request waits for nothing here.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
   private readonly guesses: GuessLimiter;
+  /** Of a person, whatever the workspace. */
+  private readonly personLimits: RateLimits;
 
   constructor(
     private readonly keys: ApiKeysService,
     private readonly operatorKeys: OperatorKeysService,
+    private readonly sessions: PersonSessions,
     private readonly limiter: RateLimiter,
     private readonly counters: Counters,
     config: Config,
   ) {
     this.guesses = new GuessLimiter(config.security.authFailuresPerMinute);
+    this.personLimits = rateLimits(config.limits.ratePerSecond, config.limits.rateBurst);
   }
 
   canActivate(context: ExecutionContext): true | Promise<true> {
@@ -43,6 +49,9 @@ export class AccessGuard implements CanActivate {
     const http = context.switchToHttp();
     const req = http.getRequest<AuthenticatedRequest>();
     const res = http.getResponse<Response>();
+    const signedIn = req.headers.authorization === undefined ? this.sessions.find(req) : null;
+    if (signedIn !== null) return this.person(signedIn, policy, req, res);
+    if (policy === 'session') throw this.refusal(keysErrors.SESSION_REQUIRED(), req);
     if (typeof policy === 'object') return this.operator(policy, req, res);
     try {
       const caller = this.keys.authenticate(bearerOf(req));
@@ -84,6 +93,46 @@ export class AccessGuard implements CanActivate {
     if (scope !== null && !caller.scopes.has(scope))
       throw this.counted(keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: null }));
     if (wholeInstallation && caller.workspaceIds !== null) throw this.counted(keysErrors.OPERATOR_KEY_LIMITED());
+    return true;
+  }
+
+  /** The same for a person, by the role in the workspace that the request names. */
+  private async person(
+    signedIn: Promise<SignedInPerson>,
+    policy: KeyPolicy | 'session' | OperatorPolicy,
+    req: AuthenticatedRequest,
+    res: Response,
+  ): Promise<true> {
+    let person: SignedInPerson;
+    try {
+      person = await signedIn;
+    } catch (error) {
+      throw this.refusal(error, req);
+    }
+    req.personId = person.id;
+    req.person = person;
+    const rates = this.personLimits;
+    this.spend(await this.limiter.take(person.id, rates), { rateLimits: rates }, res);
+    if (policy === 'session') return true;
+    if (typeof policy === 'object') return this.operatorPerson(person, policy, req);
+    const workspace = await this.sessions.workspaceOf(person, req);
+    const { id: organizationId, apiPaidUntil, limited, role } = workspace;
+    const scopes = ROLE_SCOPES[role];
+    const of = { organizationId, apiKeyId: person.id, apiPaidUntil, limited, otpProject: null };
+    req.caller = { ...of, scopes, rateLimits: rates, person: { ...person, workspace } };
+    req.confirm = () => this.sessions.confirm(person, organizationId);
+    req.organizationId = organizationId;
+    if (policy === 'any_key' || scopes.has(policy)) return true;
+    throw this.counted(keysErrors.SCOPE_REQUIRED({ scope: policy, ofOtpProject: false, ofPerson: true }));
+  }
+
+  private operatorPerson(person: SignedInPerson, { scope }: OperatorPolicy, req: AuthenticatedRequest): true {
+    if (!person.isOperator || (scope !== null && !OPERATOR_ROLE_SCOPES.has(scope))) {
+      const needed = scope ?? 'workspaces:read';
+      throw this.counted(keysErrors.SCOPE_REQUIRED({ scope: needed, ofOtpProject: null, ofPerson: true }));
+    }
+    req.operator = { keyId: person.id, workspaceIds: null };
+    req.confirm = () => this.sessions.confirm(person, null);
     return true;
   }
 

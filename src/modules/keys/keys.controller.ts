@@ -17,13 +17,14 @@ export class KeysController {
    * Read your key
    *
    * @remarks The workspace, the scopes and the rate of the key that makes this call: what a program may do with it,
-   * without trying. Every valid key may ask, one of an OTP project too. The key itself is not shown.
+   * without trying. Every valid key may ask, one of an OTP project too, and the session of a person. The key itself is not shown.
    */
   @Get()
   @RequireKey()
   @ApiOkResponse({ type: KeyResponse, description: 'The key.' })
   async get(@CurrentCaller() caller: Caller): Promise<KeyResponse> {
     const { name, workspaceName, expiresAt, otpProject } = await this.keys.describe(caller);
+    const { person } = caller;
     const { ratePerSecond, burst } = caller.rateLimits;
     return {
       data: {
@@ -33,6 +34,7 @@ export class KeysController {
         mode: otpProject?.mode === 'sandbox' ? 'test' : 'live',
         otp_project: otpProject,
         expires_at: expiresAt,
+        person: person ? { id: person.id, name: person.name, email: person.email, role: person.workspace.role } : null,
         rate_limit: { per_second: ratePerSecond, burst },
         version: VERSION,
       },

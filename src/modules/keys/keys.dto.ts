@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { SCOPES, type Scope } from '../../infrastructure/http/scopes.js';
 import type { KeyMode } from './api-key-format.js';
+import { PERSON_ROLES, type PersonRole } from '../../infrastructure/http/roles.js';
 import type { OtpMode } from './caller.decorator.js';
 
 export class WorkspaceOfKey {
@@ -33,10 +34,26 @@ export class RateOfKey {
   burst!: number;
 }
 
+/** Who is signed in, where the call has a session and no key. */
+export class PersonOfKey {
+  @ApiProperty({ format: 'uuid', example: '01936f70-0a1b-7c2d-8e3f-4a5b6c7d8ea1' })
+  id!: string;
+
+  @ApiProperty({ example: 'Robin Wells' })
+  name!: string;
+
+  @ApiProperty({ example: 'robin@example.com' })
+  email!: string;
+
+  /** In this workspace. */
+  @ApiProperty({ enum: PERSON_ROLES, example: 'agent' })
+  role!: PersonRole;
+}
+
 export class KeyData {
   workspace!: WorkspaceOfKey;
 
-  /** As it was given when the key was made. */
+  /** As it was given when the key was made; of a session the name of the person. */
   @ApiProperty({ example: 'orders-service' })
   name!: string;
 
@@ -54,6 +71,10 @@ export class KeyData {
   /** Null: never. */
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
   expires_at!: Date | null;
+
+  /** Of a session in the console; null: a key. */
+  @ApiProperty({ type: PersonOfKey, nullable: true, example: null })
+  person!: PersonOfKey | null;
 
   rate_limit!: RateOfKey;
 

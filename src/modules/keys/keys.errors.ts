@@ -51,6 +51,11 @@ export const keysErrors = defineErrors('keys', {
     when: '`otp_project_id` is none of an OTP project of the workspace.',
     fix: 'Take the id from the list of OTP projects of the workspace.',
   }),
+  SESSION_REQUIRED: unauthenticated({
+    message: 'This needs the session of a person: sign in in the console.',
+    when: 'A route about the signed-in person was called without a session.',
+    fix: 'Sign in in the console, where an issuer is set (docs/people.md).',
+  }),
   OPERATOR_KEY_REQUIRED: unauthenticated({
     message:
       'The admin API takes operator keys, which begin with hrld_admin_, and this is the key of a workspace: make one with "herald operator-key create".',
@@ -68,9 +73,12 @@ export const keysErrors = defineErrors('keys', {
     scope: Scope | OperatorScope;
     /** The key belongs to an OTP project; null: it is one of an operator. */
     ofOtpProject: boolean | null;
+    /** A person calls, whose role lacks it. */
+    ofPerson?: true;
   }>({
     kind: 'forbidden',
-    message: ({ scope, ofOtpProject }) => {
+    message: ({ scope, ofOtpProject, ofPerson }) => {
+      if (ofPerson) return `Your role does not allow this (${scope}); ask an admin of the workspace, or use a key.`;
       if (ofOtpProject === null || isOtpScope(scope) === ofOtpProject) {
         return `This API key lacks the scope ${scope}; use a key that has it.`;
       }
@@ -78,7 +86,7 @@ export const keysErrors = defineErrors('keys', {
         ? `This is a key of an OTP project, which serves one-time codes only; use a key of the workspace with the scope ${scope}.`
         : `One-time codes need a key of an OTP project, and this is one of the workspace: make one with "herald key create --otp-project <id>".`;
     },
-    when: 'The key is valid, but lacks the scope of this route.',
+    when: 'The key is valid, but lacks the scope of this route; or the role of the person does.',
     fix: 'Use a key that has the scope named in `required_scope`.',
     extra: ({ scope }) => ({ required_scope: scope }),
     sample: { scope: 'messages:write', ofOtpProject: false },

@@ -263,7 +263,11 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** @throws API_KEY_INVALID (401) where the key was removed while the request was under way. */
-  async describe({ organizationId, apiKeyId }: Pick<Caller, 'organizationId' | 'apiKeyId'>): Promise<KeyOfCaller> {
+  async describe({ organizationId, apiKeyId, person }: Caller): Promise<KeyOfCaller> {
+    if (person !== undefined) {
+      const { name, expiresAt, workspace } = person;
+      return { name, expiresAt, workspaceName: workspace.name, otpProject: null };
+    }
     const found = await this.keys.describe(organizationId, apiKeyId);
     if (found === null) throw keysErrors.API_KEY_INVALID();
     return found;

@@ -9,4 +9,11 @@ export const mcpErrors = defineErrors('mcp', {
     fix: 'Set `PUBLIC_URL` to the address that clients use, and call `/mcp` there.',
     sample: { header: 'Origin' },
   }),
+  MCP_KEY_REQUIRED: error({
+    kind: 'unauthenticated',
+    message: 'POST /mcp takes an API key, and no session of the console: an agent calls the API with a key of its own.',
+    when: 'POST /mcp was called with the cookie of a session.',
+    fix: 'Send `Authorization: Bearer <API_KEY>`.',
+    headers: () => ({ 'WWW-Authenticate': 'Bearer' }),
+  }),
 });

@@ -62,11 +62,12 @@ export class McpService {
 
   /**
    * @param signal aborted when the client goes away.
-   * @throws ROUTE_NOT_FOUND (404), MCP_ORIGIN_REFUSED (403), INVALID_REQUEST (400) for a batch.
+   * @throws ROUTE_NOT_FOUND (404), MCP_ORIGIN_REFUSED (403), MCP_KEY_REQUIRED (401), INVALID_REQUEST (400) for a batch.
    */
   async answer(req: AuthenticatedRequest, body: unknown, signal: AbortSignal): Promise<Response> {
     if (!this.config.process.mcp) throw commonErrors.ROUTE_NOT_FOUND();
     this.requireOurs(req);
+    if (req.caller.person !== undefined) throw mcpErrors.MCP_KEY_REQUIRED();
     if (Array.isArray(body)) throw invalidField('', 'type', 'Send one message a request: the protocol has no batches.');
     const handler = await (this.handler ??= this.load());
     const headers = new Headers();

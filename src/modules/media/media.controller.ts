@@ -11,6 +11,7 @@ import {
 import type { Response } from 'express';
 import { EXAMPLE_MEDIA_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
+import { ReadsMayBeLate } from '../../infrastructure/http/late-reads.js';
 import { Public, RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { BodyAs } from '../../infrastructure/http/body.guard.js';
@@ -65,6 +66,7 @@ export class MediaController {
    */
   @Get()
   @RequireScope('media:read')
+  @ReadsMayBeLate()
   @ApiOkResponse({ type: MediaListResponse, description: 'One page.' })
   @ApiErrors('CONNECTION_NOT_FOUND')
   async list(@CurrentCaller() caller: Caller, @Query() query: ListMediaQuery): Promise<MediaListResponse> {

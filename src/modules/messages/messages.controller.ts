@@ -21,6 +21,7 @@ import {
 } from '../../common/example-ids.js';
 import { isUuid } from '../../common/ids.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
+import { ReadsMayBeLate } from '../../infrastructure/http/late-reads.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { BodyAs } from '../../infrastructure/http/body.guard.js';
@@ -201,6 +202,7 @@ export class MessagesController {
    */
   @Get()
   @RequireScope('messages:read')
+  @ReadsMayBeLate()
   @ApiOkResponse({ type: JournalResponse, description: 'One page.' })
   @ApiErrors('CONNECTION_NOT_FOUND')
   async list(@CurrentCaller() caller: Caller, @Query() query: ListMessagesQuery): Promise<JournalResponse> {

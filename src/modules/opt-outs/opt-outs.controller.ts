@@ -3,6 +3,7 @@ import { ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { invalidField } from '../../common/common.errors.js';
 import { EXAMPLE_OPT_OUT_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
+import { ReadsMayBeLate } from '../../infrastructure/http/late-reads.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
@@ -41,6 +42,7 @@ export class OptOutsController {
    */
   @Get()
   @RequireScope('messages:read')
+  @ReadsMayBeLate()
   @ApiOkResponse({ type: OptOutListResponse, description: 'One page.' })
   async list(@CurrentCaller() caller: Caller, @Query() query: ListOptOutsQuery): Promise<OptOutListResponse> {
     const { optOuts, next } = await this.optOuts.list(caller.organizationId, optOutFilterOf(query));

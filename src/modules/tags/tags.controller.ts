@@ -15,6 +15,7 @@ import { invalidField } from '../../common/common.errors.js';
 import { EXAMPLE_TAG } from '../../common/example-ids.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { cursorOf, PageQuery } from '../../infrastructure/http/page.query.js';
+import { ReadsMayBeLate } from '../../infrastructure/http/late-reads.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
 import { TAG, TAG_MEANING } from '../message-state/tag.types.js';
@@ -72,6 +73,7 @@ export class TagsController {
    */
   @Get()
   @RequireScope('messages:read')
+  @ReadsMayBeLate()
   @ApiOkResponse({ type: TagListResponse, description: 'One page.' })
   async list(@CurrentCaller() caller: Caller, @Query() query: PageQuery): Promise<TagListResponse> {
     const { tags, next } = await this.tags.list(caller.organizationId, cursorOf(query), query.limit);

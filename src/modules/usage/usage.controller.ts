@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { FIRST_ID } from '../../common/ids.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
+import { ReadsMayBeLate } from '../../infrastructure/http/late-reads.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { RateLimiter } from '../../infrastructure/rates/rate-limiter.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
@@ -32,6 +33,7 @@ export class UsageController {
    */
   @Get()
   @RequireScope('messages:read')
+  @ReadsMayBeLate()
   @ApiOkResponse({ type: UsageResponse, description: 'The figures.' })
   @ApiErrors('CONNECTION_NOT_FOUND', 'USAGE_TOO_LARGE')
   async messages(
@@ -53,6 +55,7 @@ export class UsageController {
    */
   @Get('codes')
   @RequireScope('otp:read')
+  @ReadsMayBeLate()
   @ApiOkResponse({ type: CodeUsageResponse, description: 'The figures.' })
   @ApiErrors('USAGE_TOO_LARGE')
   async codes(

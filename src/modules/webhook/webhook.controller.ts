@@ -2,9 +2,12 @@ import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query } from '@nest
 import { ApiAcceptedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_DELIVERY_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
+import { ReadsMayBeLate } from '../../infrastructure/http/late-reads.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
+import { ConformanceResponse } from './conformance/conformance.dto.js';
+import { ConformanceService } from './conformance/conformance.service.js';
 import './dto/event.docs.js';
 import {
   ConfigureWebhookRequest,
@@ -29,7 +32,10 @@ const DeliveryId = (): ParameterDecorator =>
 @ApiTags('Webhook')
 @Controller('webhook')
 export class WebhookController {
-  constructor(private readonly webhook: WebhookService) {}
+  constructor(
+    private readonly webhook: WebhookService,
+    private readonly conformance: ConformanceService,
+  ) {}
 
   /**
    * Read the webhook and its recent deliveries
@@ -110,6 +116,28 @@ export class WebhookController {
   }
 
   /**
+   * Check the receiver
+   *
+   * @remarks Posts everything that may ever come to the address of the webhook, and says what the receiver did wrong and how to mend
+   * it: an event of each kind, repeats, events out of order, two signatures as after a rotation, a large body, kinds and fields that do
+   * not exist yet, and forgeries, which it must refuse: another secret, a changed body, no signature, a time that is too
+   * old or ahead. Every event has `test: true` in its data.
+   *
+   * The deliveries are made at once, each with the limits and the checks of the address that all deliveries have, also while the
+   * webhook is paused; they are not in GET /webhook/deliveries, and change nothing about the webhook. The answer comes within 25
+   * seconds; what was not tried by then is `not_run`. A workspace has three runs at once and one more each minute; beyond that the
+   * answer is 429 with `scope: "webhook_verify"`.
+   */
+  @Post('verify')
+  @HttpCode(200)
+  @RequireScope('webhooks:write')
+  @ApiOkResponse({ type: ConformanceResponse, description: 'What the receiver did.' })
+  @ApiErrors('WEBHOOK_NOT_FOUND', 'RATE_LIMITED')
+  async verify(@CurrentCaller() { organizationId }: Caller): Promise<ConformanceResponse> {
+    return { data: await this.conformance.run(organizationId) };
+  }
+
+  /**
    * Replace the signing secret
    *
    * @remarks The new `secret` is shown only once, in this answer. For 24 hours every delivery is signed with the
@@ -133,6 +161,7 @@ export class WebhookController {
    */
   @Get('deliveries')
   @RequireScope('webhooks:read')
+  @ReadsMayBeLate()
   @ApiOkResponse({ type: DeliveriesResponse, description: 'One page.' })
   @ApiErrors('WEBHOOK_NOT_FOUND')
   async deliveries(
@@ -150,6 +179,7 @@ export class WebhookController {
    */
   @Get('deliveries/:id')
   @RequireScope('webhooks:read')
+  @ReadsMayBeLate()
   @ApiOkResponse({ type: SingleDeliveryResponse, description: 'The attempt.' })
   @ApiErrors('WEBHOOK_DELIVERY_NOT_FOUND')
   async delivery(@CurrentCaller() caller: Caller, @DeliveryId() id: string): Promise<SingleDeliveryResponse> {

@@ -8,6 +8,7 @@ import { DeliveryClient } from './delivery-client.js';
 import { DeliveryAttempts, WebhookProcessor } from './dispatch/webhook.processor.js';
 import { DispatchRepository } from './dispatch/dispatch.repository.js';
 import { WebhookRepository } from './webhook.repository.js';
+import { ConformanceService } from './conformance/conformance.service.js';
 import { EventWaits } from './events/event-waits.service.js';
 import { EventsController } from './events/events.controller.js';
 import { EventsRepository } from './events/events.repository.js';
@@ -40,6 +41,7 @@ const targetOptions = (config: Config) => ({ allowPrivate: config.webhook.allowP
     WebhookMaintenanceRepository,
     ReplaysService,
     ReplaysRepository,
+    ConformanceService,
     EventWaits,
     EventsService,
     EventsRepository,

@@ -25,6 +25,16 @@ export interface EndpointSettings {
   secret?: string;
 }
 
+/** An endpoint with what is sealed of it, in base64, as EndpointSecrets opens it. */
+export interface SigningEndpoint {
+  id: string;
+  organizationId: string;
+  url: string;
+  headers: string | null;
+  /** Those that sign, the current one first. */
+  secrets: { id: string; sealed: string }[];
+}
+
 /** Hours in which a replaced secret goes on to sign (contract: rotate-secret). */
 const OVERLAP_HOURS = 24;
 /** Of secrets that were replaced one after the other within the overlap, so many still sign. */
@@ -60,6 +70,32 @@ export class WebhookRepository {
       )
       .where({ organizationId, deletedAt: IsNull() })
       .getOne();
+  }
+
+  /** What deliveries to the workspace's endpoint are made with; null where it has none. */
+  async findSigning(organizationId: string): Promise<SigningEndpoint | null> {
+    const endpoint = await this.endpoints
+      .createQueryBuilder('endpoint')
+      .addSelect('endpoint.headersCiphertext')
+      .leftJoinAndSelect(
+        'endpoint.secrets',
+        'secret',
+        'secret.expires_at is null or secret.expires_at > clock_timestamp()',
+      )
+      .addSelect('secret.ciphertext')
+      .where({ organizationId, deletedAt: IsNull() })
+      .orderBy('secret.createdAt', 'DESC')
+      .addOrderBy('secret.id', 'DESC')
+      .getOne();
+    if (endpoint === null) return null;
+    const { id, url, headersCiphertext, secrets } = endpoint;
+    return {
+      id,
+      organizationId,
+      url,
+      headers: headersCiphertext?.toString('base64') ?? null,
+      secrets: secrets.map((secret) => ({ id: secret.id, sealed: secret.ciphertext.toString('base64') })),
+    };
   }
 
   /** The endpoints of those workspaces that have one, by workspace. */

@@ -49,6 +49,21 @@ describeConsole(
     );
 
     it(
+      'checks the receiver, and shows first what it does wrong',
+      () =>
+        rig.visit({}, async (page) => {
+          await open(page);
+          await press(page, 'Check');
+          await inDialog(page, 'Run');
+          await page.getByRole('status').getByText('5 wrong').waitFor();
+          const first = page.locator('.verify-dialog tbody tr').first();
+          expect(await first.textContent()).toContain('as if Herald had sent it');
+          await inDialog(page, 'Close');
+        }),
+      2 * PATIENCE_MS,
+    );
+
+    it(
       'shows a failed delivery with its meaning, and delivers again what failed',
       () =>
         rig.visit({}, async (page) => {

@@ -375,6 +375,7 @@ export const GUIDES: Record<string, Guide> = {
     place: async (_, stage, fresh) => (fresh ? { key: await stage.subscribedKey() } : {}),
   },
   webhook_test: { place: () => ({}) },
+  webhook_verify: { place: () => ({}) },
   webhook_rotateSecret: {
     place: async (_, stage, fresh) => (fresh ? { key: await stage.subscribedKey() } : {}),
   },

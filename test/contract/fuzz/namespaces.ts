@@ -24,6 +24,7 @@ export const WITHOUT_IDS: Readonly<Record<string, string>> = {
   webhook_remove: 'a workspace has one',
   webhook_test: 'a workspace has one',
   webhook_rotateSecret: 'a workspace has one',
+  webhook_verify: 'a workspace has one',
   optOuts_put: 'names a person by a number or a user id, which belong to no workspace',
   tags_put: 'makes the tag that it names, in its own workspace',
   replays_start: 'a workspace has one webhook; the body has times and kinds',

@@ -32,13 +32,44 @@ export class InstalledPostgres {
   ) {}
 
   static async start(programs: string): Promise<InstalledPostgres> {
-    const server = new InstalledPostgres(programs, await freePort());
-    if (process.getuid?.() === 0) chownSync(server.folder, NOBODY, NOBODY);
+    const server = await InstalledPostgres.empty(programs);
     server.run('initdb', ['--pgdata', server.path, '--username=herald', '--auth=trust', '--no-sync']);
     const settings = `listen_addresses = '127.0.0.1'\nport = ${server.port}\nunix_socket_directories = ''\nfsync = off\n`;
     appendFileSync(join(server.path, 'postgresql.conf'), settings);
     server.begin();
     return server;
+  }
+
+  private static async empty(programs: string): Promise<InstalledPostgres> {
+    const server = new InstalledPostgres(programs, await freePort());
+    if (process.getuid?.() === 0) chownSync(server.folder, NOBODY, NOBODY);
+    return server;
+  }
+
+  /** A second server that replays this one's log as it comes. `remove` it, too. */
+  async startStandby(): Promise<InstalledPostgres> {
+    const standby = await InstalledPostgres.empty(this.programs);
+    const place = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'herald', '-c', 'fast', '-D', standby.path];
+    standby.run('pg_basebackup', [...place, '--write-recovery-conf', '--wal-method=stream']);
+    // The last one counts.
+    appendFileSync(join(standby.path, 'postgresql.conf'), `port = ${standby.port}\n`);
+    standby.begin();
+    return standby;
+  }
+
+  /** It is lost at once, with its connections. */
+  crash(): void {
+    this.control('stop', '-m', 'immediate');
+  }
+
+  /** Again, after `crash`. */
+  begin(): void {
+    this.control('start', '-l', join(this.folder, 'log'));
+  }
+
+  /** A standby becomes a primary. */
+  becomePrimary(): void {
+    this.control('promote');
   }
 
   get url(): string {
@@ -85,7 +116,7 @@ export class InstalledPostgres {
   private promote(): void {
     writeFileSync(join(this.path, 'standby.signal'), '');
     this.begin();
-    this.control('promote');
+    this.becomePrimary();
   }
 
   private get path(): string {
@@ -94,10 +125,6 @@ export class InstalledPostgres {
 
   private get standby(): string {
     return join(this.folder, 'standby');
-  }
-
-  private begin(): void {
-    this.control('start', '-l', join(this.folder, 'log'));
   }
 
   private control(...args: string[]): void {

@@ -47,6 +47,8 @@ class Request:
     key: Optional[str] = None
     form: Optional[Mapping[str, str]] = None
     file: Optional[Tuple[str, FileContent]] = None
+    least_timeout: float = 0.0
+    """Of a call that may take longer than others."""
 
     def may_repeat(self, status: int | None) -> bool:
         """

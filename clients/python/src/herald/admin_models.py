@@ -56,7 +56,7 @@ class AuditEventResponse(TypedDict):
     """Null: it concerns the whole service."""
     target: str | None
     """Id of what was changed."""
-    actor_kind: Literal["key", "operator", "operator_key", "service"]
+    actor_kind: Literal["key", "operator", "operator_key", "person", "service"]
     """A key of a workspace, an account that ran a command, an operator key, or the service itself."""
     actor: str | None
     """Id of the key or operator key, or the account's name."""
@@ -623,8 +623,8 @@ class AuditAdminListQuery(TypedDict, total=False):
     workspace_id: str
     """Only of this workspace, a deleted one too."""
     actor: str
-    """Only what this key, operator key or account did: its id, or the account's name."""
-    action: Literal["workspace.created", "workspace.limits_changed", "workspace.subscription_changed", "workspace.opt_out_keywords_changed", "workspace.deletion_started", "workspace.deleted", "workspace.changed", "key.created", "key.changed", "key.revoked", "key.rotated", "key.ending", "connection.added", "connection.changed", "connection.disconnected", "setup.completed", "operator_key.created", "operator_key.revoked", "operator_key.rotated", "webhook.created", "webhook.changed", "webhook.removed", "webhook.secret_rotated", "otp_project.created", "otp_sender.set", "otp_package.set", "usage_rates.set", "contact.erasure_started", "contact.erased", "secrets.rotation_started", "database.restored", "database.confirmed"]
+    """Only what this key, operator key, person or account did: its id, or the account's name."""
+    action: Literal["workspace.created", "workspace.limits_changed", "workspace.subscription_changed", "workspace.opt_out_keywords_changed", "workspace.deletion_started", "workspace.deleted", "workspace.changed", "key.created", "key.changed", "key.revoked", "key.rotated", "connection.added", "connection.changed", "connection.disconnected", "operator_key.created", "operator_key.revoked", "operator_key.rotated", "person.signed_in", "person.signed_out", "person.signed_out_everywhere", "webhook.created", "webhook.changed", "webhook.removed", "webhook.secret_rotated", "otp_project.created", "otp_sender.set", "otp_package.set", "usage_rates.set", "contact.erasure_started", "contact.erased", "secrets.rotation_started", "database.restored", "database.confirmed"]
     """Only this kind of change."""
     since: str
     """From this time on."""

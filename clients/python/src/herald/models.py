@@ -1494,7 +1494,7 @@ class _CallEndedEventDataRequired(TypedDict):
 
 class CallEndedEventData(_CallEndedEventDataRequired, total=False):
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class CallEndedEvent(TypedDict):
@@ -1532,7 +1532,7 @@ class _CallMissedEventDataRequired(TypedDict):
 
 class CallMissedEventData(_CallMissedEventDataRequired, total=False):
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class CallMissedEvent(TypedDict):
@@ -1643,6 +1643,43 @@ class ConfigureWebhookRequest(_ConfigureWebhookRequestRequired, total=False):
     """With `false` events wait, three days at the most, and go out once it is `true` again. Left out: as it is; `true` for a new webhook."""
 
 
+class ConformanceData(TypedDict):
+    passed: bool
+    """Whether each result is `passed`."""
+    complete: bool
+    """False: the run ended before all was tried."""
+    duration_ms: int
+    """Of the whole run."""
+    results: List[ConformanceResultResponse]
+    """One for each delivery, in the order in which they were made; always the same ones."""
+
+
+class ConformanceResponse(TypedDict):
+    data: ConformanceData
+
+
+class ConformanceResultResponse(TypedDict):
+    check: Literal["kind", "repeat", "disorder", "rotated_secret", "later_version", "any_text", "large", "unknown_kind", "unknown_field", "unknown_content", "wrong_secret", "changed_body", "no_signature", "old_timestamp", "future_timestamp"]
+    """What was tried."""
+    event_type: str
+    """Kind of the event that was sent; one that does not exist is among them."""
+    title: str
+    """The same in words."""
+    expected: Literal["success", "refusal"]
+    """`success`: the receiver has to answer 2xx. `refusal`: anything else, for it is a forgery."""
+    outcome: Literal["passed", "failed", "not_run"]
+    """`not_run`: the run ended before it, as its time was over or the receiver did not answer."""
+    http_status: int | None
+    """Null where no answer came."""
+    error: str | None
+    """Why no answer came, in a short word, as in GET /webhook/deliveries."""
+    duration_ms: int | None
+    problem: str | None
+    """What the receiver did wrong; null where it did not."""
+    fix: str | None
+    """What has to change in the receiver."""
+
+
 class ConnectionListResponse(TypedDict):
     data: List[ConnectionResponse]
 
@@ -1715,7 +1752,7 @@ class _ConnectionUpdatedEventDataRequired(TypedDict):
 
 class ConnectionUpdatedEventData(_ConnectionUpdatedEventDataRequired, total=False):
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class ConnectionUpdatedEvent(TypedDict):
@@ -1754,7 +1791,7 @@ class _ContactOptOutUpdatedEventDataRequired(TypedDict):
 
 class ContactOptOutUpdatedEventData(_ContactOptOutUpdatedEventDataRequired, total=False):
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class ContactOptOutUpdatedEvent(TypedDict):
@@ -1836,7 +1873,7 @@ class _ConversationControlUpdatedEventDataRequired(TypedDict):
 
 class ConversationControlUpdatedEventData(_ConversationControlUpdatedEventDataRequired, total=False):
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class ConversationControlUpdatedEvent(TypedDict):
@@ -1898,7 +1935,7 @@ class _ConversationUpdatedEventDataRequired(TypedDict):
 
 class ConversationUpdatedEventData(_ConversationUpdatedEventDataRequired, total=False):
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class ConversationUpdatedEvent(TypedDict):
@@ -2154,7 +2191,7 @@ class JournalResponse(TypedDict):
 
 class KeyData(TypedDict):
     name: str
-    """As it was given when the key was made."""
+    """As it was given when the key was made; of a session the name of the person."""
     scopes: List[Literal["connections:read", "messages:read", "messages:write", "templates:read", "templates:write", "profile:read", "profile:write", "media:read", "media:write", "webhooks:read", "webhooks:write", "otp:send", "otp:verify", "otp:read"]]
     mode: Literal["live", "test"]
     """`test`: a key of a sandbox project, which sends nothing."""
@@ -2162,6 +2199,8 @@ class KeyData(TypedDict):
     """Of a key for one-time codes; null: one of the workspace."""
     expires_at: str | None
     """Null: never."""
+    person: PersonOfKey | None
+    """Of a session in the console; null: a key."""
     version: str
     """Of Herald."""
     workspace: WorkspaceOfKey
@@ -2210,7 +2249,7 @@ class _MediaFailedEventDataRequired(TypedDict):
 
 class MediaFailedEventData(_MediaFailedEventDataRequired, total=False):
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class MediaFailedEvent(TypedDict):
@@ -2272,7 +2311,7 @@ class _MediaReadyEventDataRequired(TypedDict):
 
 class MediaReadyEventData(_MediaReadyEventDataRequired, total=False):
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class MediaReadyEvent(TypedDict):
@@ -2508,7 +2547,7 @@ class MessageReceivedEventData(_MessageReceivedEventDataRequired, total=False):
     group_id: str
     """Said in a group: it belongs to no conversation and opens no window."""
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class MessageReceivedEvent(TypedDict):
@@ -2681,7 +2720,7 @@ class _MessageSentElsewhereEventDataRequired(TypedDict):
 
 class MessageSentElsewhereEventData(_MessageSentElsewhereEventDataRequired, total=False):
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class MessageSentElsewhereEvent(TypedDict):
@@ -2790,7 +2829,7 @@ class MessageStandbyReceivedEventData(_MessageStandbyReceivedEventDataRequired, 
     group_id: str
     """Said in a group: it belongs to no conversation and opens no window."""
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class MessageStandbyReceivedEvent(TypedDict):
@@ -2868,7 +2907,7 @@ class _MessageStatusUpdatedEventDataRequired(TypedDict):
 
 class MessageStatusUpdatedEventData(_MessageStatusUpdatedEventDataRequired, total=False):
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class MessageStatusUpdatedEvent(TypedDict):
@@ -2961,7 +3000,7 @@ class _PaymentUpdatedEventDataRequired(TypedDict):
 
 class PaymentUpdatedEventData(_PaymentUpdatedEventDataRequired, total=False):
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class PaymentUpdatedEvent(TypedDict):
@@ -2976,6 +3015,14 @@ class PaymentUpdatedEvent(TypedDict):
     data: PaymentUpdatedEventData
 
 
+class PersonOfKey(TypedDict):
+    id: str
+    name: str
+    email: str
+    role: Literal["viewer", "agent", "developer", "admin", "operator"]
+    """In this workspace."""
+
+
 class _PlatformErrorEventDataRequired(TypedDict):
     connection_id: str
     occurred_at: str
@@ -2986,7 +3033,7 @@ class _PlatformErrorEventDataRequired(TypedDict):
 
 class PlatformErrorEventData(_PlatformErrorEventDataRequired, total=False):
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class PlatformErrorEvent(TypedDict):
@@ -4937,7 +4984,7 @@ class _TemplateCategoryUpdatedEventDataRequired(TypedDict):
 
 class TemplateCategoryUpdatedEventData(_TemplateCategoryUpdatedEventDataRequired, total=False):
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class TemplateCategoryUpdatedEvent(TypedDict):
@@ -5022,7 +5069,7 @@ class _TemplateStatusUpdatedEventDataRequired(TypedDict):
 
 class TemplateStatusUpdatedEventData(_TemplateStatusUpdatedEventDataRequired, total=False):
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class TemplateStatusUpdatedEvent(TypedDict):
@@ -5342,7 +5389,7 @@ class WorkspaceLimitReachedEventData(_WorkspaceLimitReachedEventDataRequired, to
     currency: str
     """Of `spend_per_month`, which is estimated."""
     test: Literal[True]
-    """Only where POST /webhook/test made it: an example."""
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
 
 class WorkspaceLimitReachedEvent(TypedDict):

@@ -4,6 +4,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { endOfGraphVersion } from '../../config/graph-version.js';
 import { Database } from '../../database/database.js';
+import { Standbys } from '../../database/standbys.js';
 import { Backlogs } from '../backlogs.js';
 import { Readiness } from '../readiness.js';
 import { Metrics, type Sample } from './metrics.js';
@@ -17,6 +18,7 @@ export class InfrastructureGauges implements OnModuleInit {
     private readonly database: Database,
     private readonly backlogs: Backlogs,
     private readonly readiness: Readiness,
+    private readonly standbys: Standbys,
     private readonly config: Config,
   ) {}
 
@@ -70,6 +72,7 @@ export class InfrastructureGauges implements OnModuleInit {
         ];
       },
     });
+    if (this.standbys.all.length > 0) this.addStandbys();
     this.metrics.add({
       name: 'backlog_rows',
       help: 'Rows waiting and in progress, by queue, in all workspaces; counted up to 100000.',
@@ -114,6 +117,23 @@ export class InfrastructureGauges implements OnModuleInit {
           `select jsonb_build_object('reason', coalesce(pause_reason, 'unknown')) as labels, count(*)::integer as value
            from lane where paused_until > clock_timestamp() group by 1 order by 2 desc limit 50`,
         ),
+    });
+  }
+
+  private addStandbys(): void {
+    const of = (value: (standby: Standbys['all'][number]) => number) =>
+      this.standbys.all.map((standby, index) => ({ labels: { standby: String(index + 1) }, value: value(standby) }));
+    this.metrics.add({
+      name: 'standby_read',
+      help: 'Whether a standby of DATABASE_READ_URL, by its place there, is read by this process: 1 or 0.',
+      labelNames: ['standby'],
+      collect: async () => of((standby) => (this.standbys.isRead(standby) ? 1 : 0)),
+    });
+    this.metrics.add({
+      name: 'standby_lag_seconds',
+      help: 'How far a standby of DATABASE_READ_URL is behind at most, up to a second more than it is; +Inf: it is away.',
+      labelNames: ['standby'],
+      collect: async () => of(({ lagMs }) => lagMs / 1_000),
     });
   }
 }

@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import type { Operator } from '../../../infrastructure/http/herald-request.js';
 import { AdminController, CurrentOperator } from '../../../infrastructure/http/operator.decorator.js';
 import { pageOf } from '../../../infrastructure/http/pagination.response.js';
+import { ReadsMayBeLate } from '../../../infrastructure/http/late-reads.js';
 import { RequireOperatorScope } from '../../../infrastructure/http/route-policy.js';
 import { Audit, type AuditFilter } from '../audit.service.js';
 import { AuditEventResponse, AuditListResponse, ListAuditQuery } from './audit-admin.dto.js';
@@ -25,6 +26,7 @@ export class AuditAdminController {
    */
   @Get()
   @RequireOperatorScope('audit:read')
+  @ReadsMayBeLate()
   @ApiOkResponse({ type: AuditListResponse, description: 'One page, or one event a line with `format=ndjson`.' })
   async list(
     @CurrentOperator() operator: Operator,

@@ -8,7 +8,7 @@ import { AUDIT_ACTIONS, type AuditAction } from '../audit.types.js';
 
 const TIME = '2026-11-21T08:00:00.125Z';
 export const MOST_LINES = 10_000;
-const ACTORS = ['key', 'operator', 'operator_key', 'service'] as const;
+const ACTORS = ['key', 'operator', 'operator_key', 'person', 'service'] as const;
 
 /** The query of GET /audit. */
 export class ListAuditQuery {
@@ -16,7 +16,7 @@ export class ListAuditQuery {
   @OptionalUuid('workspace_id')
   workspace_id?: string;
 
-  /** Only what this key, operator key or account did: its id, or the account's name. */
+  /** Only what this key, operator key, person or account did: its id, or the account's name. */
   @ApiPropertyOptional({ minLength: 1, maxLength: 200 })
   @IsOptional()
   @IsString()

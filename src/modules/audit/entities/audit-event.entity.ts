@@ -21,7 +21,7 @@ export class AuditEventEntity {
   target!: string | null;
 
   @Column('text')
-  actorKind!: 'key' | 'operator' | 'operator_key' | 'service';
+  actorKind!: 'key' | 'operator' | 'operator_key' | 'person' | 'service';
 
   /** Id of the key or operator key, or the operator's account on the machine. */
   @Column('text', { nullable: true })

@@ -1,9 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { OPERATOR_SCOPES, type OperatorScope } from '../../../infrastructure/http/scopes.js';
 
-/** An operator key, as its caller may know it. */
+/** An operator key, or a person with the role operator, as the caller may know it. */
 export class OperatorKeyResponse {
-  /** The public part of the key's text. */
+  /** The public part of the key's text, or the person's id. */
   @ApiProperty({ example: 'Zq3vTn8RkW1b' })
   id!: string;
 
@@ -17,7 +17,7 @@ export class OperatorKeyResponse {
   @ApiProperty({ type: 'array', nullable: true, items: { type: 'string', format: 'uuid' }, example: null })
   workspace_ids!: string[] | null;
 
-  /** Null: never. */
+  /** When the key or the session ends; null: never. */
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
   expires_at!: string | null;
 

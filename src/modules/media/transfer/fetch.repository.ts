@@ -59,6 +59,8 @@ export class FetchRepository {
       prefix: FETCH_LANE,
       where: 'true',
       dueSince: DUE_SINCE,
+      nextWaiting: (after) => `(select m.connection_id from media_object m
+        where m.connection_id > ${after} and m.next_attempt_at is not null order by m.connection_id, m.next_attempt_at limit 1)`,
     });
   }
 

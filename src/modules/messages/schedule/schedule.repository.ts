@@ -11,7 +11,7 @@ import {
   type Claim,
   type ClaimRow,
 } from '../../../infrastructure/queue/lane-grant.js';
-import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
+import { dueTableLanes, eachLane, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import { recipientKey } from '../../message-state/recipient-key.types.js';
 import { tagIsNotPaused, queueTakes } from '../../message-state/message-state.types.js';
 import {
@@ -116,10 +116,12 @@ const LANES: TableLanes = {
   dueSince: (from) => `(select q.held_until from message_queue q
     where q.connection_id = lane_of.id and ${HELD_BY_TIME} and q.held_until >= ${from} and q.held_until <= statement_timestamp()
     order by q.connection_id, q.held_until limit 1)`,
+  nextWaiting: (after) => `(select q.connection_id from message_queue q
+    where q.connection_id > ${after} and ${HELD_BY_TIME} order by q.connection_id, q.held_until limit 1)`,
 };
 
 /** $1 limit, $2 behind which connection. */
-export const DUE = dueSql(LANES, '$1', '$2');
+export const DUE = eachLane(LANES, '$1', '$2');
 
 type DueRow = ClaimRow<MessageRow & { isExpired: boolean }>;
 

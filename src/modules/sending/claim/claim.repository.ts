@@ -3,7 +3,7 @@ import { newId } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
-import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
+import { dueTableLanes, eachLane, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import {
   GRANT_COLUMNS,
   grantOf,
@@ -203,7 +203,9 @@ const LANES: TableLanes = {
   dueSince: (from) => `(select q.due_at from message_queue q
     where q.connection_id = lane_of.id and q.due_at >= ${from} and q.due_at <= statement_timestamp()
     order by q.connection_id, q.due_at limit 1)`,
+  nextWaiting: (after) => `(select q.connection_id from message_queue q
+    where q.connection_id > ${after} and q.due_at is not null order by q.connection_id, q.due_at limit 1)`,
 };
 
 /** $1 limit, $2 behind which connection. */
-export const DUE = dueSql(LANES, '$1', '$2');
+export const DUE = eachLane(LANES, '$1', '$2');

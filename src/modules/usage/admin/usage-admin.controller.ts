@@ -7,6 +7,7 @@ import type { Operator } from '../../../infrastructure/http/herald-request.js';
 import { AdminController, CurrentOperator, workspacesSeen } from '../../../infrastructure/http/operator.decorator.js';
 import { cursorOf } from '../../../infrastructure/http/page.query.js';
 import { pageOf } from '../../../infrastructure/http/pagination.response.js';
+import { ReadsMayBeLate } from '../../../infrastructure/http/late-reads.js';
 import { RequireOperatorScope } from '../../../infrastructure/http/route-policy.js';
 import { type Workspace, type WorkspaceFilter, WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { UsageByWorkspaceService, type UsageLine } from '../usage-by-workspace.service.js';
@@ -38,6 +39,8 @@ export class UsageAdminController {
    */
   @Get()
   @RequireOperatorScope('usage:read')
+  // The lines of a file are read while it is sent, after the read itself has ended.
+  @ReadsMayBeLate(({ format }) => format !== 'csv')
   @ApiOkResponse({ type: WorkspaceUsageResponse, description: 'One page; with `format=csv` all lines, as `text/csv`.' })
   async get(
     @CurrentOperator() operator: Operator,

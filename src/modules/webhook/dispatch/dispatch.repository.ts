@@ -214,6 +214,8 @@ const LANES: TableLanes = {
   dueSince: (from) => `(select q.due_at from webhook_queue q
     where q.endpoint_id = lane_of.id and q.due_at >= ${from} and q.due_at <= statement_timestamp()
     order by q.endpoint_id, q.due_at limit 1)`,
+  nextWaiting: (after) => `(select q.endpoint_id from webhook_queue q
+    where q.endpoint_id > ${after} order by q.endpoint_id, q.due_at limit 1)`,
 };
 
 // An attempt's id: its first part is the time by the database's clock, which says in which partition of webhook_delivery it is

@@ -254,7 +254,8 @@ function released(task: DeliveryAttempt): DeliveryOutcome {
   return { ...attempted, ...nothing, kind: 'released', counted: false };
 }
 
-const PLAIN_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Herald/1.0 (+webhooks)' };
+/** Of every delivery, beside its signature. */
+export const PLAIN_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Herald/1.0 (+webhooks)' };
 
 /**
  * The body of every attempt of an event, byte for byte, on the same database: the data goes out as the database wrote

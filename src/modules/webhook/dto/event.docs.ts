@@ -230,7 +230,7 @@ const ANSWERS = {
 
 const TEST_MARK = {
   const: true,
-  description: 'Only where POST /webhook/test made it: an example.',
+  description: 'Only where POST /webhook/test or /webhook/verify made it: an example.',
 };
 
 function envelopeOf(type: EventType) {

@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { type Caller, CurrentCaller } from '../../keys/caller.decorator.js';
 import { EventReader } from '../../../infrastructure/events/event-reader.decorator.js';
 import type { Reader } from '../../../infrastructure/events/read-events.js';
+import { ReadsMayBeLate } from '../../../infrastructure/http/late-reads.js';
 import { RequireScope } from '../../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../../infrastructure/http/api-description.js';
 import { EventsResponse, ListEventsRequest } from './events.dto.js';
@@ -37,6 +38,8 @@ export class EventsController {
    */
   @Get()
   @RequireScope('webhooks:read')
+  // A reader that waits is told at once; `now` is the end of what is stored, and notes that the workspace reads.
+  @ReadsMayBeLate(({ wait, after }) => (wait === undefined || Number(wait) === 0) && after !== 'now')
   @ApiOkResponse({ type: EventsResponse, description: 'One page, oldest first.' })
   @ApiErrors('EVENT_CURSOR_EXPIRED', 'RATE_LIMITED')
   list(

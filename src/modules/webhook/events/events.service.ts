@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../keys/caller.decorator.js';
 import { Config } from '../../../infrastructure/config/config.js';
+import { cursorText } from '../../../infrastructure/events/event-cursor.js';
 import { type EventLog, type Reader, readEvents } from '../../../infrastructure/events/read-events.js';
 import { EventWaits } from './event-waits.service.js';
 import { EventsRepository, type RecordedEvent } from './events.repository.js';
@@ -49,5 +50,11 @@ export class EventsService {
       data: content,
     }));
     return { data, next, done, omitted };
+  }
+
+  /** The cursor behind what is there now. */
+  async endOf(organizationId: string): Promise<string> {
+    const { identity } = await this.events.state(organizationId);
+    return cursorText(await this.events.note(organizationId), { owner: organizationId, identity });
   }
 }

@@ -15,6 +15,7 @@ API = "/api/v1"
 MediaType = Literal["image", "video", "audio", "document", "sticker"]
 # That GET /events is asked to wait for one event.
 MOST_WAIT_SECONDS = 20
+LONG_CALL_SECONDS = 40.0
 
 
 class Herald:
@@ -244,6 +245,10 @@ class Webhook:
 
     def test(self, body: m.TestWebhookRequest | None = None) -> m.QueuedEventData:
         return self._transport.data(Request("POST", f"{API}/webhook/test", body=body or {}))
+
+    def verify(self) -> m.ConformanceData:
+        """Sends your receiver everything that may come, and says what it does wrong. Takes up to 25 seconds."""
+        return self._transport.data(Request("POST", f"{API}/webhook/verify", least_timeout=LONG_CALL_SECONDS))
 
     def rotate_secret(self) -> m.WebhookSettingsWithSecret:
         return self._transport.data(Request("POST", f"{API}/webhook/rotate-secret"))

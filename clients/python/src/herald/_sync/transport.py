@@ -64,6 +64,7 @@ class Transport:
 
     def _exchange(self, request: Request) -> Tuple[httpx.Response, bytes]:
         headers = dict(self._headers)
+        timeout = max(self._options.timeout, request.least_timeout)
         if request.key is not None:
             headers["idempotency-key"] = request.key
         if request.file is not None and not isinstance(request.file[1], bytes):
@@ -77,10 +78,10 @@ class Transport:
             data=dict(request.form) if request.form is not None else None,
             files={"file": request.file} if request.file is not None else None,
             json=request.body,
-            timeout=self._options.timeout,
+            timeout=timeout,
         )
         # httpx limits each wait; the whole try is limited here.
-        deadline = time.monotonic() + self._options.timeout
+        deadline = time.monotonic() + timeout
         response = self._http.send(sent, stream=True)
         try:
             content = bytearray()

@@ -1,0 +1,56 @@
+import type pg from 'pg';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describeError } from '../common/describe-error.js';
+import type { Config } from '../infrastructure/config/config.js';
+import { closeNow } from '../infrastructure/database/lost-server.js';
+import { startClient } from '../infrastructure/database/pooler.js';
+import { lsnOf, PRIMARY_PLACE, PrimaryHistory } from '../infrastructure/database/primary-history.js';
+import { askStandby } from '../infrastructure/database/standby.js';
+import { type Finding, ok, type Result, warn } from './doctor-findings.js';
+
+/** A standby that replays is behind by milliseconds. */
+const WAIT_MS = 2_000;
+const AGAIN_MS = 50;
+const INSTEAD = 'The primary is read instead';
+
+/** One finding for each of DATABASE_READ_URL. */
+export async function checkStandbys(primary: pg.Client, { database }: Config): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [index, url] of database.readUrls.entries()) {
+    findings.push({ check: `standby ${index + 1}`, ...(await checkStandby(primary, url)) });
+  }
+  return findings;
+}
+
+async function checkStandby(primary: pg.Client, url: string): Promise<Result> {
+  const { hostname, port } = new URL(url);
+  const name = `${hostname}:${port || '5432'}`;
+  const standby = startClient(url, WAIT_MS);
+  try {
+    await standby.connect();
+    const history = new PrimaryHistory();
+    const { rows } = await primary.query<{ identity: string; lsn: string }>(PRIMARY_PLACE);
+    const [place] = rows;
+    if (place !== undefined) history.note(place.identity, lsnOf(place.lsn), performance.now());
+    return await compare(standby, history, name);
+  } catch (error) {
+    return warn(`${name} can't be reached: ${describeError(error)}. ${INSTEAD}; is DATABASE_READ_URL right?`);
+  } finally {
+    closeNow(standby);
+  }
+}
+
+async function compare(standby: pg.Client, history: PrimaryHistory, name: string): Promise<Result> {
+  const askedAt = performance.now();
+  for (;;) {
+    const { fault, replayed } = await askStandby(standby, history);
+    if (fault !== null) return warn(`${name} ${fault}. ${INSTEAD}`);
+    const ms = Math.round(performance.now() - askedAt);
+    const { lastLsn } = history;
+    if (lastLsn !== null && replayed >= lastLsn) return ok(`${name} had the primary's last commit ${ms} ms later`);
+    if (ms > WAIT_MS) {
+      return warn(`${name} is more than ${WAIT_MS} ms behind. ${INSTEAD} where it is more than READ_LAG_MS`);
+    }
+    await pause(AGAIN_MS);
+  }
+}

@@ -1,0 +1,36 @@
+import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { PersonSessions } from '../keys/person-sessions.types.js';
+import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.service.js';
+import { MembershipEntity } from './entities/membership.entity.js';
+import { PersonSessionEntity } from './entities/person-session.entity.js';
+import { PersonEntity } from './entities/person.entity.js';
+import { PeopleRepository } from './people.repository.js';
+import { PeopleService } from './people.service.js';
+import { SessionsRepository } from './sessions/sessions.repository.js';
+import { SessionsService } from './sessions/sessions.service.js';
+import { AuthController } from './sign-in/auth.controller.js';
+import { Issuers } from './sign-in/issuers.service.js';
+import { SignInService } from './sign-in/sign-in.service.js';
+
+/** People: who they are at their issuer, their sessions in browsers, and what they may do in which workspace. */
+@Global()
+@Module({
+  imports: [TypeOrmModule.forFeature([PersonEntity, MembershipEntity, PersonSessionEntity])],
+  controllers: [AuthController],
+  providers: [
+    PeopleRepository,
+    PeopleService,
+    SessionsRepository,
+    SessionsService,
+    { provide: PersonSessions, useExisting: SessionsService },
+    Issuers,
+    SignInService,
+  ],
+  exports: [PersonSessions],
+})
+export class PeopleModule {
+  constructor(people: PeopleService, erasure: WorkspaceErasure) {
+    erasure.add({ stop: (organizationId) => people.removeAll(organizationId) });
+  }
+}

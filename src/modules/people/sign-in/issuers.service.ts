@@ -1,0 +1,227 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose';
+import * as oidc from 'openid-client';
+import { databaseClock, systemClock } from '../../../common/clock.js';
+import { codeOf, describeError } from '../../../common/describe-error.js';
+import { Config } from '../../../infrastructure/config/config.js';
+import type { IssuerSettings } from '../../../infrastructure/config/people-settings.js';
+import { PublicUrl } from '../../../infrastructure/http/public-url.js';
+import { peopleErrors, signInErrors } from '../people.errors.js';
+
+/** What binds the issuer's answer to the browser that asked; it is in a cookie meanwhile. */
+export interface SignInSecrets {
+  state: string;
+  nonce: string;
+  /** Of PKCE. */
+  verifier: string;
+}
+
+/** What an issuer says of a person. Each claim is still to be looked at. */
+export type Claims = Readonly<Record<string, unknown>> & { sub: string };
+
+interface Known {
+  metadata: oidc.ServerMetadata;
+  readAt: number;
+}
+
+const TIMEOUT_SECONDS = 5;
+const METADATA_MS = 600_000;
+/** How old a logout token may be. */
+const LOGOUT_SECONDS = 120;
+const TOLERANCE_SECONDS = 30;
+/** Between two reads of the keys for a logout token whose key is not known. */
+const KEYS_APART_MS = 1_000;
+/** No answer with keys in time, or another one: `jose` has no code of its own for that. */
+const KEYS_AWAY: ReadonlySet<string> = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC']);
+const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+
+/** The issuers of OpenID Connect that the operator named. Each is asked when it is needed, so none holds up a start. */
+@Injectable()
+export class Issuers {
+  private readonly logger = new Logger(Issuers.name);
+  private readonly known = new Map<string, Known>();
+  private readonly keys = new Map<string, ReturnType<typeof createRemoteJWKSet>>();
+
+  constructor(
+    private readonly config: Config,
+    private readonly publicUrl: PublicUrl,
+  ) {}
+
+  get names(): string[] {
+    return this.config.people.issuers.map(({ name }) => name);
+  }
+
+  /** @throws ISSUER_NOT_FOUND (404). */
+  get(name: string): IssuerSettings {
+    const issuer = this.config.people.issuers.find((each) => each.name === name);
+    if (issuer === undefined) throw peopleErrors.ISSUER_NOT_FOUND();
+    return issuer;
+  }
+
+  /** Each issuer has an address of its own, so that the answer of one is not taken for that of another. */
+  private redirectUri({ name }: IssuerSettings): string {
+    return `${this.publicUrl.value}/auth/callback/${encodeURIComponent(name)}`;
+  }
+
+  newSecrets(): SignInSecrets {
+    return { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() };
+  }
+
+  /** Where the browser goes to sign in. @throws ISSUER_AWAY (503), ISSUER_ANSWER_INVALID (502). */
+  async addressOf(issuer: IssuerSettings, { state, nonce, verifier }: SignInSecrets): Promise<URL> {
+    return this.asking(issuer, async () =>
+      oidc.buildAuthorizationUrl(await this.clientOf(issuer), {
+        redirect_uri: this.redirectUri(issuer),
+        scope: issuer.scope,
+        state,
+        nonce,
+        code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      }),
+    );
+  }
+
+  /**
+   * What the issuer says of the person who came back, once its answer was verified.
+   *
+   * @param query of the address to which the browser came back
+   * @throws SIGN_IN_DECLINED (403), SIGN_IN_EXPIRED (400), ISSUER_AWAY (503), ISSUER_REFUSED, ISSUER_ANSWER_INVALID (502).
+   */
+  async claimsOf(issuer: IssuerSettings, query: string, secrets: SignInSecrets): Promise<Claims> {
+    return this.asking(issuer, async () => {
+      const client = await this.clientOf(issuer);
+      const tokens = await oidc.authorizationCodeGrant(client, new URL(`${this.redirectUri(issuer)}${query}`), {
+        pkceCodeVerifier: secrets.verifier,
+        expectedState: secrets.state,
+        expectedNonce: secrets.nonce,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims() as Claims;
+      if (client.serverMetadata().userinfo_endpoint === undefined) return claims;
+      // Many issuers put e-mail and groups here only.
+      return { ...claims, ...(await oidc.fetchUserInfo(client, tokens.access_token, claims.sub)) };
+    });
+  }
+
+  /**
+   * Which session, or whose, has ended at the issuer.
+   *
+   * @throws LOGOUT_TOKEN_INVALID (400), ISSUER_AWAY (503).
+   */
+  async loggedOut(issuer: IssuerSettings, token: string): Promise<{ subject: string | null; session: string | null }> {
+    const { jwks_uri: address } = await this.asking(issuer, () => this.metadataOf(issuer));
+    let payload: JWTPayload;
+    try {
+      ({ payload } = await jwtVerify(token, this.keysAt(address ?? ''), {
+        issuer: issuer.issuer,
+        audience: issuer.clientId,
+        maxTokenAge: LOGOUT_SECONDS,
+        clockTolerance: TOLERANCE_SECONDS,
+        currentDate: databaseClock.date(),
+        requiredClaims: ['iat', 'jti', 'events'],
+      }));
+    } catch (error) {
+      if (isAway(error) || KEYS_AWAY.has(codeOf(error) ?? '')) throw this.away(issuer, error);
+      throw peopleErrors.LOGOUT_TOKEN_INVALID(undefined, { cause: error });
+    }
+    const { events, nonce, sub, sid } = payload;
+    const isOfLogout = typeof events === 'object' && events !== null && LOGOUT_EVENT in events;
+    const subject = typeof sub === 'string' ? sub : null;
+    const session = typeof sid === 'string' ? sid : null;
+    // A nonce would make an ID token pass for one of these (OpenID Connect Back-Channel Logout, 2.6).
+    if (!isOfLogout || nonce !== undefined || (subject === null && session === null)) {
+      throw peopleErrors.LOGOUT_TOKEN_INVALID();
+    }
+    return { subject, session };
+  }
+
+  private keysAt(address: string): ReturnType<typeof createRemoteJWKSet> {
+    const known = this.keys.get(address);
+    if (known !== undefined) return known;
+    const options = { timeoutDuration: TIMEOUT_SECONDS * 1_000, cooldownDuration: KEYS_APART_MS };
+    const keys = createRemoteJWKSet(new URL(address), options);
+    this.keys.set(address, keys);
+    return keys;
+  }
+
+  /**
+   * A client for one sign-in. Its keys are read for that alone: sign-ins are few, and those of an issuer that has just
+   * replaced its keys succeed.
+   */
+  private async clientOf(issuer: IssuerSettings): Promise<oidc.Configuration> {
+    const metadata = await this.metadataOf(issuer);
+    const skew = Math.round(-databaseClock.hostAheadMs / 1_000);
+    const times = { [oidc.clockSkew]: skew, [oidc.clockTolerance]: TOLERANCE_SECONDS };
+    const client = new oidc.Configuration({ ...metadata }, issuer.clientId, times, authOf(issuer, metadata));
+    client.timeout = TIMEOUT_SECONDS;
+    for (const each of switchesOf(issuer)) each(client);
+    return client;
+  }
+
+  private async metadataOf(issuer: IssuerSettings): Promise<oidc.ServerMetadata> {
+    const known = this.known.get(issuer.name);
+    if (known !== undefined && systemClock.monotonic() - known.readAt < METADATA_MS) return known.metadata;
+    const options = { timeout: TIMEOUT_SECONDS, execute: switchesOf(issuer) };
+    const found = await oidc.discovery(new URL(issuer.issuer), issuer.clientId, undefined, oidc.None(), options);
+    const metadata = found.serverMetadata();
+    this.known.set(issuer.name, { metadata, readAt: systemClock.monotonic() });
+    return metadata;
+  }
+
+  /** What failed is read anew next time, and is in the log for the operator. */
+  private async asking<T>(issuer: IssuerSettings, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (isAway(error)) throw this.away(issuer, error);
+      const refused = error instanceof oidc.AuthorizationResponseError ? error.error : null;
+      if (refused === 'access_denied') throw signInErrors.SIGN_IN_DECLINED();
+      this.known.delete(issuer.name);
+      this.logger.warn(`the sign-in at ${issuer.name} failed: ${textOf(error)}`);
+      const said = error instanceof oidc.ResponseBodyError ? error.error : refused;
+      if (said === 'invalid_grant') throw signInErrors.SIGN_IN_EXPIRED();
+      const isRefusal = said !== null || error instanceof oidc.WWWAuthenticateChallengeError;
+      throw isRefusal ? signInErrors.ISSUER_REFUSED() : signInErrors.ISSUER_ANSWER_INVALID();
+    }
+  }
+
+  private away(issuer: IssuerSettings, error: unknown) {
+    this.known.delete(issuer.name);
+    this.logger.warn(`the issuer ${issuer.name} does not answer: ${textOf(error)}`);
+    return signInErrors.ISSUER_AWAY();
+  }
+}
+
+function authOf({ clientSecret }: IssuerSettings, metadata: oidc.ServerMetadata): oidc.ClientAuth {
+  if (clientSecret === null) return oidc.None();
+  const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  const isBasic = methods.includes('client_secret_basic') || !methods.includes('client_secret_post');
+  return isBasic ? oidc.ClientSecretBasic(clientSecret) : oidc.ClientSecretPost(clientSecret);
+}
+
+/** The signature of the ID token is verified although it comes from the issuer itself. */
+function switchesOf({ issuer }: IssuerSettings): ((client: oidc.Configuration) => void)[] {
+  // Settings allow that on this machine only.
+  const plain = issuer.startsWith('http://') ? [oidc.allowInsecureRequests] : [];
+  return [...plain, oidc.enableNonRepudiationChecks];
+}
+
+/** No answer, or one that says that the issuer itself is in trouble. */
+function isAway(error: unknown): boolean {
+  const { code, cause, status, name } = error as { code?: unknown; cause?: unknown; status?: unknown; name?: unknown };
+  if (code === 'OAUTH_TIMEOUT' || name === 'TimeoutError' || name === 'AbortError') return true;
+  if (typeof status === 'number') return status >= 500;
+  if (cause instanceof Response) return cause.status >= 500;
+  if (error instanceof oidc.AuthorizationResponseError) {
+    return ['server_error', 'temporarily_unavailable'].includes(error.error);
+  }
+  // What fetch throws where there is no connection.
+  return error instanceof TypeError && cause instanceof Error;
+}
+
+/** Without parameters and bodies: those have codes and tokens. */
+function textOf(error: unknown): string {
+  const { code, error: said, cause } = error as { code?: unknown; error?: unknown; cause?: unknown };
+  const parts = [describeError(error), code, said, cause instanceof Error ? cause.message : undefined];
+  return parts.filter((part) => typeof part === 'string').join(': ');
+}

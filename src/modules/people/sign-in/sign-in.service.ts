@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import { newId } from '../../../common/ids.js';
+import { Config } from '../../../infrastructure/config/config.js';
+import type { IssuerSettings } from '../../../infrastructure/config/people-settings.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import { strongest, type WorkspaceRole } from '../../../infrastructure/http/roles.js';
+import { Audit } from '../../audit/audit.service.js';
+import { signInErrors } from '../people.errors.js';
+import { PeopleRepository } from '../people.repository.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import type { Claims } from './issuers.service.js';
+
+/** What is believed of the claims. */
+interface Identity {
+  subject: string;
+  email: string;
+  name: string;
+  groups: ReadonlySet<string>;
+  /** The issuer's name of the session. */
+  session: string | null;
+}
+
+/** What the groups of a person give. */
+interface Granted {
+  isOperator: boolean;
+  roles: Map<string, WorkspaceRole>;
+}
+
+const MOST_SUBJECT = 255;
+const MOST_EMAIL = 320;
+const MOST_NAME = 200;
+
+/** Makes a session of what an issuer says of a person: who it is, and what the person's groups give. */
+@Injectable()
+export class SignInService {
+  constructor(
+    private readonly people: PeopleRepository,
+    private readonly sessions: SessionsService,
+    private readonly database: Database,
+    private readonly config: Config,
+    private readonly audit: Audit,
+  ) {}
+
+  /**
+   * Begins a session, and returns its text for the cookie. What groups gave before and do not give any more ends with it,
+   * also in other browsers.
+   *
+   * @param former text of the cookie that the browser has had: its session ends
+   * @throws EMAIL_MISSING, EMAIL_UNVERIFIED, NO_ACCESS (403).
+   */
+  async signIn(issuer: IssuerSettings, claims: Claims, former: string | null): Promise<string> {
+    const identity = identityOf(issuer, claims);
+    const granted = this.grantedBy(issuer, identity.groups);
+    const token = await this.database.transaction(() => this.begin(issuer, identity, granted, former));
+    // Outside: what the person had before has ended.
+    if (token === null) throw signInErrors.NO_ACCESS();
+    return token;
+  }
+
+  /** Null where the person has nothing here. */
+  private async begin(
+    { issuer }: IssuerSettings,
+    { subject, email, name, session }: Identity,
+    { isOperator, roles }: Granted,
+    former: string | null,
+  ): Promise<string | null> {
+    const known = await this.people.lock(issuer, subject);
+    const invited = known === null ? [] : await this.people.memberships(known.id);
+    const hasAccess = isOperator || roles.size > 0 || invited.some(({ source }) => source === 'invitation');
+    // A stranger leaves no row.
+    if (known === null && !hasAccess) return null;
+    const person = { id: known?.id ?? newId(), issuer, subject, email, name, isOperator };
+    const personId = await this.people.save(person);
+    await this.people.setGroups(personId, roles);
+    await this.sessions.changed(personId);
+    if (!hasAccess) {
+      await this.sessions.end(personId);
+      return null;
+    }
+    await this.sessions.replace(former);
+    const details = { issuer, is_operator: isOperator };
+    await this.audit.record({ action: 'person.signed_in', organizationId: null, target: personId, details, personId });
+    return this.sessions.begin(personId, session);
+  }
+
+  private grantedBy({ name }: IssuerSettings, groups: ReadonlySet<string>): Granted {
+    const rules = this.config.people.roles.filter(
+      ({ issuer, group }) => groups.has(group) && (issuer === null || issuer === name),
+    );
+    const roles = new Map<string, WorkspaceRole>();
+    for (const { role, workspaceId } of rules) {
+      if (workspaceId === null || role === 'operator') continue;
+      const known = roles.get(workspaceId);
+      roles.set(workspaceId, strongest(known === undefined ? [role] : [role, known]) ?? role);
+    }
+    return { isOperator: rules.some(({ role }) => role === 'operator'), roles };
+  }
+}
+
+/** @throws EMAIL_MISSING, EMAIL_UNVERIFIED (403), ISSUER_ANSWER_INVALID (502) for a subject that can be none. */
+function identityOf({ groupsClaim, trustEmail }: IssuerSettings, claims: Claims): Identity {
+  const { sub, email, email_verified: verified, name, sid } = claims;
+  if (typeof sub !== 'string' || sub === '' || sub.length > MOST_SUBJECT) throw signInErrors.ISSUER_ANSWER_INVALID();
+  if (typeof email !== 'string' || !/^[^\s@]+@[^\s@]+$/.test(email) || email.length > MOST_EMAIL) {
+    throw signInErrors.EMAIL_MISSING();
+  }
+  if (verified !== true && !(trustEmail && verified === undefined)) throw signInErrors.EMAIL_UNVERIFIED();
+  const given = claims[groupsClaim];
+  const groups = (Array.isArray(given) ? given : [given]).filter((group) => typeof group === 'string');
+  return {
+    subject: sub,
+    email: email.toLowerCase(),
+    name: typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, MOST_NAME) : email.slice(0, MOST_NAME),
+    groups: new Set(groups),
+    session: typeof sid === 'string' && sid.length <= MOST_SUBJECT ? sid : null,
+  };
+}
