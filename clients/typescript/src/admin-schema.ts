@@ -110,7 +110,8 @@ export interface paths {
         };
         /**
          * Read the key
-         * @description What the operator key of the call may do: its scopes, and the workspaces that it is limited to. Any valid operator key may ask.
+         * @description What the operator key of the call may do: its scopes, and the workspaces that it is limited to. Any valid operator key may ask, and
+         *     a person with the role operator.
          */
         get: operations["operatorKeyAdmin_get"];
         put?: never;
@@ -705,7 +706,7 @@ export interface components {
              * @example operator_key
              * @enum {string}
              */
-            actor_kind: "key" | "operator" | "operator_key" | "service";
+            actor_kind: "key" | "operator" | "operator_key" | "person" | "service";
             /**
              * @description The caller's address, or the machine on which a command ran.
              * @example 203.0.113.7
@@ -1273,12 +1274,12 @@ export interface components {
         OperatorKeyResponse: {
             /**
              * Format: date-time
-             * @description Null: never.
+             * @description When the key or the session ends; null: never.
              * @example null
              */
             expires_at: string | null;
             /**
-             * @description The public part of the key's text.
+             * @description The public part of the key's text, or the person's id.
              * @example Zq3vTn8RkW1b
              */
             id: string;
@@ -1800,7 +1801,7 @@ export interface components {
         };
         /**
          * @description - [`OPERATOR_KEY_LIMITED`](/docs/errors#OPERATOR_KEY_LIMITED): The operator key is limited to some workspaces, and the route concerns the whole installation.
-         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
          */
         Refused403_OPERATOR_KEY_LIMITED_SCOPE_REQUIRED: {
             headers: {
@@ -1814,7 +1815,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does. */
         Refused403_SCOPE_REQUIRED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -1828,7 +1829,7 @@ export interface components {
             };
         };
         /**
-         * @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+         * @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
          *     - [`WORKSPACE_EXTERNAL_ID_FIXED`](/docs/errors#WORKSPACE_EXTERNAL_ID_FIXED): An operator key that is limited to some workspaces changes an `external_id`.
          */
         Refused403_SCOPE_REQUIRED_WORKSPACE_EXTERNAL_ID_FIXED: {
@@ -2211,7 +2212,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number. */
         Refused429_RATE_LIMITED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2310,8 +2311,8 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only this kind of change. */
-                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "key.ending" | "connection.added" | "connection.changed" | "connection.disconnected" | "setup.completed" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed";
-                /** @description Only what this key, operator key or account did: its id, or the account's name. */
+                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "key.ending" | "connection.added" | "connection.changed" | "connection.disconnected" | "setup.completed" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "person.signed_in" | "person.signed_out" | "person.signed_out_everywhere" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed";
+                /** @description Only what this key, operator key, person or account did: its id, or the account's name. */
                 actor?: string;
                 /** @description Together with `before_id`: the `occurred_at` of the last event of the previous page. */
                 before?: string;
@@ -3668,6 +3669,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3724,6 +3726,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -4183,6 +4186,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -4240,6 +4244,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
