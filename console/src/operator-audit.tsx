@@ -34,6 +34,7 @@ const ACTORS: Readonly<Record<Change['actor_kind'], string>> = {
   key: 'key',
   operator: 'command',
   operator_key: 'operator key',
+  person: 'person',
   service: 'Herald',
 };
 
