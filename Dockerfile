@@ -20,7 +20,7 @@ COPY clients ./clients
 COPY scripts/pack-client.mjs ./scripts/
 COPY src ./src
 # What only the build needs goes again: the packages that stay are those of the lock file.
-RUN npx nest build && npx vite build console && node scripts/pack-client.mjs && rm -f dist/*.tsbuildinfo \
+RUN npx nest build && npx vite build console && npx vite build --config console/vite.setup.config.ts && node scripts/pack-client.mjs && rm -f dist/*.tsbuildinfo \
   && npm prune --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
   && npm pkg delete devDependencies \
   && npm sbom --omit=optional --sbom-format=cyclonedx >sbom.cdx.json

@@ -36,7 +36,7 @@ create table audit_event (
   transaction_id xid8 not null default pg_current_xact_id(),
   constraint audit_event_pkey PRIMARY KEY (id),
   constraint audit_event_action_check CHECK ((action ~ '^[a-z_]+[.][a-z_]+$')),
-  constraint audit_event_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key', 'operator', 'operator_key', 'person', 'service']))),
+  constraint audit_event_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key', 'operator', 'operator_key', 'person', 'setup_link', 'service']))),
   constraint audit_event_details_check CHECK ((pg_column_size(details) <= 8192))
 );
 CREATE INDEX audit_event_action ON audit_event (action, occurred_at, id);
@@ -582,6 +582,17 @@ create table notification_queue (
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 CREATE INDEX notification_queue_due ON notification_queue (due_at);
 
+create table number_pin (
+  id uuid not null,
+  organization_id uuid not null,
+  phone_number_id text not null,
+  pin_ciphertext bytea not null,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint number_pin_pkey PRIMARY KEY (id),
+  constraint number_pin_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE UNIQUE INDEX number_pin_number ON number_pin (organization_id, phone_number_id);
+
 create table operator_key (
   id text not null,
   name text not null,
@@ -878,6 +889,36 @@ create unlogged table rate_bucket (
   refilled_at timestamptz not null,
   constraint rate_bucket_pkey PRIMARY KEY (key)
 ) with (fillfactor=50);
+
+create table setup_link (
+  id uuid not null,
+  organization_id uuid not null,
+  token_hash bytea not null,
+  signup text not null,
+  locale text not null,
+  return_url text,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  expires_at timestamptz(3) not null,
+  opened_at timestamptz(3),
+  completed_at timestamptz(3),
+  revoked_at timestamptz(3),
+  steps jsonb not null default '{}'::jsonb,
+  phone_number_id text,
+  waba_id text,
+  access_token_ciphertext bytea,
+  continuation_hash bytea,
+  connection_id uuid,
+  busy_until timestamptz,
+  constraint setup_link_pkey PRIMARY KEY (id),
+  constraint setup_link_signup_check CHECK ((signup = ANY (ARRAY['cloud', 'app', 'manual']))),
+  constraint setup_link_token_hash_check CHECK ((octet_length(token_hash) = 32)),
+  constraint setup_link_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
+  constraint setup_link_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE INDEX setup_link_connection ON setup_link (connection_id) WHERE (connection_id IS NOT NULL);
+CREATE INDEX setup_link_list ON setup_link (organization_id, created_at DESC, id DESC);
+CREATE INDEX setup_link_secret ON setup_link (expires_at) WHERE (access_token_ciphertext IS NOT NULL);
+CREATE UNIQUE INDEX setup_link_token ON setup_link (token_hash);
 
 create table template (
   id uuid not null,

@@ -15,7 +15,7 @@ create table audit_event (
   organization_id uuid,
   action text not null check (action ~ '^[a-z_]+[.][a-z_]+$'),
   target text,
-  actor_kind text not null check (actor_kind in ('key', 'operator', 'operator_key', 'person', 'service')),
+  actor_kind text not null check (actor_kind in ('key', 'operator', 'operator_key', 'person', 'setup_link', 'service')),
   actor text,
   address text,
   details jsonb check (pg_column_size(details) <= 8192),

@@ -15,6 +15,7 @@ import { Usage1771300000000 } from './1771300000000-usage.js';
 import { Limits1771500000000 } from './1771500000000-limits.js';
 import { Tags1771600000000 } from './1771600000000-tags.js';
 import { People1771700000000 } from './1771700000000-people.js';
+import { Setup1771800000000 } from './1771800000000-setup.js';
 
 /** Oldest first: one migration a module, then what changed later. A test compares this list with the folder. */
 export const migrations = [
@@ -35,4 +36,5 @@ export const migrations = [
   Limits1771500000000,
   Tags1771600000000,
   People1771700000000,
+  Setup1771800000000,
 ];

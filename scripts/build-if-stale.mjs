@@ -20,7 +20,7 @@ const LOCK_TIMEOUT_MS = 180_000;
 /** What is built, of which folders, a file that is there afterwards, and how: `work` returns whether the types are wrong. */
 const PARTS = [
   { name: 'service', folders: SERVICE, made: MAIN, work: compile },
-  { name: 'console', folders: ['console'], made: 'console/index.html', work: bundleConsole },
+  { name: 'console', folders: ['console'], made: 'setup/index.html', work: bundlePages },
   {
     name: 'client',
     folders: ['clients/typescript'],
@@ -129,10 +129,13 @@ function removeOrphans() {
   }
 }
 
-async function bundleConsole() {
-  const vite = [join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', 'console', '--logLevel', 'warn'];
-  const { code, output } = await run(vite);
-  if (code !== 0) throw new Error(`the build of the console failed:\n${output}`);
+/** The console, and the page of setup links, which is a bundle of its own. */
+async function bundlePages() {
+  for (const config of ['vite.config.ts', 'vite.setup.config.ts']) {
+    const vite = [join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'warn'];
+    const { code, output } = await run([...vite, '--config', join(ROOT, 'console', config)]);
+    if (code !== 0) throw new Error(`the build of the console failed:\n${output}`);
+  }
   return false;
 }
 

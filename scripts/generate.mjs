@@ -9,6 +9,7 @@ import { renderCliPage } from './lib/cli-page.mjs';
 import { renderClientTypes } from './lib/client-types.mjs';
 import { renderChartSchema } from './lib/chart-schema.mjs';
 import { renderMcpTools } from './lib/mcp-tools.mjs';
+import { renderN8nActions } from './lib/n8n-actions.mjs';
 import { renderPythonClient } from './lib/python-client.mjs';
 import { renderEnvExample } from './lib/env-example.mjs';
 import { renderErrorsPage } from './lib/errors-page.mjs';
@@ -81,6 +82,7 @@ async function generate() {
     'openapi-admin.json': `${JSON.stringify(administration, null, 2)}\n`,
     'clients/typescript/src/schema.ts': await renderClientTypes('openapi.json', description),
     'clients/typescript/src/admin-schema.ts': await renderClientTypes('openapi-admin.json', administration),
+    'integrations/n8n/nodes/Herald/actions.ts': await renderN8nActions(description),
     ...renderPythonClient(description, administration),
     [STATUSES]: withStatesDiagram(readFileSync(join(ROOT, STATUSES), 'utf8'), messages),
   };

@@ -16,6 +16,7 @@ import { PeopleModule } from './modules/people/people.module.js';
 import { OptOutsModule } from './modules/opt-outs/opt-outs.module.js';
 import { OtpModule } from './modules/otp/otp.module.js';
 import { ProfileModule } from './modules/profile/profile.module.js';
+import { SetupModule } from './modules/setup/setup.module.js';
 import { TagsModule } from './modules/tags/tags.module.js';
 import { TemplatesModule } from './modules/templates/templates.module.js';
 import { UsageModule } from './modules/usage/usage.module.js';
@@ -64,6 +65,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     TagsModule,
     OtpModule,
     InboundModule,
+    SetupModule,
     UsageModule,
     McpModule,
   ],

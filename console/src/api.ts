@@ -2,7 +2,7 @@ import createClient from 'openapi-fetch';
 import type { components as AdminComponents, paths as AdminPaths } from '../../clients/typescript/src/admin-schema.ts';
 import { OwnWrites } from '../../clients/typescript/src/own-writes.ts';
 import type { components, paths } from '../../clients/typescript/src/schema.ts';
-import { isOperator, session, type KeyFacts } from './session.ts';
+import { isOperator, session, type KeyFacts, workspaceOfKey } from './session.ts';
 
 export type Schemas = components['schemas'];
 export type AdminSchemas = AdminComponents['schemas'];
@@ -48,7 +48,9 @@ export async function answered(
   }
   if (response.ok) return response;
   const refusal = await refusalOf(response);
-  if (refusal.status === 401) session.remove(key, 'The key is no longer valid: it was revoked or has expired.');
+  if (refusal.status === 401 && workspaceOfKey(key) !== null) session.removePerson(refusal.message);
+  else if (refusal.status === 401) session.remove(key, 'The key is no longer valid: it was revoked or has expired.');
+  else if (refusal.code === 'SESSION_WORKSPACE_UNKNOWN') session.remove(key, refusal.message);
   throw refusal;
 }
 
@@ -67,12 +69,19 @@ export function sendFailure(error: unknown): unknown {
   return notReached(', so it is not known whether it took the message. Send it again: it is not sent twice.');
 }
 
+/** What says who calls: a key, or that the cookie of a session is sent by this page, for a workspace. */
+export function credentials(key: string): Record<string, string> {
+  const workspace = workspaceOfKey(key);
+  if (workspace === null) return { Authorization: `Bearer ${key}` };
+  return { 'X-Herald-Console': '1', 'X-Herald-Workspace': workspace };
+}
+
 /** Of all keys: they are of one database. */
 const ownWrites = new OwnWrites();
 
 /** Every call of the console, with `key`. */
 async function fetchWith(key: string, request: Request): Promise<Response> {
-  request.headers.set('Authorization', `Bearer ${key}`);
+  for (const [name, value] of Object.entries(credentials(key))) request.headers.set(name, value);
   ownWrites.sending(request);
   const response = await answered(key, fetch(request), request);
   ownWrites.answered(response);
@@ -118,6 +127,7 @@ function operatorFacts({ name, scopes, expires_at, version }: AdminSchemas['Oper
     mode: 'live',
     otp_project: null,
     expires_at,
+    person: null,
     version,
   };
 }

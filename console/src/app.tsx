@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Component, lazy, type ReactNode, Suspense, useCallback, useContext, useEffect, useState } from 'react';
 import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
-import { AgentDialog } from './agent.tsx';
+import { KeySwitch } from './key-switch.tsx';
 import { KeysDialog } from './keys-dialog.tsx';
 import { LinkQuestion, openLink, takeLinkKey } from './link.tsx';
 import { useLiveConnection, useLiveState } from './live.ts';
-import { type PageEntry, PAGES } from './pages.tsx';
-import { isOperator, session, type SignedIn, useCan, useSession } from './session.ts';
+import { isAt, type PageEntry, PAGES } from './pages.tsx';
+import { type SignedIn, useCan, useSession } from './session.ts';
 import { HasSimulator } from './simulated.ts';
 import { SignIn } from './sign-in.tsx';
 import { start, type Started } from './start.ts';
@@ -51,7 +51,7 @@ export function App() {
   const signedIn = keys[active];
   if (signedIn === undefined && problem !== null) return <Away problem={problem} onRetry={begin} />;
   if (started === null) return <Starting />;
-  if (signedIn === undefined) return <SignIn demoKey={started.demo?.api_key ?? null} />;
+  if (signedIn === undefined) return <SignIn demoKey={started.demo?.api_key ?? null} issuers={started.issuers} />;
   return (
     <Router base="/console">
       <HasSimulator value={started.demo?.simulator === true}>
@@ -240,8 +240,6 @@ function useHelpKey(show: (isShown: true) => void): void {
 
 const LOGO = new URL('./icon.svg', import.meta.url).href;
 
-const isAt = (path: string, location: string): boolean => location === path || location.startsWith(`${path}/`);
-
 /** The pages that the key may see: at the left; on a narrow screen behind a button. */
 function Navigation({ pages }: { pages: readonly PageEntry[] }) {
   const [location] = useLocation();
@@ -336,49 +334,5 @@ function Connection() {
       <i aria-hidden="true" />
       {CONNECTION_WORDS[state]}
     </span>
-  );
-}
-
-function KeySwitch() {
-  const { keys, active } = useSession();
-  const [adding, setAdding] = useState(false);
-  const [connecting, setConnecting] = useState(false);
-  const [location, navigate] = useLocation();
-  const current = keys[active];
-  if (current === undefined) return null;
-  const choose = (value: string): void => {
-    if (value === 'add') setAdding(true);
-    else if (value === 'agent') setConnecting(true);
-    else if (value === 'out') session.remove(current.key, null);
-    else {
-      const scopes = keys[Number(value)]?.facts.scopes ?? [];
-      const allowed = PAGES.filter((page) => page.scopes.some((scope) => scopes.includes(scope)));
-      // Another key may see other pages.
-      if (!allowed.some(({ path }) => isAt(path, location))) navigate(allowed[0]?.path ?? '/');
-      session.choose(Number(value));
-    }
-  };
-  return (
-    <>
-      <label className="key-switch">
-        <span className="hidden">Key</span>
-        <Icon name="key" />
-        <select value={String(active)} onChange={(event) => choose(event.target.value)}>
-          {keys.map(({ key, facts }, index) => (
-            <option key={key} value={String(index)}>
-              {facts.workspace.name} · {facts.name}
-              {facts.mode === 'test' ? ' (test)' : ''}
-            </option>
-          ))}
-          <option value="add">Add a key …</option>
-          {current.facts.otp_project === null && !isOperator(current.facts) && (
-            <option value="agent">Connect an agent …</option>
-          )}
-          <option value="out">Sign out</option>
-        </select>
-      </label>
-      {adding && <SignIn demoKey={null} onDone={() => setAdding(false)} />}
-      {connecting && <AgentDialog scopes={current.facts.scopes} onClose={() => setConnecting(false)} />}
-    </>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type DragEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { answered, api, dataOf, type Schemas } from './api.ts';
+import { answered, credentials, api, dataOf, type Schemas } from './api.ts';
 import { session } from './session.ts';
 import { Icon, Problem } from './ui.tsx';
 
@@ -35,7 +35,7 @@ function uploadFile(
       request.addEventListener('error', () => reject(new TypeError('no answer')));
       request.addEventListener('abort', () => reject(new DOMException('cancelled', 'AbortError')));
       request.open('POST', '/api/v1/media');
-      request.setRequestHeader('Authorization', `Bearer ${key}`);
+      for (const [name, value] of Object.entries(credentials(key))) request.setRequestHeader(name, value);
       request.send(form);
     }),
     { signal, method: 'POST' },

@@ -96,3 +96,5 @@ export const PAGES: readonly PageEntry[] = [
     async () => (await import('./operator-health.tsx')).HealthPage,
   ),
 ];
+
+export const isAt = (path: string, location: string): boolean => location === path || location.startsWith(`${path}/`);

@@ -8,10 +8,19 @@ export interface KeyFacts {
   mode: 'live' | 'test';
   otp_project: { id: string; name: string; mode: string } | null;
   expires_at: string | null;
+  person: { id: string; name: string; email: string; role: string } | null;
   version: string;
 }
 
+/** What GET /auth/session says of who is signed in by an issuer. */
+export interface PersonFacts {
+  person: { id: string; name: string; email: string; is_operator: boolean };
+  workspaces: { id: string; name: string; role: string }[];
+  expires_at: string;
+}
+
 export interface SignedIn {
+  /** The text of a key, or of a person's workspace what `sessionKey` makes. */
   key: string;
   facts: KeyFacts;
 }
@@ -26,17 +35,29 @@ interface State {
   notice: string | null;
   stay: boolean;
   link: Link | null;
+  /** Null: nobody signed in by an issuer. */
+  person: PersonFacts | null;
 }
 
+const SESSION = 'session:';
+
+/** Stands for the cookie of a session, which no script sees, in one workspace. */
+export const sessionKey = (workspaceId: string): string => SESSION + workspaceId;
+
+/** Null where it is the text of a key. */
+export const workspaceOfKey = (key: string): string | null =>
+  key.startsWith(SESSION) ? key.slice(SESSION.length) : null;
+
 const STORED = 'herald.keys';
-let state: State = { keys: [], active: 0, notice: null, stay: false, link: null };
+let state: State = { keys: [], active: 0, notice: null, stay: false, link: null, person: null };
 const listeners = new Set<() => void>();
 
 function change(next: Partial<State>): void {
   state = { ...state, ...next };
   // Only where the person chose so, and for this tab only.
-  if (state.stay && state.keys.length > 0) {
-    sessionStorage.setItem(STORED, JSON.stringify(state.keys.map(({ key }) => key)));
+  const kept = state.keys.map(({ key }) => key).filter((key) => workspaceOfKey(key) === null);
+  if (state.stay && kept.length > 0) {
+    sessionStorage.setItem(STORED, JSON.stringify(kept));
   } else sessionStorage.removeItem(STORED);
   for (const listener of listeners) listener();
 }
@@ -63,6 +84,14 @@ export const session = {
     const active = keys.findIndex((one) => one.key === session.activeKey());
     change({ keys, active: Math.max(active, 0), notice });
   },
+  setPerson: (person: PersonFacts): void => change({ person }),
+  /** With the workspaces that were opened. */
+  removePerson: (notice: string | null): void => {
+    const keys = state.keys.filter(({ key }) => workspaceOfKey(key) === null);
+    const active = keys.findIndex((one) => one.key === session.activeKey());
+    change({ keys, active: Math.max(active, 0), notice, person: null });
+  },
+  tell: (notice: string): void => change({ notice }),
   /** The page without a key says what is wrong with a link where its form is. */
   ask: (link: Link | null): void => {
     const notice = link !== null && 'problem' in link && state.keys.length === 0 ? link.problem : state.notice;

@@ -1,12 +1,19 @@
 import { type FormEvent, useState } from 'react';
 import { ApiError, factsOf } from './api.ts';
 import { Dialog } from './dialog.tsx';
+import { type Issuers, signInAddress } from './person.ts';
 import { session, useSession } from './session.ts';
 import { Problem, useTitle } from './ui.tsx';
 
+interface SignInProps {
+  demoKey: string | null;
+  issuers?: Issuers['data'];
+  onDone?: () => void;
+}
+
 /** The page without a key; with `onDone`, a dialog that adds another one. */
-export function SignIn({ demoKey, onDone }: { demoKey: string | null; onDone?: () => void }) {
-  if (onDone === undefined) return <SignInPage demoKey={demoKey} />;
+export function SignIn({ demoKey, issuers = [], onDone }: SignInProps) {
+  if (onDone === undefined) return <SignInPage demoKey={demoKey} issuers={issuers} />;
   return (
     <Dialog title="Add a key" className="sign-in" onClose={onDone}>
       <SignInForm demoKey={null} onDone={onDone} />
@@ -14,18 +21,38 @@ export function SignIn({ demoKey, onDone }: { demoKey: string | null; onDone?: (
   );
 }
 
-function SignInPage({ demoKey }: { demoKey: string | null }) {
+function SignInPage({ demoKey, issuers }: Required<Pick<SignInProps, 'demoKey' | 'issuers'>>) {
   useTitle('Sign in');
   return (
     <main className="sign-in">
       <h1>Herald console</h1>
+      <Notice />
+      {issuers.length > 0 && (
+        <div className="issuers">
+          {issuers.map(({ name, sign_in_url: url }) => (
+            <a key={name} className="button primary" href={signInAddress(url)}>
+              Sign in with {name}
+            </a>
+          ))}
+          <p className="hint">or with a key:</p>
+        </div>
+      )}
       <SignInForm demoKey={demoKey} />
     </main>
   );
 }
 
-function SignInForm({ demoKey, onDone }: { demoKey: string | null; onDone?: () => void }) {
+function Notice() {
   const { notice } = useSession();
+  if (notice === null) return null;
+  return (
+    <p className="notice" role="status">
+      {notice}
+    </p>
+  );
+}
+
+function SignInForm({ demoKey, onDone }: { demoKey: string | null; onDone?: () => void }) {
   const [key, setKey] = useState('');
   const [stay, setStay] = useState(false);
   const [busy, setBusy] = useState(false);
@@ -48,11 +75,6 @@ function SignInForm({ demoKey, onDone }: { demoKey: string | null; onDone?: () =
   };
   return (
     <form onSubmit={submit}>
-      {notice !== null && onDone === undefined && (
-        <p className="notice" role="status">
-          {notice}
-        </p>
-      )}
       <label className="field">
         <span>API key</span>
         <input

@@ -1,4 +1,5 @@
 import { ApiError, factsOf, isAway } from './api.ts';
+import { type Issuers, readIssuers, signInPerson, takeProblem } from './person.ts';
 import { openLink, takeLinkKey } from './link.tsx';
 import { session } from './session.ts';
 
@@ -11,6 +12,7 @@ interface DemoKeys {
 export interface Started {
   /** Null: it is no demo. */
   demo: DemoKeys | null;
+  issuers: Issuers['data'];
 }
 
 const ANSWER_MS = 20_000;
@@ -37,22 +39,28 @@ async function signIn(key: string, stay: boolean): Promise<void> {
 }
 
 let linkKey = takeLinkKey();
+let problem = takeProblem();
 let starting: Promise<Started> | null = null;
 
 async function run(): Promise<Started> {
   const stored = session.stored();
   const given = linkKey;
   const demo = await demoKeys();
+  const issuers = await readIssuers();
+  if (issuers.has_session === true) await signInPerson();
   for (const key of stored) await signIn(key, true);
   if (given !== null) await openLink(given);
   // Not in the place of a key that was wrong: who gave one is to know.
-  if (stored.length === 0 && given === null && demo !== null) {
+  const isNew = stored.length === 0 && given === null && session.get().person === null;
+  if (isNew && problem === null && demo !== null) {
     // The workspace's last, so that it is the one in use.
     await signIn(demo.otp_sandbox_key, false);
     await signIn(demo.api_key, false);
   }
+  if (problem !== null) session.tell(issuers.problems?.[problem] ?? 'The sign-in failed; sign in again.');
+  problem = null;
   linkKey = null;
-  return { demo };
+  return { demo, issuers: issuers.data };
 }
 
 /**

@@ -15,6 +15,7 @@ import {
 } from './notifications/notification.js';
 import { StatusSchedule } from './notifications/status-schedule.js';
 import { BUSINESS, Numbers } from './numbers/numbers.js';
+import { SignupCodes } from './numbers/signup-codes.js';
 import { Threads } from './numbers/threads.js';
 import { type AllOptions, DEFAULT_OPTIONS, type SimulatorNumber, type SimulatorOptions } from './simulator.types.js';
 import { Store, type Table } from './store.js';
@@ -26,6 +27,9 @@ import { TemplateLimits, TemplateStore } from './templates/template-store.js';
 const CLEARED_TABLES = [
   'queued',
   'revoked_tokens',
+  'denied_tokens',
+  'foreign_tokens',
+  'signup_codes',
   'template_creations',
   'blocked_template_names',
   'blocked_users',
@@ -55,6 +59,7 @@ export class Platform {
   readonly templateLimits: TemplateLimits;
   readonly media: MediaStore;
   readonly tokens: AccessTokens;
+  readonly signupCodes: SignupCodes;
   readonly people: People;
   readonly threads: Threads;
   readonly inboundLog: InboundLog;
@@ -85,6 +90,7 @@ export class Platform {
     this.templateReviewer = new TemplateReviewer(this.templates, this.notifyAccount, this.options.templateReviewMs);
     this.media = new MediaStore(store.table('media'), dataDir);
     this.tokens = new AccessTokens(this.options.accessTokens, store);
+    this.signupCodes = new SignupCodes(store, this.tokens);
     this.people = new People(store);
     this.threads = new Threads(store, this.numbers, this.people);
     this.inboundLog = new InboundLog(store, this.people);

@@ -11,6 +11,7 @@ import { customerRoutes } from './numbers/customers.routes.js';
 import { numberRoutes } from './numbers/number.routes.js';
 import { profileRoutes } from './numbers/profile.routes.js';
 import { threadRoutes } from './numbers/thread.routes.js';
+import { signupRoutes } from './numbers/signup.routes.js';
 import { registrationRoutes } from './numbers/registration.routes.js';
 import { Platform } from './platform.js';
 import type { SimulatorOptions } from './simulator.types.js';
@@ -31,6 +32,7 @@ export class Simulator extends Platform {
       ...threadRoutes(this),
       ...appRoutes(this),
       ...registrationRoutes(this),
+      ...signupRoutes(this),
       ...profileRoutes(this),
       ...customerRoutes(this),
       ...flowRoutes(this),

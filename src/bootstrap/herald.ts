@@ -8,6 +8,7 @@ import { Drain } from '../infrastructure/http/drain.js';
 import type { Simulator } from '../../simulator/src/simulator.js';
 import type { SimulatorOptions } from '../../simulator/src/simulator.types.js';
 import { reachableHost, startSimulatorRole } from './simulator-role.js';
+import { SIMULATED_APP } from './simulated-app.js';
 import { StartError } from './start-error.js';
 import type { DemoFile } from './demo-file.js';
 import { startEmbeddedDatabase } from './database.js';
@@ -105,9 +106,6 @@ function requireFolders({ process, media }: Config): void {
   }
 }
 
-/** The simulator takes it for the app of any token, as the platform does. */
-const SIMULATED_APP = 'app';
-
 async function startSimulatorOnly(config: Config, options: StartOptions): Promise<Herald> {
   const { simulator, url } = await startSimulator(config, options);
   const { publicUrl, host, port } = config.process;
@@ -125,8 +123,7 @@ async function startSimulator(config: Config, { timeline, teardown, simulatorOpt
 /** Unless another platform is set. */
 function useSimulator({ whatsapp }: Config, url: string): void {
   if (whatsapp.apiUrl !== null) return;
-  whatsapp.apiUrl = url;
-  whatsapp.appId ??= SIMULATED_APP;
+  Object.assign(whatsapp, { apiUrl: url, ...SIMULATED_APP, signupAppSecret: null });
 }
 
 async function stopHttp(app: NestExpressApplication, settings: Config['process']): Promise<void> {

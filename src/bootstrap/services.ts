@@ -5,6 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
 import { requireDatabase } from './database.js';
 import { runningSimulator } from './demo-file.js';
+import { SIMULATED_APP } from './simulated-app.js';
 import { OtpPackagesService } from '../modules/billing/otp-packages.service.js';
 import { ConnectionCheckService } from '../modules/connections/connection-check.service.js';
 import { ConnectionsService } from '../modules/connections/connections.service.js';
@@ -17,6 +18,7 @@ import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
 import { Audit } from '../modules/audit/audit.service.js';
 import { OperatorKeysService } from '../modules/keys/operator/operator-keys.service.js';
 import { ApiKeysService } from '../modules/keys/keys.service.js';
+import { SetupLinksService } from '../modules/setup/setup-links.service.js';
 import { UsageByWorkspaceService } from '../modules/usage/usage-by-workspace.service.js';
 import { UsageService } from '../modules/usage/usage.service.js';
 import { WorkspacesService } from '../modules/workspaces/workspaces.service.js';
@@ -41,11 +43,12 @@ export async function createServices(config: Config, ownsDatabase: boolean): Pro
   await requireDatabase(database);
   const isNew = await requireSchema(database.url ?? '', ownsDatabase);
   if (isNew) await migrate(sessionLink(database));
+  const simulator = config.whatsapp.apiUrl === null ? runningSimulator(config.process.dataDir) : null;
   const modest = changedConfig(config, {
     process: { ...config.process, roles: [] },
     database: { ...database, poolSize: 2, migrate: isNew },
     // That of the service in this data folder, perhaps with a port that this command was not given.
-    whatsapp: { ...config.whatsapp, apiUrl: config.whatsapp.apiUrl ?? runningSimulator(config.process.dataDir) },
+    whatsapp: { ...config.whatsapp, ...(simulator !== null && { apiUrl: simulator, ...SIMULATED_APP }) },
   });
   const logger = new HeraldLogger({ logLevel: 'error', logFormat: 'json' }, process.stderr);
   const app = await NestFactory.createApplicationContext(AppModule.with(modest), { logger, abortOnError: false });
@@ -62,6 +65,7 @@ export function servicesOf(app: INestApplicationContext) {
     apiKeys: app.get(ApiKeysService),
     operatorKeys: app.get(OperatorKeysService),
     connections: app.get(ConnectionsService),
+    setupLinks: app.get(SetupLinksService, { strict: false }),
     connectionCheck: app.get(ConnectionCheckService),
     otpProjects: app.get(OtpProjectsService),
     otpPackages: app.get(OtpPackagesService),

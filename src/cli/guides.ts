@@ -137,6 +137,16 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     ].join('\n'),
     failure: 'there is no such number, or WhatsApp does not hand its history over',
   },
+  'setup-link create': {
+    examples: [
+      'herald setup-link create --workspace <id>',
+      'herald setup-link create --workspace <id> --signup manual --expires-in 1d --return-url https://app.example.com/numbers',
+    ],
+    notes:
+      'The address begins with PUBLIC_URL. Whoever has it can connect one number to the workspace; docs/setup-links.md says more.',
+  },
+  'setup-link list': { examples: ['herald setup-link list --workspace <id>'] },
+  'setup-link revoke': { examples: ['herald setup-link revoke <id> --workspace <id>'] },
   'otp-project create': {
     examples: [
       ['herald otp-project create --workspace <id> --name Shop --mode sandbox', 'sends nothing'],

@@ -7,6 +7,7 @@ import { addDemoCommand } from './commands/demo.command.js';
 import { addKeyCommands } from './commands/key.command.js';
 import { addMessageCommands } from './commands/message.command.js';
 import { addOperationsCommands } from './commands/operations.command.js';
+import { addSetupLinkCommands } from './commands/setup-link.command.js';
 import { addOperatorKeyCommands } from './commands/operator-key.command.js';
 import { addOtpCommands } from './commands/otp.command.js';
 import { addSimulateCommands } from './commands/simulate.command.js';
@@ -44,6 +45,7 @@ export function buildProgram(): Command {
   addKeyCommands(program);
   addOperatorKeyCommands(program);
   addConnectionCommands(program);
+  addSetupLinkCommands(program);
   addOtpCommands(program);
   addMessageCommands(program);
   addTailCommand(program);

@@ -16,6 +16,7 @@ export const EXAMPLE_REPLAY_ID = '01936f72-6f70-7c63-8d4e-8e9f0a1b2c3d';
 export const EXAMPLE_OPT_OUT_ID = '01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f';
 export const EXAMPLE_OTP_ID = '019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e';
 export const EXAMPLE_OTP_CODE = '042317';
+export const EXAMPLE_SETUP_LINK_ID = '01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a';
 export const EXAMPLE_KEY_ID = 'y4zZjPLnlOBt';
 export const EXAMPLE_IDEMPOTENCY_KEY = '0b7f5a0e-5c1d-4f39-9d8e-2a4c6b8d0e1f';
 export const EXAMPLE_WEBHOOK_URL = 'https://shop.example.com/whatsapp/events';

@@ -72,7 +72,7 @@ describe("the operator's events", () => {
   const record = (workspaceId: string) =>
     admin.test.app.get(Database).transaction(() =>
       admin.test.app.get(Audit).record({
-        action: 'setup.completed',
+        action: 'setup_link.completed',
         organizationId: workspaceId,
         target: 'link',
         details: { connection_id: 'one' },
@@ -284,7 +284,7 @@ describe("the operator's events", () => {
     const place = { kind: 'transaction', transaction: '0', id: lowestIdSince(new Date()) } as const;
     for (const workspaceIds of [null, [id]]) {
       const cost = await costOf(admin.test.database, 'audit_event', async () => {
-        await events.page({ after: place, actions: ['setup.completed'], workspaceIds }, 100);
+        await events.page({ after: place, actions: ['setup_link.completed'], workspaceIds }, 100);
       });
       expect(cost).toMatchObject({ scans: 0 });
       expect(cost.entries).toBeLessThan(3 * MAX_SCANNED);

@@ -70,7 +70,10 @@ describe('the routes of the admin API', () => {
       const { status, body } = await call(route, { key });
       const isRefused = status === 403 && body.error.code === 'SCOPE_REQUIRED';
       const at = `${route.method} ${route.path}`;
-      expect({ at, isRefused }).toEqual({ at, isRefused: scoped.includes(route) && route.operation['x-required-scope'] !== scope });
+      expect({ at, isRefused }).toEqual({
+        at,
+        isRefused: scoped.includes(route) && route.operation['x-required-scope'] !== scope,
+      });
       if (isRefused) expect(body.error.required_scope).toBe(route.operation['x-required-scope']);
       else expect({ at, isOfServer: status >= 500 }).toEqual({ at, isOfServer: false });
     }

@@ -26,6 +26,7 @@ const DOCUMENTS = [
   'docs/support-chat.md',
   'docs/one-time-codes.md',
   'docs/admin-api.md',
+  'docs/setup-links.md',
   'docs/order-confirmations.md',
   'docs/coexistence.md',
   'docs/webhooks.md',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
 import { insertEvents } from '../webhook/fixture.js';
 import type { ApiBody, ApiClient, ApiResponse } from '../support/api-client.js';
@@ -148,21 +149,21 @@ describeWithStandby('reads that may be late', () => {
     it('go on behind a cursor of either server, without a gap or a repeat', async () => {
       const [first, second] = [await emit(), await emit()];
       await servers.hold();
-      const third = await emit();
-      // The primary is ahead: its cursor names a transaction that the standby does not know.
+      const [third, fourth] = [await emit(), await emit()];
+      // The primary is ahead: its cursor names a transaction of which the standby knows nothing.
       const ahead = await read(cursor, FROM_PRIMARY);
-      expect(idsIn(ahead)).toEqual([first, second, third]);
+      expect(idsIn(ahead)).toEqual([first, second, third, fourth]);
       const behind = await read(ahead.body.next);
       expect(idsIn(behind)).toEqual([]);
       const late = await read(cursor);
       expect([idsIn(late), lagOf(late)]).toEqual([[first, second], expect.any(Number)]);
-      expect(idsIn(await read(late.body.next, FROM_PRIMARY))).toEqual([third]);
+      expect(idsIn(await read(late.body.next, FROM_PRIMARY))).toEqual([third, fourth]);
       await servers.replay();
-      const fourth = await emit();
+      const fifth = await emit();
       await servers.replayed();
       const next = await read(behind.body.next);
-      expect([idsIn(next), lagOf(next)]).toEqual([[fourth], expect.any(Number)]);
-      expect(idsIn(await read(late.body.next))).toEqual([third, fourth]);
+      expect([idsIn(next), lagOf(next)]).toEqual([[fifth], expect.any(Number)]);
+      expect(idsIn(await read(late.body.next))).toEqual([third, fourth, fifth]);
     });
 
     it('wait at the primary', async () => {
@@ -278,6 +279,52 @@ describeWithStandby('a standby', () => {
     proxy.reset();
     proxy.heal();
     await waitUntilLate(reader);
+  });
+
+  it('that is away leaves the reads to another one', async () => {
+    const env = { DATABASE_READ_URL: `postgresql://herald@127.0.0.1:1/postgres,${servers.standby.url}` };
+    const both = await startLateApp(servers, { ...env, DATA_DIR: test.dataDir });
+    try {
+      const other = await readerOf(both, await both.sender());
+      await waitUntilLate(other);
+      const late = await Promise.all([1, 2, 3, 4].map(() => other.get('/messages')));
+      expect(late.map(lagOf)).toEqual([1, 2, 3, 4].map(() => expect.any(Number)));
+      const { parts } = (await both.api.get<{ parts: object }>('/health/ready')).body;
+      const detail = '1 of 2 read, else the primary: number 1 does not answer';
+      expect(parts).toMatchObject({ standbys: { ok: true, detail } });
+    } finally {
+      await both.stop();
+    }
+  });
+
+  it('behind a name that leads to several in turn is not read', async () => {
+    const second = await servers.primary.startStandby();
+    const targets = [servers.standby.url, second.url].map((url) => Number(new URL(url).port));
+    let connections = 0;
+    const balancer = createServer((client) => {
+      const server = connect({ host: '127.0.0.1', port: targets[connections++ % 2] ?? 0 });
+      for (const [from, to] of [
+        [client, server],
+        [server, client],
+      ] as const) {
+        from.on('error', () => to.destroy());
+        from.pipe(to);
+      }
+    });
+    await new Promise<void>((resolve) => balancer.listen(0, '127.0.0.1', resolve));
+    const url = new URL(servers.standby.url);
+    url.port = String((balancer.address() as AddressInfo).port);
+    const app = await startLateApp(servers, { DATABASE_READ_URL: url.href, DATA_DIR: test.dataDir });
+    try {
+      const other = await readerOf(app, await app.sender());
+      await waitFor(() => connections >= 4, { what: 'two looks' });
+      const { status, headers } = await other.get('/messages');
+      expect([status, headers.get('x-herald-lag')]).toEqual([200, null]);
+    } finally {
+      await app.stop();
+      balancer.close();
+      second.remove();
+    }
   });
 
   it('that crashes is left without an error, and read again after its start', async () => {

@@ -74,7 +74,9 @@ export class ApiClient {
 
   private urlOf(path: string): string {
     const isOfApi =
-      !/^\/(api|auth|health|metrics|docs|openapi|postman|platform|mcp|media\/[^/]+\/content)(\/|\.|$|\?)/.test(path);
+      !/^\/(api|auth|setup|health|metrics|docs|openapi|postman|platform|mcp|media\/[^/]+\/content)(\/|\.|$|\?)/.test(
+        path,
+      );
     return `${this.baseUrl}${isOfApi ? '/api/v1' : ''}${path}`;
   }
 }

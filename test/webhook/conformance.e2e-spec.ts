@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { webhookListener } from '../../clients/typescript/src/index.js';
-import { answerOf, postTo } from '../../src/cli/commands/webhook-verify.command.js';
+import { answerOf, checkLocal, postTo } from '../../src/cli/commands/webhook-verify.command.js';
 import { newWebhookSecret } from '../../src/common/standard-webhooks.js';
 import { runConformance, type ConformanceReport } from '../../src/modules/webhook/conformance/conformance.js';
 import { EXAMPLE_CURSOR } from '../../src/modules/webhook/dto/event.docs.js';
@@ -324,5 +324,15 @@ server.serve_forever()`;
     expect(text).toContain('as if Herald had sent it');
     expect(text).toContain('answer 401');
     expect(text).toMatch(/\d+ of \d+ right, 5 wrong$/);
+  });
+
+  it.each([
+    ['another machine', 'http://example.com/', secret, 'an address of this machine'],
+    ['another machine by its number', 'http://10.0.0.1/', secret, 'an address of this machine'],
+    ['a file', 'file:///etc/passwd', secret, 'an address of this machine'],
+    ['no secret', 'http://127.0.0.1:1/', undefined, 'needs --secret'],
+    ['half a secret', 'http://127.0.0.1:1/', 'whsec_abc', 'base64 of 24 to 64 bytes'],
+  ])('--receiver is refused: %s', async (_what, url, given, words) => {
+    await expect(checkLocal(url, given)).rejects.toThrow(words);
   });
 });

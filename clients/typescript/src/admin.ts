@@ -195,6 +195,42 @@ export function createHeraldAdmin(options: HeraldAdminOptions) {
           }),
         ),
     },
+    /** Pages on which a business connects its number itself. */
+    setupLinks: {
+      list: (workspaceId: string, filter: Filter<'setupLinksAdmin_list'> = {}) =>
+        everyItem(async (place) =>
+          answerOf(
+            await api.GET('/api/admin/v1/workspaces/{workspace_id}/setup-links', {
+              params: { path: of(workspaceId), query: { ...filter, ...place } },
+            }),
+          ),
+        ),
+      /** Send `url` of the answer to the business: it is shown once. */
+      create: async (
+        workspaceId: string,
+        body: Schemas['CreateSetupLinkRequest'] = {},
+        { idempotencyKey }: Keyed = {},
+      ) =>
+        dataOf(
+          await api.POST('/api/admin/v1/workspaces/{workspace_id}/setup-links', {
+            params: { path: of(workspaceId), header: keyed(idempotencyKey) },
+            body,
+          }),
+        ),
+      /** How far the business is. */
+      get: async (workspaceId: string, id: string) =>
+        dataOf(
+          await api.GET('/api/admin/v1/workspaces/{workspace_id}/setup-links/{id}', {
+            params: { path: { ...of(workspaceId), id } },
+          }),
+        ),
+      revoke: async (workspaceId: string, id: string) =>
+        dataOf(
+          await api.DELETE('/api/admin/v1/workspaces/{workspace_id}/setup-links/{id}', {
+            params: { path: { ...of(workspaceId), id } },
+          }),
+        ),
+    },
     otpProjects: {
       list: async (workspaceId: string) =>
         dataOf(

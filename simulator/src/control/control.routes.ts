@@ -68,8 +68,9 @@ export function controlRoutes(platform: Platform, closePortFor: (ms: number) => 
     control('post', '/numbers/:id', (call) => changeNumber(platform, call)),
     control('post', '/tokens', ({ param }) => {
       const token = param.text('token', MAX_TEXT_LENGTH);
-      if (!param.get('valid').isGiven) throw missing('valid');
-      const valid = param.flag('valid');
+      if (param.get('other_app').isGiven) tokens.setForeign(token, param.flag('other_app'));
+      else if (!param.get('valid').isGiven) throw missing('valid');
+      const valid = param.flag('valid', true);
       tokens.setValid(token, valid);
       return { valid };
     }),

@@ -27,6 +27,11 @@ export class AccessTokens {
   /** Likewise: those that the simulator itself gave out. */
   private readonly issued: Table<true>;
 
+  /** Likewise: those whose app may not use any account. */
+  private readonly denied: Table<true>;
+  /** Likewise: those that were made for another app. */
+  private readonly foreign: Table<true>;
+
   /** @param accepted null accepts any that is not empty */
   constructor(
     private readonly accepted: readonly string[] | null,
@@ -34,9 +39,11 @@ export class AccessTokens {
   ) {
     this.revoked = store.table('revoked_tokens');
     this.issued = store.table('issued_tokens');
+    this.denied = store.table('denied_tokens');
+    this.foreign = store.table('foreign_tokens');
   }
 
-  /** Gives the token. @throws GraphError 190 where there is none, or a wrong one */
+  /** Gives the token. @throws GraphError 190 where there is none, or a wrong one; 200 where its app may use no account */
   check(call: Call): string {
     // `OAuth` is what the upload calls use.
     const match = /^(?:Bearer|OAuth) +(\S+)$/i.exec(call.request.headers.authorization ?? '');
@@ -53,6 +60,9 @@ export class AccessTokens {
         message: 'Error validating access token: Session has expired. The current time is after its end.',
       });
     }
+    if (this.denied.size > 0 && this.denied.has(checksum(token))) {
+      throw new GraphError(200, 'The app is not allowed to use this account.');
+    }
     return token;
   }
 
@@ -65,6 +75,21 @@ export class AccessTokens {
     const token = prefix + randomBytes(24).toString('base64url');
     this.issued.set(checksum(token), true);
     return token;
+  }
+
+  /** Its app may use no account from now on. */
+  deny(token: string): void {
+    this.denied.set(checksum(token), true);
+  }
+
+  /** It is one of another app from now on, or no more. */
+  setForeign(token: string, foreign: boolean): void {
+    if (foreign) this.foreign.set(checksum(token), true);
+    else this.foreign.delete(checksum(token));
+  }
+
+  isForeign(token: string): boolean {
+    return this.foreign.has(checksum(token));
   }
 
   setValid(token: string, valid: boolean): void {

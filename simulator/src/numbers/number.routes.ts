@@ -128,7 +128,7 @@ export function numberRoutes(platform: Platform): Route[] {
 }
 
 /** An app's own token, one for a code of a sign-up, or a longer-lived one. @throws GraphError 101, 1 or 100 */
-function issueToken({ tokens, options }: Platform, call: Call): object {
+function issueToken({ tokens, signupCodes, options }: Platform, call: Call): object {
   const { client_id: app, client_secret: secret, ...given } = call.parameters.values;
   if (app === undefined) throw new GraphError(101, { message: 'Missing client_id parameter.' });
   // A number in JSON.
@@ -143,14 +143,17 @@ function issueToken({ tokens, options }: Platform, call: Call): object {
   if (!isExchange && given.code === undefined) {
     throw new GraphError(100, { message: 'Missing redirect_uri parameter.' });
   }
-  const life = isExchange ? { expires_in: LONG_LIFE_SECONDS } : {};
-  return { access_token: tokens.issue('EAAJ'), token_type: 'bearer', ...life };
+  if (!isExchange) return { access_token: signupCodes.exchange(given.code), token_type: 'bearer' };
+  return { access_token: tokens.issue('EAAJ'), token_type: 'bearer', expires_in: LONG_LIFE_SECONDS };
 }
 
 /** Whether a token is good, and what for. */
 function debugToken({ tokens, numbers }: Platform, call: Call): object {
   const token = call.query('input_token') ?? '';
   if (token === '') throw invalidParam('You must provide an input token.');
+  if (tokens.isForeign(token)) {
+    throw invalidParam('The App_id in the input_token did not match the Viewing App');
+  }
   const isValid = tokens.isValid(token);
   const message = 'Error validating access token: it is not valid any more.';
   const accounts = [...new Set(numbers.all().map(({ wabaId }) => wabaId))];

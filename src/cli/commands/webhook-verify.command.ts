@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { describeError } from '../../common/describe-error.js';
 import { parseUrl } from '../../common/parse-url.js';
 import { SECRET_PATTERN } from '../../common/standard-webhooks.js';
-import { newId } from '../../common/ids.js';
 import type { ConformanceResponse } from '../../modules/webhook/conformance/conformance.dto.js';
-import type { Post, ProbeAnswer } from '../../modules/webhook/conformance/conformance.js';
+import type { Post, ProbeAnswer } from '../../modules/webhook/conformance/conformance.service.js';
 import { type TargetOptions, targetOf, type Wire } from '../api/client.js';
 import { secretArgument } from '../arguments.js';
 import { type Answer, padded, paint } from '../output.js';
@@ -40,7 +39,7 @@ export function addVerify(webhook: Command): void {
 }
 
 /** @throws UsageError for another machine's address: those are for Herald, which checks them. */
-async function checkLocal(receiver: string, given: string | undefined): Promise<Report> {
+export async function checkLocal(receiver: string, given: string | undefined): Promise<Report> {
   const url = parseUrl(receiver);
   if (url === null || !/^https?:$/.test(url.protocol) || !LOCAL_NAMES.has(url.hostname))
     throw new UsageError('--receiver takes an address of this machine: http://127.0.0.1:<port>/, localhost or [::1]');
@@ -49,11 +48,8 @@ async function checkLocal(receiver: string, given: string | undefined): Promise<
   if (!new RegExp(SECRET_PATTERN).test(secret))
     throw new UsageError('--secret is whsec_ and the base64 of 24 to 64 bytes');
   // The examples come with the API description, which is loaded for this only.
-  const [{ runConformance }, { EXAMPLE_CURSOR }] = await Promise.all([
-    import('../../modules/webhook/conformance/conformance.js'),
-    import('../../modules/webhook/dto/event.docs.js'),
-  ]);
-  return runConformance({ organizationId: newId(), secrets: [secret], cursor: EXAMPLE_CURSOR }, postTo(url.href));
+  const { judgeReceiver } = await import('../../modules/webhook/conformance/conformance.service.js');
+  return judgeReceiver(secret, postTo(url.href));
 }
 
 /** Makes deliveries to a program on this machine, as Herald would. */

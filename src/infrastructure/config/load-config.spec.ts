@@ -148,6 +148,15 @@ it('a role that does not exist says nothing of the simulator', () => {
   expect(violationsOf({ ROLES: 'apii' })).toEqual(['ROLES must be made of api, worker, simulator']);
 });
 
+it.each(['app.example.com', 'https://app.example.com/path', 'https://a@b.example', 'ftp://a.example', '*'])(
+  'SETUP_RETURN_ORIGINS=%s is no origin',
+  (origin) => {
+    expect(violationsOf({ SETUP_RETURN_ORIGINS: origin })).toEqual([
+      'SETUP_RETURN_ORIGINS must be made of origins such as https://app.example.com, without a path',
+    ]);
+  },
+);
+
 describe('TRUST_PROXY', () => {
   it.each(['nginx', '10.0.0.0/8/8', '10.0.0.0/255.0.255.0', '300.1.1.1', '10.0.0.1,', '1.2.3.4/x'])(
     'is refused as %s',

@@ -113,6 +113,17 @@ export function words(value: string): string[] {
   return found;
 }
 
+/** Origins separated by commas, as `URL.origin` writes them. */
+export function origins(value: string): string[] {
+  return words(value).map((word) => {
+    const url = URL.canParse(word) ? new URL(word) : null;
+    if (url === null || !/^https?:$/.test(url.protocol) || !/^https?:\/\/[^/?#@]+\/?$/i.test(word)) {
+      throw new InvalidSetting('must be made of origins such as https://app.example.com, without a path');
+    }
+    return url.origin;
+  });
+}
+
 /** An id of the platform's. */
 export function decimalId(value: string): string {
   if (!/^\d{1,20}$/.test(value)) throw new InvalidSetting('must be made of digits, such as 670843887433847');

@@ -7,6 +7,7 @@ import {
   integer,
   InvalidSetting,
   oneOf,
+  origins,
   pairs,
   ratio,
   type Role,
@@ -143,6 +144,16 @@ export const SETTINGS = {
     ),
     appId: setting('META_APP_ID', decimalId).means(
       'Id of the Meta app: digits. With it the sample files of templates are uploaded for your callers. Default: none; the simulator needs none.',
+    ),
+    /** null: there is no embedded signup. Ask `signupDialog`. */
+    signupConfigId: setting('META_CONFIG_ID', decimalId).means(
+      'Id of the configuration of Facebook Login for Business. With META_APP_ID it turns on embedded signup in setup links.',
+    ),
+    signupAppSecret: text('META_APP_SECRET', { secret: true }).means(
+      'Secret of META_APP_ID, for embedded signup. Default: the first of WHATSAPP_APP_SECRET.',
+    ),
+    setupReturnOrigins: setting('SETUP_RETURN_ORIGINS', origins, { default: (): string[] => [] }).means(
+      'Origins to which a setup link may lead back (return_url), such as https://app.example.com, separated by commas. Default: none.',
     ),
     timeoutMs: integer('WHATSAPP_TIMEOUT_MS', [500, 19_000], { default: 15_000 }).means(
       'Milliseconds to wait for the answer to a send; then its outcome is unknown. Less than SEND_LEASE_MS.',

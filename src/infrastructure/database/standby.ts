@@ -80,7 +80,7 @@ export class Standby {
     if (this.isAsked || this.closed) return;
     this.isAsked = true;
     try {
-      for (;;) {
+      while (!this.closed) {
         const watcher = await this.connected();
         const { fault, server, replayed } = await askStandby(watcher, history);
         if (fault !== null) {
@@ -91,7 +91,7 @@ export class Standby {
         this.replayed = replayed;
         this.completeUntil = history.completeUntil(this.replayed);
         if (this.source === null) await this.open();
-        if (this.fault !== null) this.logger.log(`${this.name} is read`);
+        if (this.fault !== null) this.logger.log(`${this.name} answers`);
         this.fault = null;
         const { lastLsn } = history;
         if (lastLsn === null || lastLsn <= this.replayed || performance.now() + AGAIN_MS > until) return;
@@ -119,8 +119,9 @@ export class Standby {
       ...KEEP_ALIVE,
     });
     // A server that ends says so here at once. After its next start it may know less than before.
+    // While it is asked, the question fails and says why.
     const lost = (): void => {
-      if (this.watcher === watcher) this.leave('closed the connection');
+      if (this.watcher === watcher && !this.isAsked) this.leave('closed the connection');
     };
     watcher.on('error', lost).on('end', lost);
     this.watcher = watcher;

@@ -31,6 +31,8 @@ export const OUTSIDE_THE_API = [
   'mcp',
   'media/:id/content',
   'platform/whatsapp/webhook',
+  'setup/:token/state',
+  'setup/:token/steps/:step',
   `${ADMIN_PREFIX.slice(1)}/*path`,
 ];
 

@@ -11,6 +11,7 @@ import type { HeraldRequest } from './herald-request.js';
 import { Overload } from './overload.js';
 import { PublicUrl } from './public-url.js';
 import { RequestContextMiddleware } from './request-context.middleware.js';
+import { serveSetupPage } from './setup-page.js';
 import { limitServer } from './server-limits.js';
 
 /** What every request passes before its route, in this order. Each may refuse it; the filter answers. */
@@ -38,6 +39,7 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
     app.use((req: HeraldRequest, res: Response, next: NextFunction) => instance.use(req, res, next));
   }
   if (!config.process.roles.includes('api')) app.use(operationsOnly);
+  serveSetupPage(app, config);
   serveDocs(app, config.process, serveConsole(app, config));
   const publicUrl = app.get(PublicUrl, { strict: false });
   const counters = app.get(Counters, { strict: false });

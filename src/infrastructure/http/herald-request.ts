@@ -27,6 +27,8 @@ export interface HeraldRequest extends Request {
   personId?: string;
   /** Of the admin API, once the operator key was found valid. */
   operator?: Operator;
+  /** Of a page of a setup link, once the link was found. */
+  setupLinkId?: string;
   /** Of a request that holds a slot of its workspace: waits without it, and resolves once it has one again. */
   waitOutside?: <T>(wait: () => Promise<T>) => Promise<T>;
   /** Once its key was found valid: whether it still is, after a wait. @throws the refusal of the key (401). */

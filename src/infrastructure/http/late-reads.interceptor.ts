@@ -18,7 +18,7 @@ import type { HeraldRequest } from './herald-request.js';
 import { LAG_HEADER, mayBeLateOf, READ_AFTER_HEADER } from './late-reads.js';
 
 const READING = new Set(['GET', 'HEAD']);
-/** For so long after a write of its key a read without a mark is not late; longer where READ_LAG_MS is. */
+/** For so long after a write of its caller a read without a mark is not late; longer where READ_LAG_MS is. */
 const WRITTEN_MS = 5_000;
 
 interface Write {
@@ -35,7 +35,7 @@ interface Write {
  */
 @Injectable()
 export class LateReads implements NestInterceptor {
-  /** What each key wrote last, the longest ago first. */
+  /** What each caller wrote last, the longest ago first. */
   private readonly written = new Map<string, Write>();
   private readonly writtenMs: number;
 
@@ -52,23 +52,23 @@ export class LateReads implements NestInterceptor {
     if (this.standbys.all.length === 0) return next.handle();
     const http = context.switchToHttp();
     const req = http.getRequest<HeraldRequest>();
-    const { apiKeyId } = req;
-    // Without a key: health, notifications of the platform, links.
-    if (apiKeyId === undefined) return next.handle();
-    if (!READING.has(req.method)) return from(this.write(apiKeyId, http.getResponse<Response>(), next));
+    // Of a key, or a person who signed in. Without: health, notifications of the platform, links.
+    const callerId = req.apiKeyId ?? req.personId;
+    if (callerId === undefined) return next.handle();
+    if (!READING.has(req.method)) return from(this.write(callerId, http.getResponse<Response>(), next));
     if (mayBeLateOf(context.getHandler())?.(req.query) !== true) return next.handle();
-    const chosen = this.choose(req, apiKeyId);
+    const chosen = this.choose(req, callerId);
     if (typeof chosen === 'object') return from(this.readLate(chosen, http.getResponse<Response>(), next));
     this.counted('primary', chosen);
     return next.handle();
   }
 
   /** The standby, or why it is none. */
-  private choose(req: HeraldRequest, apiKeyId: string): ChosenStandby | 'written' | 'behind' {
+  private choose(req: HeraldRequest, callerId: string): ChosenStandby | 'written' | 'behind' {
     const given = req.headers[READ_AFTER_HEADER.toLowerCase()];
-    const own = this.lastWrite(apiKeyId);
+    const own = this.lastWrite(callerId);
     if (own !== null && (given === undefined || own.mark === null)) return 'written';
-    // The answer with the key's last mark may have got lost.
+    // The answer with the caller's last mark may have got lost.
     const marks = [given, own?.mark].filter((mark) => typeof mark === 'string');
     return this.standbys.choose(marks) ?? 'behind';
   }
@@ -86,8 +86,8 @@ export class LateReads implements NestInterceptor {
     }
   }
 
-  private async write(apiKeyId: string, res: Response, next: CallHandler): Promise<unknown> {
-    this.noteWrite(apiKeyId, null);
+  private async write(callerId: string, res: Response, next: CallHandler): Promise<unknown> {
+    this.noteWrite(callerId, null);
     let mark: string | null = null;
     try {
       const answer: unknown = await lastValueFrom(next.handle());
@@ -98,7 +98,7 @@ export class LateReads implements NestInterceptor {
       if (toAppError(error).status >= 500) mark = await this.mark(res);
       throw error;
     } finally {
-      this.noteWrite(apiKeyId, mark);
+      this.noteWrite(callerId, mark);
     }
   }
 
@@ -108,11 +108,11 @@ export class LateReads implements NestInterceptor {
     return mark;
   }
 
-  private noteWrite(apiKeyId: string, mark: string | null): void {
+  private noteWrite(callerId: string, mark: string | null): void {
     const now = performance.now();
     // To its end, so that those to forget are at the begin.
-    this.written.delete(apiKeyId);
-    this.written.set(apiKeyId, { at: now, mark });
+    this.written.delete(callerId);
+    this.written.set(callerId, { at: now, mark });
     for (const [key, { at }] of this.written) {
       if (now - at <= this.writtenMs) break;
       this.written.delete(key);
@@ -120,8 +120,8 @@ export class LateReads implements NestInterceptor {
   }
 
   /** Null where it is so long ago that every standby that is read has it. */
-  private lastWrite(apiKeyId: string): Write | null {
-    const write = this.written.get(apiKeyId);
+  private lastWrite(callerId: string): Write | null {
+    const write = this.written.get(callerId);
     return write !== undefined && performance.now() - write.at <= this.writtenMs ? write : null;
   }
 

@@ -12,7 +12,8 @@ every route answers 401. A key may be limited to some workspaces: other workspac
 the whole installation is 403 \`OPERATOR_KEY_LIMITED\`.
 
 **Answers, errors, paging, headers and rate limits** are those of the API of messages. Any POST takes an \`Idempotency-Key\`: within 24 hours a repeat with the same key
-and body answers the same object and makes nothing new. A key of a workspace is in the first answer only.`;
+and body answers the same object and makes nothing new. A key of a workspace and the address of a
+setup link are in the first answer only.`;
 
 const ADMIN_API: DescribedApi = {
   title: 'Herald administration',
@@ -23,6 +24,10 @@ const ADMIN_API: DescribedApi = {
     ['Workspaces', 'Make, change and delete workspaces. Scopes: `workspaces:read`, `workspaces:write`.'],
     ['Keys', 'API keys of a workspace. Scopes: `keys:read`, `keys:write`.'],
     ['Numbers', 'WhatsApp numbers of a workspace. Scopes: `connections:read`, `connections:write`.'],
+    [
+      'Setup links',
+      'Pages on which a business connects its number itself. Scopes: `connections:read`, `connections:write`.',
+    ],
     ['Codes', 'Projects that send one-time codes, their packages, and the sender. Scopes: `otp:read`, `otp:write`.'],
     ['Prices', 'Prices of billable messages, for estimated costs. Scopes: `billing:read`, `billing:write`.'],
     ['Usage', 'What all workspaces sent in a month, and what it cost. Scope: `usage:read`.'],

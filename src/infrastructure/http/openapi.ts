@@ -38,7 +38,8 @@ const DESCRIPTION = `Send and receive WhatsApp Business messages over HTTP and J
 \`request_id\` when you ask for help. Times are ISO 8601 in UTC. New optional fields may appear: ignore those that you don't know.
 
 **Headers:** every answer has \`X-Request-Id\` and \`X-HERALD-API-Version\`; with a key also \`RateLimit\` and \`RateLimit-Policy\`, which
-say what is left of its requests a second. 429 and 503 have \`Retry-After\`: repeat with the same \`Idempotency-Key\`. The deprecated addresses
+say what is left of its requests a second. Where an installation reads from standbys, lists, conversations, usage, past events and deliveries may
+be late by \`X-Herald-Lag\` milliseconds; send \`X-Herald-Read-After\` of your last write with a read that is to find it. 429 and 503 have \`Retry-After\`: repeat with the same \`Idempotency-Key\`. The deprecated addresses
 without a version (\`/api/messages\`) also answer \`Deprecation\`, \`Link\` to the new one, and \`Sunset\` where an end was decided.`;
 
 /** In the order of the specification. A controller's `@ApiTags` names one of them. */

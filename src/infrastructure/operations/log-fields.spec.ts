@@ -35,6 +35,7 @@ describe('maskSecrets', () => {
       'sent hrld_live_0123456789ab_abcdefghijklmnopqrstuvwxyzABCDEF012345 twice',
       'sent hrld_live_0123456789ab_*** twice',
     ],
+    ['a setup link', 'GET /setup/hrld_setup_abc-DEF_0123456789 of it', 'GET /setup/hrld_setup_*** of it'],
     ['a cut key', '"hrld_test_0123"', '"hrld_test_0123_***"'],
     ['a signing secret', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw=', 'whsec_***'],
     ['a token of the platform', 'Bearer EAAGm0PX4ZCpsBAKZCZBabcdef0123', 'Bearer EAA***'],

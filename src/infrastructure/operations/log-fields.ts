@@ -65,6 +65,7 @@ function stackOf(error: Error): string {
  */
 const SECRETS: readonly { sign: string; pattern: RegExp; shown: string }[] = [
   { sign: 'hrld_', pattern: /(hrld_(?:live|test|admin)_[0-9A-Za-z]{1,12})(?:_[0-9A-Za-z]*)?/g, shown: '$1_***' },
+  { sign: 'hrld_setup_', pattern: /hrld_setup_[\w-]+/g, shown: 'hrld_setup_***' },
   { sign: 'whsec_', pattern: /whsec_[0-9A-Za-z+/=_-]+/g, shown: 'whsec_***' },
   { sign: 'EAA', pattern: /\bEAA[0-9A-Za-z]{16,}/g, shown: 'EAA***' },
   { sign: 'Bearer ', pattern: /Bearer (?!hrld_|EAA)[\w.~+/=-]{8,}/g, shown: 'Bearer ***' },

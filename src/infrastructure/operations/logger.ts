@@ -10,7 +10,8 @@ import { loggable, maskSecrets } from './log-fields.js';
 
 /** The request that is served here; log lines take their id from it. */
 export const requestContext = new AsyncLocalStorage<
-  Pick<HeraldRequest, 'id'> & Partial<Pick<HeraldRequest, 'span' | 'apiKeyId' | 'personId' | 'operator' | 'ip'>>
+  Pick<HeraldRequest, 'id'> &
+    Partial<Pick<HeraldRequest, 'span' | 'apiKeyId' | 'personId' | 'operator' | 'setupLinkId' | 'ip'>>
 >();
 
 export type LogSettings = Pick<Config['process'], 'logLevel' | 'logFormat'>;

@@ -23,7 +23,7 @@ type Actor = Pick<AuditEvent, 'actorKind' | 'actor' | 'address'>;
 
 /**
  * The audit trail: administrative changes, each written in the transaction of the change itself. Who it was is known from
- * the request's key, operator key or session, or from the account that runs the command line.
+ * the request's key, operator key, session or setup link, or from the account that runs the command line.
  */
 @Injectable()
 export class Audit implements AuditTrail {
@@ -72,6 +72,9 @@ export class Audit implements AuditTrail {
     const request = requestContext.getStore();
     const personId = signedIn ?? request?.personId;
     if (personId !== undefined) return { actorKind: 'person', actor: personId, address: request?.ip ?? null };
+    if (request?.setupLinkId !== undefined) {
+      return { actorKind: 'setup_link', actor: request.setupLinkId, address: request.ip ?? null };
+    }
     if (request?.apiKeyId === undefined) return this.operator;
     return {
       actorKind: request.operator === undefined ? 'key' : 'operator_key',

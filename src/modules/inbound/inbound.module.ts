@@ -23,5 +23,6 @@ import { InboundProcessor, StoredNotifications } from './inbound.processor.js';
     InboundProcessor,
     HistoryImportService,
   ],
+  exports: [HistoryImportService],
 })
 export class InboundModule {}

@@ -9,7 +9,8 @@ import { lateOf, NOTE_LATE } from '../usage/usage.types.js';
 import { recipientKey } from './recipient-key.types.js';
 import { insertStatusEvents, shownPricing } from './message-events.types.js';
 import type { AttemptFacts } from './attempt-facts.js';
-import type { LockedMessage, MessageState, Work } from './facts.types.js';
+import type { Fact, LockedMessage, MessageState, Work } from './facts.types.js';
+import type { MessageAct } from './message.types.js';
 import { MessageCase } from './message-case.js';
 import { COUNT_COLUMNS, countRows } from './tag-counts.types.js';
 
@@ -113,6 +114,11 @@ export class FactsRepository {
       }),
     );
   }
+
+  /** Keeps which retries and cancels were applied. */
+  async writeActs(acts: readonly ActRow[], statements: Statements): Promise<void> {
+    if (acts.length > 0) await statements.query(INSERT_ACTS, [JSON.stringify(acts)]);
+  }
 }
 
 /** What `WRITE` has beside the states. */
@@ -132,7 +138,7 @@ function fits(rows: Rows, parts: readonly Part[]): boolean {
   return PARTS.every((part) => rows[part].length === 0 || parts.includes(part));
 }
 
-/** What changes within the row of the queue alone is not looked at: an attempt changes with it (`queueAgain`, `openNext`). */
+/** What changes within the row of the queue alone is not looked at: an attempt changes with it (`queueAgain`, `nextAttempt`). */
 function isChanged({ message, state, work, newAttempts, changedAttempts, body }: MessageCase): boolean {
   if (newAttempts.size > 0 || changedAttempts.size > 0 || body !== undefined) return true;
   const keys = Object.keys(state) as (keyof MessageState)[];
@@ -174,7 +180,7 @@ const microsOf = (alias: string, columns: string): string =>
     .map((column) => `${micros(`${alias}.${column}`)} as "${camel(column)}"`)
     .join(', ');
 /** SQL: a time of microseconds since the epoch. */
-export const timeOf = (column: string): string => `to_timestamp(${column} / ${MICROSECONDS})`;
+const timeOf = (column: string): string => `to_timestamp(${column} / ${MICROSECONDS})`;
 
 const lock = (rows: string, condition = ''): string => `
 select s.message_id as id, s.status, ${camelColumns('s', 'organization_id, connection_id, conversation_id, event_count')},
@@ -352,3 +358,34 @@ const USUAL_WRITES = [
   writeOf('message_write_tagged_outcomes', [...WRITE_OUTCOMES.parts, 'counts']),
   writeOf('message_write_tagged_reports', [...WRITE_REPORTS.parts, 'counts']),
 ];
+
+/** A row of `message_act`. Times are microseconds since the epoch. */
+export type ActRow = Pick<MessageAct, 'apiKeyId' | 'failureCategory' | 'errorCode'> & {
+  act: 'retried' | 'canceled';
+  messageId: string;
+  organizationId: string;
+  at: number | null;
+  queuedAt: number | null;
+  failedAt: number | null;
+};
+
+/** What is kept of a retry or a cancel that was applied. */
+export function actOf(fact: Fact, { message, state }: MessageCase): ActRow | null {
+  const of = { messageId: message.id, organizationId: message.organizationId };
+  if (fact.kind === 'canceled') {
+    const nothing = { queuedAt: null, failedAt: null, failureCategory: null, errorCode: null };
+    return { ...of, at: state.failedAt, act: 'canceled', apiKeyId: fact.apiKeyId ?? null, ...nothing };
+  }
+  if (fact.kind !== 'retry') return null;
+  const { queuedAt, failedAt, failureCategory, errorCode } = message.state;
+  const ended = { queuedAt, failedAt, failureCategory, errorCode };
+  return { ...of, at: message.now, act: 'retried', apiKeyId: fact.apiKeyId ?? null, ...ended };
+}
+
+/** $1 rows. */
+const INSERT_ACTS = `
+insert into message_act (message_id, organization_id, at, act, api_key_id, queued_at, failed_at, failure_category, error_code)
+select "messageId", "organizationId", ${timeOf('"at"')}, act, "apiKeyId", ${timeOf('"queuedAt"')}, ${timeOf('"failedAt"')}, "failureCategory",
+  "errorCode"
+from json_to_recordset($1) as a ("messageId" uuid, "organizationId" uuid, at float8, act text, "apiKeyId" text,
+  "queuedAt" float8, "failedAt" float8, "failureCategory" text, "errorCode" text)`;

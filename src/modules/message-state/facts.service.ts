@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
-import { actOf, INSERT_ACTS } from './acts.js';
-import { type Among, FactsRepository } from './facts.repository.js';
+import { actOf, type ActRow, type Among, FactsRepository } from './facts.repository.js';
 import type { Applied, Fact } from './facts.types.js';
 import type { MessageCase } from './message-case.js';
 
@@ -26,7 +25,7 @@ export class FactsService {
   /** Applies facts in the caller's transaction, those of one message in their order. Returns what each led to, in the same order. */
   async apply(facts: readonly Fact[], statements: Statements, among: Among = {}): Promise<Applied[]> {
     const applied: Applied[] = [];
-    const acts: object[] = [];
+    const acts: ActRow[] = [];
     let open = facts.map((fact, index) => ({ fact, index }));
     // Once, but where a message leaves the queue and enters it again: a case has one row of it, and would be written as one that stayed. So
     // that fact, and the later ones of its message, are applied to what the first write left.
@@ -45,7 +44,7 @@ export class FactsService {
       await this.rows.write([...cases.values()], statements);
       open = open.filter(({ index }) => applied[index] === undefined);
     }
-    if (acts.length > 0) await statements.query(INSERT_ACTS, [JSON.stringify(acts)]);
+    await this.rows.writeActs(acts, statements);
     return applied;
   }
 }

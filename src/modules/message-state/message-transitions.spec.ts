@@ -17,8 +17,7 @@ import {
   type StateEvent,
 } from './message-state.types.js';
 import type { StatusReport } from './message.types.js';
-import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
-import { released } from '../sending/outcome/outcome-record.js';
+import { OutcomeRepository, released } from '../sending/outcome/outcome.repository.js';
 import type { OutcomeRecord } from './facts.types.js';
 import { ScheduleRepository } from '../messages/schedule/schedule.repository.js';
 import { ClaimRepository } from '../sending/claim/claim.repository.js';

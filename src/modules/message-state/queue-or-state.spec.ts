@@ -9,8 +9,7 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/t
 import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { statesThatTake } from './message-state.types.js';
-import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
-import { released } from '../sending/outcome/outcome-record.js';
+import { OutcomeRepository, released } from '../sending/outcome/outcome.repository.js';
 import type { OutcomeRecord } from './facts.types.js';
 import { type ClaimedMessage, ClaimRepository } from '../sending/claim/claim.repository.js';
 import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';

@@ -21,8 +21,7 @@ import { AcceptRepository, INSERT_MESSAGES } from '../messages/accept/accept.rep
 import { MessagesMaintenanceRepository } from '../messages/maintenance/messages-maintenance.repository.js';
 import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
 import { CLAIM, claimParams, ClaimRepository, type ClaimedMessage } from '../sending/claim/claim.repository.js';
-import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
-import { released } from '../sending/outcome/outcome-record.js';
+import { OutcomeRepository, released } from '../sending/outcome/outcome.repository.js';
 import type { OutcomeRecord } from '../message-state/facts.types.js';
 import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
 import { type FailedPage, TagsRepository, WORK_ROWS } from './tags.repository.js';

@@ -134,7 +134,20 @@ export class Issuer {
       // Its own refuses addresses of this machine.
       fetch: (url: URL, { method, headers, body, signal }: RequestInit) =>
         fetch(url, { method, headers, body, signal }),
-      features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
+      features: {
+        devInteractions: { enabled: false },
+        backchannelLogout: { enabled: true },
+        // Its own pages load fonts from elsewhere.
+        rpInitiatedLogout: {
+          enabled: true,
+          logoutSource: (context: { body: unknown }, form: string) => {
+            context.body = `<title>Issuer</title>${form}<button form="op.logoutForm" name="logout" value="yes">Yes</button>`;
+          },
+          postLogoutSuccessSource: (context: { body: unknown }) => {
+            context.body = '<title>Issuer</title><p>Sign-out success</p>';
+          },
+        },
+      },
       findAccount: (_context: unknown, id: string) => {
         const account = this.accounts.get(id);
         return account && { accountId: id, claims: () => ({ sub: id, ...account }) };

@@ -344,19 +344,6 @@ class OperatorEventsResponse(TypedDict):
     """True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`."""
 
 
-class OperatorKeyResponse(TypedDict):
-    id: str
-    """The public part of the key's text, or the person's id."""
-    name: str
-    scopes: List[Literal["workspaces:read", "workspaces:write", "keys:read", "keys:write", "connections:read", "connections:write", "otp:read", "otp:write", "billing:read", "billing:write", "usage:read", "audit:read", "events:read", "installation:read"]]
-    workspace_ids: List[str] | None
-    """The only workspaces that exist for it; null: all."""
-    expires_at: str | None
-    """When the key or the session ends; null: never."""
-    version: str
-    """Of Herald."""
-
-
 class OtpAllowanceResponse(TypedDict):
     country: str
     monthly_limit: int

@@ -8,7 +8,7 @@ import { AUDIT_ACTIONS, type AuditAction } from '../audit.types.js';
 
 const TIME = '2026-11-21T08:00:00.125Z';
 export const MOST_LINES = 10_000;
-const ACTORS = ['key', 'operator', 'operator_key', 'person', 'service'] as const;
+const ACTORS = ['key', 'operator', 'operator_key', 'person', 'setup_link', 'service'] as const;
 
 /** The query of GET /audit. */
 export class ListAuditQuery {
@@ -96,11 +96,11 @@ export class AuditEventResponse {
   @ApiProperty({ type: 'string', nullable: true, example: EXAMPLE_KEY_ID })
   target!: string | null;
 
-  /** A key of a workspace, an account that ran a command, an operator key, or the service itself. */
+  /** A key of a workspace, an account that ran a command, an operator key, whoever had a setup link, or the service itself. */
   @ApiProperty({ enum: ACTORS, example: 'operator_key' })
   actor_kind!: (typeof ACTORS)[number];
 
-  /** Id of the key or operator key, or the account's name. */
+  /** Id of the key, operator key or setup link, or the account's name. */
   @ApiProperty({ type: 'string', nullable: true, example: 'Zq3vTn8RkW1b' })
   actor!: string | null;
 

@@ -21,7 +21,7 @@ export class AuditEventEntity {
   target!: string | null;
 
   @Column('text')
-  actorKind!: 'key' | 'operator' | 'operator_key' | 'person' | 'service';
+  actorKind!: 'key' | 'operator' | 'operator_key' | 'person' | 'setup_link' | 'service';
 
   /** Id of the key or operator key, or the operator's account on the machine. */
   @Column('text', { nullable: true })

@@ -24,6 +24,7 @@ import {
 
 const KEY = /^[\x21-\x7e][\x20-\x7e]{6,126}[\x21-\x7e]$/;
 const KEY_FORM = '8 to 128 printable ASCII characters';
+const SETUP_LINK = /hrld_setup_[\w-]{43}/;
 const EVERY_MS = 60_000;
 const BATCH = 1_000;
 
@@ -106,7 +107,7 @@ function workspaceOf(req: HeraldRequest, answer: object): string | null {
   return typeof data?.id === 'string' && isUuid(data.id) ? data.id : null;
 }
 
-/** The text of a key is stored nowhere. */
+/** The text of a key is stored nowhere, nor is a setup link. */
 function withoutKeys(_name: string, value: unknown): unknown {
-  return typeof value === 'string' && parseKey(value) !== null ? null : value;
+  return typeof value === 'string' && (parseKey(value) !== null || SETUP_LINK.test(value)) ? null : value;
 }

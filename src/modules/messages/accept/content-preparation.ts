@@ -8,7 +8,6 @@ import type { TemplateValues } from '../../templates/templates.types.js';
 import { TemplatesService } from '../../templates/templates.service.js';
 import { changeFiles, ownFilesIn, withFileIds, withHeaderFile } from '../../message-state/file-references.types.js';
 import { messagesErrors } from '../messages.errors.js';
-import { LookUps } from './look-ups.js';
 import type { MessageContent, TemplateContent } from './variants/variant.js';
 
 /** The platform's limit for a document's name. */
@@ -108,4 +107,17 @@ function defaultsOf(file: FileForSending, type: MediaType): Record<string, unkno
     return { filename: Array.from(file.filename).slice(0, MAX_FILENAME_LENGTH).join('') };
   }
   return type === 'audio' && file.voice ? { voice: true } : {};
+}
+
+/** What several messages need, looked up once for all of them. */
+export class LookUps {
+  private readonly made = new Map<string, Promise<unknown>>();
+
+  once<T>(key: string, lookUp: () => Promise<T>): Promise<T> {
+    const known = this.made.get(key) as Promise<T> | undefined;
+    if (known !== undefined) return known;
+    const made = lookUp();
+    this.made.set(key, made);
+    return made;
+  }
 }

@@ -4,7 +4,7 @@ import { Database } from '../../../infrastructure/database/database.js';
 import { classifyPlatformError, meaningOf } from '../../../infrastructure/whatsapp/graph-error.js';
 import type { PlatformNews } from '../../../infrastructure/whatsapp/webhook-news.js';
 import { eventSubject, insertWebhookEvents, type EventType } from '../../webhook/webhook.types.js';
-import { idsInCallback } from './find-reported-attempts.js';
+import { idsInCallback } from './status-reports.repository.js';
 
 /** What the platform told of a workspace's number. */
 export type NewsReport = PlatformNews & { connectionId: string; organizationId: string };

@@ -43,13 +43,15 @@ export class AuthController {
   /** Where people can sign in. */
   @Get('issuers')
   @Public()
-  list() {
+  list(@Req() req: HeraldRequest) {
     const data = this.issuers.names.map((name) => ({
       name,
       // Under the public address: the cookies of a sign-in are of that host.
       sign_in_url: `${this.publicUrl.value}/auth/sign-in/${encodeURIComponent(name)}`,
     }));
-    return { data, ...(data.length > 0 && { problems: this.problems }) };
+    // Whether it is worth to ask who is signed in: the cookie itself no script sees.
+    const has_session = data.length > 0 && cookieOf(req, SESSION_COOKIE) !== null;
+    return { data, ...(data.length > 0 && { problems: this.problems, has_session }) };
   }
 
   /** Leads the browser to the issuer. */

@@ -8,8 +8,7 @@ import { insertMessage } from '../../../../test/support/message-factory.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
 import { AcceptRepository, type NewMessage } from '../../messages/accept/accept.repository.js';
-import { OutcomeRepository } from '../outcome/outcome.repository.js';
-import { released } from '../outcome/outcome-record.js';
+import { OutcomeRepository, released } from '../outcome/outcome.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 

@@ -7,8 +7,7 @@ import { openProxiedDatabase, type ProxiedDatabase } from '../../../../test/supp
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { LostClaimError, releaseLost } from '../../../infrastructure/queue/lost-claims.js';
-import { OutcomeRepository } from '../outcome/outcome.repository.js';
-import { released } from '../outcome/outcome-record.js';
+import { OutcomeRepository, released } from '../outcome/outcome.repository.js';
 import { ClaimRepository } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
 

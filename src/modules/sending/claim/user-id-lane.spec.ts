@@ -10,8 +10,7 @@ import { AcceptRepository } from '../../messages/accept/accept.repository.js';
 import { ContactBook } from '../../../../test/support/contact-book.js';
 import { ContactsService } from '../../conversations/contacts/contacts.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
-import { OutcomeRepository } from '../outcome/outcome.repository.js';
-import { recordOf } from '../outcome/outcome-record.js';
+import { OutcomeRepository, recordOf } from '../outcome/outcome.repository.js';
 import { type ClaimedMessage, ClaimRepository } from './claim.repository.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 

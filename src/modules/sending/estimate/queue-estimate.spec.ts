@@ -8,8 +8,7 @@ import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { MAX_AHEAD, type NewInQueue, type Waiting } from '../sending.types.js';
 import { QueueEstimates } from './queue-estimate.js';
-import { OutcomeRepository } from '../outcome/outcome.repository.js';
-import { released } from '../outcome/outcome-record.js';
+import { OutcomeRepository, released } from '../outcome/outcome.repository.js';
 import type { OutcomeRecord } from '../../message-state/facts.types.js';
 import { type ClaimedMessage, ClaimRepository } from '../claim/claim.repository.js';
 

@@ -18,8 +18,7 @@ import { MessagesMaintenanceRepository } from '../../messages/maintenance/messag
 import { applyStatusReports } from '../../messages/reports/status-reports.repository.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
-import { OutcomeRepository } from './outcome.repository.js';
-import { recordOf, refusal } from './outcome-record.js';
+import { OutcomeRepository, recordOf, refusal } from './outcome.repository.js';
 
 const OWNER = newId();
 // So long that no lease of one test runs out in another, however slow the machine.

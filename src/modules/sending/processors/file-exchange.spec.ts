@@ -4,7 +4,7 @@ import type { SendingConnection } from '../../connections/connections.types.js';
 import type { MediaTransferService } from '../../media/media-transfer.service.js';
 import type { PlatformId } from '../../media/media.types.js';
 import { FileExchange } from './file-exchange.js';
-import { refusal } from '../outcome/outcome-record.js';
+import { refusal } from '../outcome/outcome.repository.js';
 
 const A = '01936f6e-aaaa-7c3d-9e4f-5a6b7c8d9e0f';
 const B = '01936f6e-bbbb-7c3d-9e4f-5a6b7c8d9e0f';

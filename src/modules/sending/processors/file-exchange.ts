@@ -5,7 +5,7 @@ import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/wh
 import type { SendingConnection } from '../../connections/connections.types.js';
 import { MediaTransferService } from '../../media/media-transfer.service.js';
 import { changeFiles, ownFilesIn } from '../../message-state/file-references.types.js';
-import { refusal } from '../outcome/outcome-record.js';
+import { refusal } from '../outcome/outcome.repository.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
 
 /** The platform's ids of a message's files, by ours. */

@@ -30,8 +30,14 @@ import { ContactsService } from '../../conversations/contacts/contacts.service.j
 import { FileExchange } from './file-exchange.js';
 import { ownFilesIn } from '../../message-state/file-references.types.js';
 import type { OutcomeRecord, Result } from '../../message-state/facts.types.js';
-import { OutcomeRepository, RECORD_FOR_MS } from '../outcome/outcome.repository.js';
-import { released, recordOf, refusal, refusedByEndpoint } from '../outcome/outcome-record.js';
+import {
+  OutcomeRepository,
+  RECORD_FOR_MS,
+  recordOf,
+  refusal,
+  refusedByEndpoint,
+  released,
+} from '../outcome/outcome.repository.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
 
 /** Of a claim: when it was made (monotonic ms), and until when requests may still be written; its span, where it is recorded. */

@@ -9,10 +9,19 @@ import { EventsService } from '../events/events.service.js';
 import { WebhookRepository, type SigningEndpoint } from '../webhook.repository.js';
 import { webhookErrors } from '../webhook.errors.js';
 import { EndpointSecrets } from '../webhook-secrets.js';
-import { runConformance, type ConformanceReport, type ProbeAnswer } from './conformance.js';
+import { newId } from '../../../common/ids.js';
+import { EXAMPLE_CURSOR } from '../dto/event.docs.js';
+import { runConformance, type ConformanceReport, type Post, type ProbeAnswer } from './conformance.js';
+
+export type { Post, ProbeAnswer };
 
 /** Each makes some forty deliveries to an address of the caller's choice. */
 const RUNS = { ratePerSecond: 1 / 60, burst: 3 };
+
+/** Judges a receiver that no workspace has registered, such as a program on the caller's machine. */
+export function judgeReceiver(secret: string, post: Post): Promise<ConformanceReport> {
+  return runConformance({ organizationId: newId(), secrets: [secret], cursor: EXAMPLE_CURSOR }, post);
+}
 
 /** Sends a workspace's receiver everything that may come, and judges its answers. */
 @Injectable()

@@ -122,4 +122,5 @@ const KEY_ENDS = `
 select id::text as id from connection where organization_id = $1
 union all select id::text from webhook_endpoint where organization_id = $1
 union all select id::text from otp_project where organization_id = $1
+union all select id::text from setup_link where organization_id = $1
 union all select id from api_key where organization_id = $1`;

@@ -1,7 +1,7 @@
 import { MAX_TRIES } from '../../../common/retry-schedule.js';
 import type { SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
-import { released, recordOf, refusal, refusedByEndpoint } from './outcome-record.js';
+import { released, recordOf, refusal, refusedByEndpoint } from './outcome.repository.js';
 
 const claimed = (tries: number) => ({ id: 'message-1', attemptId: 'attempt-1', tries }) as ClaimedMessage;
 // Of a lost claim no more is known.

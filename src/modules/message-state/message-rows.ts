@@ -1,0 +1,264 @@
+import type { OutboundStatus } from './message-state.types.js';
+import type { StatusReport } from './message.types.js';
+import { type Answer, type AttemptFacts, isAccepted, isProof, newAttempt, replacesAnswer } from './attempt-facts.js';
+import { failureColumns, type ReportedFailure, RESTORED } from './failures.js';
+import {
+  type Failure,
+  type LockedMessage,
+  type MessageState,
+  type OutcomeRecord,
+  statusOf,
+  type StatusEvent,
+  type Work,
+} from './facts.types.js';
+
+/**
+ * The rows of one message: first as they were read under its lock, then as they are to be written. `MessageCase` decides what a fact leads
+ * to; here is how the rows change, each rule once.
+ *
+ * One attempt counts at a time: the one in flight while the message is in the queue, afterwards that of its state.
+ */
+export class MessageRows {
+  readonly events: StatusEvent[] = [];
+  readonly state: MessageState;
+  /** The row of the queue; null: the message is not in it. */
+  work: Work | null;
+  readonly attempts: ReadonlyMap<string, AttemptFacts>;
+  readonly newAttempts = new Set<AttemptFacts>();
+  readonly changedAttempts = new Set<AttemptFacts>();
+  /** What lists show of the message; undefined: as before. */
+  body: string | null | undefined = undefined;
+  /** A report was applied, which says what the message costs, or that it failed. */
+  isReported = false;
+  /** It left the queue by an attempt from before its last retry, which was not sent. */
+  hasUnsentRetry = false;
+  private readonly all = new Map<string, AttemptFacts>();
+
+  constructor(readonly message: LockedMessage) {
+    this.state = { ...message.state };
+    this.work = message.work && { ...message.work };
+    for (const attempt of message.attempts) this.all.set(attempt.id, { ...attempt });
+    this.attempts = this.all;
+  }
+
+  get status(): OutboundStatus {
+    return statusOf(this);
+  }
+
+  protected get now(): number {
+    return this.message.now;
+  }
+
+  protected get blocked(): boolean {
+    return this.message.claimsBlocked;
+  }
+
+  protected get isErased(): boolean {
+    return this.message.recipient === null;
+  }
+
+  /** No event of a message lies before the one that it follows, nor before its request. */
+  protected latestAt(): number {
+    const { work, state } = this;
+    return Math.max(state.changedAt ?? 0, work?.queuedAt ?? state.queuedAt, work?.claimedAt ?? 0);
+  }
+
+  /** WhatsApp's clock may run ahead of ours. */
+  protected timeOf({ occurredAt }: StatusReport): number {
+    return occurredAt === null ? this.now : Math.min(occurredAt.getTime() * 1_000, this.now);
+  }
+
+  /** The message waits again: in its place where it is still in the queue, else behind what its recipient has waiting by now. */
+  protected queueAgain(attempt: AttemptFacts, { delayMs = 0, tries = 0 }: OutcomeRecord): void {
+    this.replace(attempt);
+    const newDueAt = this.now + delayMs * 1_000;
+    const { work, state } = this;
+    if (work !== null) {
+      Object.assign(work, {
+        attemptId: null,
+        claimedAt: null,
+        leaseUntil: null,
+        newDueAt,
+        tries: Math.max(work.tries, tries),
+      });
+      return;
+    }
+    // What a lost claim put back does not know how often the message was deferred before.
+    const kept = { tries: Math.max(state.tries, tries), expiresAt: state.queuedAt + this.message.timeToLive };
+    this.enterQueue(state.queuedAt, { newDueAt, ...kept });
+  }
+
+  /** Nothing of the last attempt is shown of a message that waits, nor what it cost. */
+  protected enterQueue(queuedAt: number, work: Pick<Work, 'newDueAt' | 'tries' | 'expiresAt'>): void {
+    const { attemptCount, eventCount, retriedAt, tries } = this.state;
+    const attempt = { attemptId: null, claimedAt: null, leaseUntil: null, attemptNumber: attemptCount };
+    this.work = { queuedAt, isHeld: false, isPaused: false, scheduledFor: null, ...attempt, ...work };
+    Object.assign(this.state, EMPTY, { status: 'queued', queuedAt, attemptCount, eventCount, retriedAt, tries });
+  }
+
+  /** @param attempt the one that counts from now on; null: none. */
+  protected leaveQueue(attempt: AttemptFacts | null): void {
+    const { work, state } = this;
+    if (work === null) return;
+    const inFlight = work.attemptId === null ? null : this.attemptOf(work.attemptId);
+    // Its own answer is still to come.
+    if (inFlight !== null && inFlight !== attempt) this.replace(inFlight);
+    if (attempt !== null) this.count(attempt);
+    this.hasUnsentRetry ||= inFlight === null && attempt !== null && attempt.startedAt < (state.retriedAt ?? 0);
+    state.queuedAt = Math.min(work.queuedAt, attempt?.startedAt ?? Infinity);
+    state.processingAt = attempt?.startedAt ?? null;
+    state.attemptId = attempt?.id ?? null;
+    state.attemptNumber = attempt?.number ?? work.attemptNumber;
+    state.attemptCount = work.attemptNumber;
+    state.tries = work.tries;
+    this.work = null;
+  }
+
+  /** @param from what the event says it was before: the last status that was stored. */
+  protected move(
+    to: OutboundStatus,
+    time: number,
+    attempt: AttemptFacts | null,
+    failure: Failure,
+    from = this.status,
+  ): void {
+    // WhatsApp reports whole seconds, so its time may lie before that of the state which it follows.
+    const at = Math.max(time, this.latestAt());
+    this.leaveQueue(attempt);
+    const { state } = this;
+    state.status = to;
+    state.changedAt = at;
+    state.eventCount++;
+    Object.assign(state, failureColumns(failure));
+    state.failedAt = null;
+    if (to in TIMES) state[TIMES[to as keyof typeof TIMES]] = at;
+    this.events.push({
+      from,
+      to,
+      at,
+      attempt: attempt?.number ?? state.attemptNumber,
+      failure,
+      sequence: state.eventCount,
+    });
+  }
+
+  protected notePrice({ pricing }: StatusReport): void {
+    const { state } = this;
+    if (pricing === null || (state.pricingCategory ?? state.pricingType) !== null) return;
+    state.billable ??= pricing.billable;
+    state.pricingCategory = pricing.category;
+    state.pricingType = pricing.type;
+    state.pricingSubtype = pricing.subtype;
+    state.pricingModel = pricing.model;
+  }
+
+  /** Null: the message has no such attempt. One in flight gets a row with the first fact. */
+  protected attemptOf(id: string): AttemptFacts | null {
+    const known = this.all.get(id);
+    if (known !== undefined) return known;
+    const { work } = this;
+    if (work === null || work.attemptId !== id) return null;
+    const made = newAttempt(id, work.attemptNumber, work.claimedAt ?? this.now);
+    this.all.set(id, made);
+    this.newAttempts.add(made);
+    return made;
+  }
+
+  /** Of a restored message the backup may not know the last attempt: a report with its id shows that it was made, and it counts. */
+  protected adopt(id: string, report: StatusReport): AttemptFacts | null {
+    const { state } = this;
+    if (this.status !== 'outcome_unknown' || state.errorCode !== RESTORED.code) return null;
+    const counted = state.attemptId === null ? undefined : this.all.get(state.attemptId);
+    if (counted !== undefined) this.replace(counted);
+    const number = Math.max(state.attemptCount, ...[...this.all.values()].map((each) => each.number)) + 1;
+    const made = newAttempt(id, number, Math.max(this.timeOf(report), state.queuedAt));
+    this.all.set(id, made);
+    this.newAttempts.add(made);
+    Object.assign(state, { attemptId: id, attemptNumber: number, attemptCount: number, processingAt: made.startedAt });
+    return made;
+  }
+
+  protected counts({ id }: AttemptFacts): boolean {
+    return id === (this.work === null ? this.state.attemptId : this.work.attemptId);
+  }
+
+  /** Of those attempts that were accepted and have not failed the last one. */
+  protected acceptedOther(id: string | null): AttemptFacts | null {
+    const accepted = [...this.all.values()].filter((each) => each.id !== id && isProof(each));
+    return accepted.reduce<AttemptFacts | null>(
+      (last, each) => (last && last.number > each.number ? last : each),
+      null,
+    );
+  }
+
+  protected noteAnswer(attempt: AttemptFacts, record: OutcomeRecord, answer: Answer): void {
+    if (!replacesAnswer(attempt.answer, answer)) return;
+    const { httpStatus = null, platformCode = null, platformMessage = null, category = null } = record;
+    const { metaMessageId = null, traceId = null } = record;
+    const named = this.isErased
+      ? { text: null, traceId: null }
+      : { text: platformMessage, traceId, metaMessageId: attempt.metaMessageId ?? metaMessageId };
+    const answeredAt = Math.max(this.now, attempt.startedAt);
+    this.change(attempt, { answer, answeredAt, httpStatus, code: platformCode, category, ...named });
+  }
+
+  /** Keeps what the report says beyond what is known of the attempt: nothing, where an accepted attempt was `sent`, say. */
+  protected noteReport(attempt: AttemptFacts, report: StatusReport, failure: ReportedFailure | null): void {
+    const isNews = failure !== null || !isAccepted(attempt) || (attempt.metaMessageId === null && !this.isErased);
+    if (!isNews) return;
+    const metaMessageId = attempt.metaMessageId ?? (this.isErased ? null : report.metaMessageId);
+    if (failure === null) {
+      this.change(attempt, { metaMessageId, takenAt: isAccepted(attempt) ? attempt.takenAt : this.now });
+      return;
+    }
+    const { code: failedCode, message: failedText, category: failedCategory } = failure;
+    this.change(attempt, { metaMessageId, failedAt: this.now, failedCode, failedText, failedCategory });
+  }
+
+  protected replace(attempt: AttemptFacts): void {
+    this.change(attempt, { replacedAt: this.now });
+  }
+
+  protected count(attempt: AttemptFacts): void {
+    if (attempt.replacedAt !== null) this.change(attempt, { replacedAt: null });
+  }
+
+  /** Whatever changes of an attempt is to be written. */
+  protected change(attempt: AttemptFacts, facts: Partial<AttemptFacts>): void {
+    Object.assign(attempt, facts);
+    this.changedAttempts.add(attempt);
+  }
+
+  /** What WhatsApp says of a failure may name the recipient. */
+  protected withoutText<F extends { message: string | null }>(failure: F): F {
+    return this.isErased ? { ...failure, message: null } : failure;
+  }
+}
+
+/** The state's time of a status. */
+export const TIMES = {
+  accepted: 'acceptedAt',
+  sent: 'sentAt',
+  delivered: 'deliveredAt',
+  read: 'readAt',
+  failed: 'failedAt',
+} as const satisfies Partial<Record<OutboundStatus, keyof MessageState>>;
+
+const EMPTY: Partial<MessageState> = {
+  processingAt: null,
+  acceptedAt: null,
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  failedAt: null,
+  metaMessageId: null,
+  failureCategory: null,
+  errorCode: null,
+  errorMessage: null,
+  attemptId: null,
+  billable: null,
+  pricingCategory: null,
+  pricingType: null,
+  pricingSubtype: null,
+  pricingModel: null,
+};

@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import { IsNull } from 'typeorm';
+import { Database } from '../../infrastructure/database/database.js';
+import type { ListCursor } from '../../infrastructure/http/page.query.js';
+import { SetupLinkEntity } from './entities/setup-link.entity.js';
+import type { SetupLink, SetupStep, StepState } from './setup.types.js';
+
+/** Which links of a workspace, newest first. */
+export interface LinkFilter extends ListCursor {
+  limit: number;
+}
+
+/** What a step needs of its link, sealed secrets included. */
+export type StoredLink = SetupLink & Pick<SetupLinkEntity, 'accessTokenCiphertext' | 'continuationHash'>;
+
+/** SQL: a link that has ended still has the token of an account. */
+export const HAS_SPARE_TOKEN = `access_token_ciphertext is not null and expires_at < clock_timestamp()
+  and (busy_until is null or busy_until < clock_timestamp())`;
+
+/** The only place with SQL of the table `setup_link`. */
+@Injectable()
+export class SetupRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(link: Omit<SetupLink, 'createdAt'> & Pick<SetupLinkEntity, 'tokenHash'>): Promise<void> {
+    await this.table.insert(link);
+  }
+
+  findById(organizationId: string, id: string): Promise<SetupLink | null> {
+    return this.table.findOneBy({ organizationId, id });
+  }
+
+  /** As `findById`; the row is locked until the ambient transaction ends. */
+  lock(organizationId: string, id: string): Promise<SetupLink | null> {
+    return this.table.findOne({ where: { organizationId, id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  /** Whatever the workspace: who has the link has nothing else. */
+  findByToken(tokenHash: Buffer): Promise<StoredLink | null> {
+    return this.table
+      .createQueryBuilder('link')
+      .addSelect(['link.accessTokenCiphertext', 'link.continuationHash'])
+      .where('link.token_hash = :tokenHash', { tokenHash })
+      .getOne();
+  }
+
+  page(organizationId: string, { limit, before, beforeId }: LinkFilter): Promise<SetupLink[]> {
+    const query = this.table
+      .createQueryBuilder('link')
+      .where('link.organization_id = :organizationId', { organizationId });
+    if (before !== null && beforeId !== null)
+      query.andWhere('(link.created_at, link.id) < (:before, :beforeId)', { before, beforeId });
+    else if (before !== null) query.andWhere('link.created_at < :before', { before });
+    return query.orderBy('link.createdAt', 'DESC').addOrderBy('link.id', 'DESC').limit(limit).getMany();
+  }
+
+  async noteOpened(id: string): Promise<void> {
+    await this.table.update({ id, openedAt: IsNull() }, { openedAt: () => 'clock_timestamp()' });
+  }
+
+  async revoke(id: string): Promise<void> {
+    const change = { revokedAt: () => 'clock_timestamp()', accessTokenCiphertext: null };
+    await this.table.update({ id, revokedAt: IsNull() }, change);
+  }
+
+  /** Returns false where another step is under way. */
+  async begin(id: string, seconds: number): Promise<boolean> {
+    const begun = await this.table
+      .createQueryBuilder()
+      .update()
+      .set({ busyUntil: () => 'clock_timestamp() + make_interval(secs => :seconds)' })
+      .where('id = :id and (busy_until is null or busy_until < clock_timestamp())', { id, seconds })
+      .execute();
+    return begun.affected === 1;
+  }
+
+  async end(id: string): Promise<void> {
+    await this.table.update({ id }, { busyUntil: null });
+  }
+
+  /** Writes down how a step went, with what else it brought; `steps` there takes the place of the others. */
+  async note(id: string, step: SetupStep, state: StepState, change: Partial<SetupLinkEntity> = {}): Promise<void> {
+    const { steps, ...others } = change;
+    const before = steps === undefined ? 'steps' : `'{}'::jsonb`;
+    await this.table
+      .createQueryBuilder()
+      .update()
+      .set({ ...others, steps: () => `${before} || :state::jsonb` })
+      .where('id = :id', { id, state: JSON.stringify({ ...steps, [step]: state }) })
+      .execute();
+  }
+
+  async complete(id: string, connectionId: string, continuationHash: Buffer): Promise<void> {
+    const completedAt = () => 'clock_timestamp()';
+    await this.table.update({ id }, { completedAt, connectionId, continuationHash, accessTokenCiphertext: null });
+  }
+
+  /** Removes the tokens of links that have ended, of at most `limit`; returns of how many. */
+  clearTokens(limit: number): Promise<number> {
+    return this.database.execute(
+      `update setup_link set access_token_ciphertext = null
+       where id = any(array(select id from setup_link where ${HAS_SPARE_TOKEN} order by expires_at limit $1))`,
+      [limit],
+    );
+  }
+
+  private get table() {
+    return this.database.repository(SetupLinkEntity);
+  }
+}
