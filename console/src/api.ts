@@ -1,9 +1,11 @@
 import createClient from 'openapi-fetch';
+import type { components as AdminComponents, paths as AdminPaths } from '../../clients/typescript/src/admin-schema.ts';
 import { OwnWrites } from '../../clients/typescript/src/own-writes.ts';
 import type { components, paths } from '../../clients/typescript/src/schema.ts';
-import { session, type KeyFacts, workspaceOfKey } from './session.ts';
+import { isOperator, session, type KeyFacts, workspaceOfKey } from './session.ts';
 
 export type Schemas = components['schemas'];
+export type AdminSchemas = AdminComponents['schemas'];
 export type MessageRow = Schemas['MessageListItem'];
 export type Message = Schemas['MessageResponse'];
 
@@ -91,6 +93,12 @@ export const api = createClient<paths>({
   fetch: (request) => fetchWith(session.activeKey() ?? '', request),
 });
 
+/** The admin API, for operators. */
+export const admin = createClient<AdminPaths>({
+  baseUrl: window.location.origin,
+  fetch: (request) => fetchWith(session.activeKey() ?? '', request),
+});
+
 /** The data of an answer that is a success; others have thrown. */
 export async function dataOf<T>(call: Promise<{ data?: T }>): Promise<T> {
   const { data } = await call;
@@ -102,15 +110,37 @@ const FACTS_MS = 20_000;
 
 /** @throws ApiError where the key is not valid, and where the service is away */
 export async function factsOf(key: string): Promise<KeyFacts> {
+  const isOperator = key.startsWith('hrld_admin_');
+  const path = isOperator ? '/api/admin/v1/key' : '/api/v1/key';
   const signal = AbortSignal.timeout(FACTS_MS);
-  const response = await fetchWith(key, new Request(`${window.location.origin}/api/v1/key`, { signal }));
-  return ((await response.json()) as { data: KeyFacts }).data;
+  const response = await fetchWith(key, new Request(`${window.location.origin}${path}`, { signal }));
+  const { data } = (await response.json()) as { data: KeyFacts };
+  return isOperator ? operatorFacts(data as unknown as AdminSchemas['OperatorKeyResponse']) : data;
+}
+
+/** Scopes of both APIs have the same names: those of an operator are told apart. */
+function operatorFacts({ name, scopes, expires_at, version }: AdminSchemas['OperatorKeyResponse']): KeyFacts {
+  return {
+    workspace: { id: '', name: 'Operator' },
+    name,
+    scopes: scopes.map((scope) => `operator:${scope}`),
+    mode: 'live',
+    otp_project: null,
+    expires_at,
+    person: null,
+    version,
+  };
 }
 
 /** The variable with the key, by the names that the demo's file sets. Where it is empty, the shell says so and calls nothing. */
 function keyOfShell(): string {
   const { keys, active } = session.get();
-  const [name, what] = keys[active]?.facts.otp_project ? ['HERALD_OTP_KEY', 'OTP key'] : ['HERALD_API_KEY', 'API key'];
+  const facts = keys[active]?.facts;
+  const [name, what] = isOperator(facts)
+    ? ['HERALD_OPERATOR_KEY', 'operator key']
+    : facts?.otp_project
+      ? ['HERALD_OTP_KEY', 'OTP key']
+      : ['HERALD_API_KEY', 'API key'];
   const demo = ['localhost', '127.0.0.1'].includes(window.location.hostname) ? '; in the demo: . .data/demo.sh' : '';
   return `\${${name}:?set it to your ${what}${demo}}`;
 }

@@ -4,7 +4,7 @@ import { AgentDialog } from './agent.tsx';
 import { Dialog } from './dialog.tsx';
 import { isAt, PAGES } from './pages.tsx';
 import { openWorkspace, signOut } from './person.ts';
-import { type KeyFacts, session, sessionKey, useSession, workspaceOfKey } from './session.ts';
+import { isOperator, type KeyFacts, session, sessionKey, useSession, workspaceOfKey } from './session.ts';
 import { SignIn } from './sign-in.tsx';
 import { Icon, Problem } from './ui.tsx';
 
@@ -58,7 +58,9 @@ export function KeySwitch() {
             </option>
           ))}
           <option value="add">Add a key …</option>
-          {current.facts.otp_project === null && !isPerson && <option value="agent">Connect an agent …</option>}
+          {current.facts.otp_project === null && !isPerson && !isOperator(current.facts) && (
+            <option value="agent">Connect an agent …</option>
+          )}
           <option value="out">Sign out</option>
           {isPerson && <option value="everywhere">Sign out everywhere …</option>}
         </select>

@@ -71,6 +71,30 @@ export const PAGES: readonly PageEntry[] = [
     { path: '/codes', label: 'Codes', icon: 'code', scopes: ['otp:read', 'otp:send', 'otp:verify'] },
     async () => (await import('./codes.tsx')).CodesPage,
   ),
+  page(
+    { path: '/operator/workspaces', label: 'Workspaces', icon: 'workspace', scopes: ['operator:workspaces:read'] },
+    async () => (await import('./operator-workspaces.tsx')).WorkspacesPage,
+  ),
+  page(
+    { path: '/operator/numbers', label: 'Numbers', icon: 'number', scopes: ['operator:connections:read'] },
+    async () => (await import('./operator-numbers.tsx')).AllNumbersPage,
+  ),
+  page(
+    { path: '/operator/usage', label: 'Usage', icon: 'usage', scopes: ['operator:usage:read'] },
+    async () => (await import('./operator-usage.tsx')).AllUsagePage,
+  ),
+  page(
+    { path: '/operator/prices', label: 'Prices', icon: 'price', scopes: ['operator:billing:read'] },
+    async () => (await import('./operator-prices.tsx')).PricesPage,
+  ),
+  page(
+    { path: '/operator/audit', label: 'Audit', icon: 'clock', scopes: ['operator:audit:read'] },
+    async () => (await import('./operator-audit.tsx')).AuditPage,
+  ),
+  page(
+    { path: '/operator/health', label: 'Health', icon: 'overview', scopes: ['operator:installation:read'] },
+    async () => (await import('./operator-health.tsx')).HealthPage,
+  ),
 ];
 
 export const isAt = (path: string, location: string): boolean => location === path || location.startsWith(`${path}/`);

@@ -106,6 +106,9 @@ export function useSession(): State {
   }, session.get);
 }
 
+export const isOperator = (facts: KeyFacts | undefined): boolean =>
+  facts?.scopes.some((scope) => scope.startsWith('operator:')) === true;
+
 /** The scopes of the key in use. */
 export function useCan(): (scope: string) => boolean {
   const { keys, active } = useSession();

@@ -107,8 +107,8 @@ function SignInForm({ demoKey, onDone }: { demoKey: string | null; onDone?: () =
         )}
       </div>
       <p className="hint">
-        The operator makes keys with <code>herald key create</code>. A key is kept in the memory of this page, and sent
-        to this host only.
+        The operator makes keys with <code>herald key create</code>, and signs in with an operator key. A key is kept in
+        the memory of this page, and sent to this host only.
       </p>
     </form>
   );

@@ -22,6 +22,8 @@ const PATHS = {
   number: 'M5 4h4l2 5-3 2a12 12 0 0 0 5 5l2-3 5 2v4a1 1 0 0 1-1 1A16 16 0 0 1 4 5a1 1 0 0 1 1-1',
   template: 'M4 4h16v6H4zM4 14h9v6H4zM17 14h3v6h-3z',
   file: 'M6 3h8l4 4v14H6zM14 3v5h4',
+  workspace: 'M4 20V8l8-4 8 4v12zM9 20v-6h6v6',
+  price: 'M4 6h16v12H4zM12 9v6M9 12h6',
   code: 'M5 11h14v10H5zM8 11V8a4 4 0 0 1 8 0v3',
   campaign: 'M4 10v4h3l9 5V5l-9 5zM19 9.500a4 4 0 0 1 0 5',
   plus: 'M12 5v14M5 12h14',

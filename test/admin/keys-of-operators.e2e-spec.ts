@@ -34,6 +34,23 @@ describe('operator keys', () => {
     expect([there.status, there.body.error.code]).toEqual([401, 'API_KEY_INVALID']);
   });
 
+  it('say what they may do', async () => {
+    const { id: workspace } = await admin.test.factories.workspace();
+    const limited = await admin.operator({ scopes: ['usage:read'], workspaceIds: [workspace] });
+    const { status, body } = await limited.get('/key');
+    expect([status, body.data]).toEqual([
+      200,
+      {
+        id: limited.keyId,
+        name: 'test',
+        scopes: ['usage:read'],
+        workspace_ids: [workspace],
+        expires_at: null,
+        version: expect.any(String),
+      },
+    ]);
+  });
+
   it('have the headers of the other API', async () => {
     const { key } = await admin.operator();
     const { headers } = await admin.test.api.get(LIST, { key });

@@ -26,6 +26,102 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/v1/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List numbers of all workspaces
+         * @description Newest first, disconnected ones too; never with their tokens. For the next page pass `next_before` and `next_before_id` of the answer as
+         *     `before` and `before_id`. A key that is limited to some workspaces lists the numbers of those.
+         *
+         *     Needs an operator key with the scope `connections:read`.
+         */
+        get: operations["allConnectionsAdmin_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read events in order
+         * @description Workspaces, numbers and keys that were added, changed or removed, by a command, over HTTP, or by the platform. Each event is stored with the change
+         *     itself, and is read once, in the order of the transactions: pass `next` of each answer as `after` of the following call. An event is given
+         *     as soon as no transaction is open that began before its own; until then `done` is false. With `types` a page may be empty and `done` false:
+         *     others were passed over.
+         *
+         *     Events are kept as long as the audit trail, 400 days unless the installation says otherwise. Those of a workspace that was deleted have no `changes`.
+         *     With `wait` a call answers as soon as an event is there, or empty after so many seconds. Ten calls of a key may wait in one process; beyond
+         *     that the answer is 429 with `scope: "waiting_readers"`. A key that is limited to some workspaces reads the events of those only.
+         *
+         *     Needs an operator key with the scope `events:read`.
+         */
+        get: operations["eventsAdmin_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/installation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the installation
+         * @description Whether it is ready, how many processes work, what waits in each queue, and which numbers have messages to send, as
+         *     `herald queue status` shows it. Queues and numbers are counted at most every ten seconds.
+         *
+         *     Needs an operator key with the scope `installation:read`.
+         */
+        get: operations["installationAdmin_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the key
+         * @description What the operator key of the call may do: its scopes, and the workspaces that it is limited to. Any valid operator key may ask, and
+         *     a person with the role operator.
+         */
+        get: operations["operatorKeyAdmin_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/v1/otp-sender": {
         parameters: {
             query?: never;
@@ -256,6 +352,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/v1/workspaces/{workspace_id}/connections/{id}/history/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import a history
+         * @description Imports what WhatsApp has handed over into the journal, as messages of `source: "history"`. A message that is there stays as it is, so an
+         *     import may be repeated. A call ends after ten seconds: while `next` is not null, call again with it as `after`.
+         *
+         *     Needs an operator key with the scope `connections:write`.
+         */
+        post: operations["historyAdmin_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/workspaces/{workspace_id}/connections/{id}/history/request": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a history
+         * @description Asks WhatsApp for the history of a number of the WhatsApp Business app. It hands it over once, within 24 hours after the number
+         *     was connected, in notifications that come within minutes. Then import it.
+         *
+         *     Needs an operator key with the scope `connections:write`.
+         */
+        post: operations["historyAdmin_request"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/v1/workspaces/{workspace_id}/keys": {
         parameters: {
             query?: never;
@@ -334,6 +476,57 @@ export interface paths {
          */
         post: operations["keysAdmin_rotate"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/workspaces/{workspace_id}/opt-out-keywords": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List opt-out keywords
+         * @description The words by which customers of the workspace opt out and in, by language. A message counts that has nothing
+         *     but such a word, whatever its case.
+         *
+         *     Needs an operator key with the scope `workspaces:read`.
+         */
+        get: operations["optOutKeywordsAdmin_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/workspaces/{workspace_id}/opt-out-keywords/{language}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set opt-out keywords
+         * @description Replaces the words of one language. A word means one thing in all languages; case and punctuation around it do not count.
+         *
+         *     Needs an operator key with the scope `workspaces:write`.
+         */
+        put: operations["optOutKeywordsAdmin_set"];
+        post?: never;
+        /**
+         * Remove opt-out keywords
+         * @description Takes the words of one language away. Customers who opted out by one of them stay opted out. Removing them again changes nothing.
+         *
+         *     Needs an operator key with the scope `workspaces:write`.
+         */
+        delete: operations["optOutKeywordsAdmin_remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -443,6 +636,10 @@ export interface components {
              */
             waba_id: string;
         };
+        AllConnectionsResponse: {
+            data: components["schemas"]["OperatedConnectionResponse"][];
+            pagination: components["schemas"]["PaginationResponse"];
+        };
         ApiKeyListResponse: {
             data: components["schemas"]["ApiKeyResponse"][];
             pagination: components["schemas"]["PaginationResponse"];
@@ -509,7 +706,7 @@ export interface components {
              * @example operator_key
              * @enum {string}
              */
-            actor_kind: "key" | "operator" | "operator_key" | "service";
+            actor_kind: "key" | "operator" | "operator_key" | "person" | "service";
             /**
              * @description The caller's address, or the machine on which a command ran.
              * @example 203.0.113.7
@@ -736,6 +933,74 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        ImportedHistoryResponse: {
+            /**
+             * @description The business does not share its history.
+             * @example false
+             */
+            declined: boolean;
+            /**
+             * @description Messages in them, repeats included.
+             * @example 480
+             */
+            found: number;
+            /** @example 478 */
+            imported: number;
+            /**
+             * Format: uuid
+             * @description Pass it as `after` of another call: the time of this one was over. Null: all that came was read.
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            next: string | null;
+            /**
+             * @description Notifications with a part of the history that were read.
+             * @example 12
+             */
+            notifications: number;
+            /**
+             * @description Per cent of the history that the platform has handed over; null: it did not say.
+             * @example 100
+             */
+            progress: number | null;
+            /** @example 0 */
+            unreadable: number;
+        };
+        ImportHistoryRequest: {
+            /**
+             * Format: uuid
+             * @description `next` of the answer before. Left out: from the beginning, which is harmless after an import.
+             */
+            after?: string;
+        };
+        InstallationResponse: {
+            /**
+             * @description The database is another one than before: nothing is sent until `herald restore` decides.
+             * @example false
+             */
+            held: boolean;
+            /** @description Numbers with messages that wait or are under way, the busiest first; up to 100. */
+            lanes: components["schemas"]["LaneResponse"][];
+            /**
+             * @description Messages that wait for a decision, of each number up to 1,000.
+             * @example 0
+             */
+            outcome_unknown: number;
+            /** @description What readiness looks at: the database, the sweeps of all workers, and more. */
+            parts: components["schemas"]["ReadinessPartResponse"][];
+            queues: components["schemas"]["QueueResponse"][];
+            /**
+             * @description Of the process that answered.
+             * @example true
+             */
+            ready: boolean;
+            /** @example 0.1.0 */
+            version: string;
+            /**
+             * @description Processes that send and deliver at this moment.
+             * @example 2
+             */
+            workers: number;
+        };
         IssuedKeyResponse: {
             /**
              * Format: date-time
@@ -784,6 +1049,70 @@ export interface components {
              *     ]
              */
             scopes: ("connections:read" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "profile:read" | "profile:write" | "media:read" | "media:write" | "webhooks:read" | "webhooks:write" | "otp:send" | "otp:verify" | "otp:read")[];
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            workspace_id: string;
+        };
+        KeywordsListResponse: {
+            data: components["schemas"]["KeywordsResponse"][];
+        };
+        KeywordsResponse: {
+            /**
+             * @example [
+             *       "start"
+             *     ]
+             */
+            in: string[];
+            /** @example de */
+            language: string;
+            /**
+             * @example [
+             *       "stopp",
+             *       "keine werbung"
+             *     ]
+             */
+            out: string[];
+        };
+        LaneResponse: {
+            /**
+             * Format: uuid
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            connection_id: string;
+            /**
+             * @description State of the number.
+             * @example connected
+             */
+            connection_status: string;
+            /**
+             * @description A worker sends from it at this moment.
+             * @example true
+             */
+            draining: boolean;
+            /**
+             * @description Those whose turn has come.
+             * @example 12
+             */
+            due: number;
+            /** @example 3 */
+            in_flight: number;
+            /** @example 140 */
+            oldest_due_ms: number | null;
+            /** @example null */
+            pause_reason: string | null;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            paused_until: string | null;
+            /** @example 15550000001 */
+            phone_number: string;
+            /** @example 12 */
+            queued: number;
+            /** @example 0 */
+            scheduled: number;
             /**
              * Format: uuid
              * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
@@ -873,6 +1202,106 @@ export interface components {
              * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
              */
             workspace_id: string;
+        };
+        OperatorEventDataResponse: {
+            /**
+             * @description What was set, as in the audit trail; never a secret.
+             * @example {
+             *       "phone_number_id": "106540352242922",
+             *       "status": "connected"
+             *     }
+             */
+            changes: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Id of the workspace, number, key or setup link.
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            id: string | null;
+            /**
+             * @description The operator key that made the change; null: a command, a key of the workspace, the platform, or Herald itself.
+             * @example Zq3vTn8RkW1b
+             */
+            operator_key_id: string | null;
+        };
+        OperatorEventResponse: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * @description Pass it as `after` to go on behind this event.
+             * @example AXvmc3xJ7SoqAAAAAAAAC7gBmqW9oL19AIAAAAAAAAEm
+             */
+            cursor: string;
+            data: components["schemas"]["OperatorEventDataResponse"];
+            /**
+             * @description Your own id of the workspace, as it is now; null: it has none, or was deleted.
+             * @example customer-4711
+             */
+            external_id: string | null;
+            /**
+             * @description Id of the change in the audit trail.
+             * @example 4711
+             */
+            id: string;
+            /**
+             * @example connection.added
+             * @enum {string}
+             */
+            type: "workspace.created" | "workspace.changed" | "workspace.deletion_started" | "workspace.deleted" | "connection.added" | "connection.changed" | "connection.removed" | "setup.completed" | "key.created" | "key.changed" | "key.ending" | "key.revoked";
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            workspace_id: string | null;
+        };
+        OperatorEventsResponse: {
+            data: components["schemas"]["OperatorEventResponse"][];
+            /**
+             * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`.
+             * @example true
+             */
+            done: boolean;
+            /**
+             * @description Pass it as `after` the next time, also where `data` is empty. Keep it only once you have stored the events.
+             * @example AXvmc3xJ7SoqAAAAAAAAC7gBmqW9oL19AIAAAAAAAAEm
+             */
+            next: string;
+        };
+        OperatorKeyResponse: {
+            /**
+             * Format: date-time
+             * @description When the key or the session ends; null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * @description The public part of the key's text, or the person's id.
+             * @example Zq3vTn8RkW1b
+             */
+            id: string;
+            /** @example onboarding */
+            name: string;
+            /**
+             * @example [
+             *       "workspaces:read",
+             *       "keys:write"
+             *     ]
+             */
+            scopes: ("workspaces:read" | "workspaces:write" | "keys:read" | "keys:write" | "connections:read" | "connections:write" | "otp:read" | "otp:write" | "billing:read" | "billing:write" | "usage:read" | "audit:read" | "events:read" | "installation:read")[];
+            /**
+             * @description Of Herald.
+             * @example 0.1.0
+             */
+            version: string;
+            /**
+             * @description The only workspaces that exist for it; null: all.
+             * @example null
+             */
+            workspace_ids: string[] | null;
         };
         OtpAllowanceResponse: {
             /** @example DE */
@@ -972,6 +1401,29 @@ export interface components {
              */
             next_before_id: string | null;
         };
+        QueueResponse: {
+            /** @example 3 */
+            in_flight: number;
+            /**
+             * @description How long the oldest that is due has waited.
+             * @example 140
+             */
+            oldest_due_ms: number;
+            /**
+             * @example messages
+             * @example messages
+             * @example webhooks
+             * @example codes
+             * @example files
+             * @example notifications
+             */
+            queue: string;
+            /**
+             * @description Due or not.
+             * @example 12
+             */
+            waiting: number;
+        };
         RateResponse: {
             /** @example marketing */
             category: string;
@@ -1000,6 +1452,17 @@ export interface components {
         RatesResponse: {
             data: components["schemas"]["RateResponse"][];
         };
+        ReadinessPartResponse: {
+            /**
+             * @description One sentence or figure.
+             * @example null
+             */
+            detail: string | null;
+            /** @example database */
+            name: string;
+            /** @example true */
+            ok: boolean;
+        };
         ReplacedRatesData: {
             /**
              * @description How many prices there are now.
@@ -1020,9 +1483,34 @@ export interface components {
              */
             csv: string;
         };
+        RequestedHistoryResponse: {
+            /**
+             * @description It comes in notifications of the platform, within minutes.
+             * @example true
+             * @enum {boolean}
+             */
+            requested: true;
+        };
         RotateKeyRequest: {
             /** @description Seconds for which both keys work; 0 ends the old one at once. Default: 86400. */
             overlap_seconds?: number;
+        };
+        SetKeywordsRequest: {
+            /**
+             * @description A customer who writes only one of these wants them again.
+             * @example [
+             *       "start"
+             *     ]
+             */
+            in: string[];
+            /**
+             * @description A customer who writes only one of these wants no messages.
+             * @example [
+             *       "stopp",
+             *       "keine werbung"
+             *     ]
+             */
+            out: string[];
         };
         SetOtpPackageRequest: {
             /**
@@ -1058,14 +1546,26 @@ export interface components {
         SingleApiKeyResponse: {
             data: components["schemas"]["ApiKeyResponse"];
         };
+        SingleImportedHistoryResponse: {
+            data: components["schemas"]["ImportedHistoryResponse"];
+        };
+        SingleInstallationResponse: {
+            data: components["schemas"]["InstallationResponse"];
+        };
         SingleIssuedKeyResponse: {
             data: components["schemas"]["IssuedKeyResponse"];
         };
         SingleOperatedConnectionResponse: {
             data: components["schemas"]["OperatedConnectionResponse"];
         };
+        SingleOperatorKeyResponse: {
+            data: components["schemas"]["OperatorKeyResponse"];
+        };
         SingleOtpProjectResponse: {
             data: components["schemas"]["OtpProjectResponse"];
+        };
+        SingleRequestedHistoryResponse: {
+            data: components["schemas"]["RequestedHistoryResponse"];
         };
         SingleWorkspaceResponse: {
             data: components["schemas"]["WorkspaceResponse"];
@@ -1301,7 +1801,7 @@ export interface components {
         };
         /**
          * @description - [`OPERATOR_KEY_LIMITED`](/docs/errors#OPERATOR_KEY_LIMITED): The operator key is limited to some workspaces, and the route concerns the whole installation.
-         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
          */
         Refused403_OPERATOR_KEY_LIMITED_SCOPE_REQUIRED: {
             headers: {
@@ -1315,7 +1815,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does. */
         Refused403_SCOPE_REQUIRED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -1329,7 +1829,7 @@ export interface components {
             };
         };
         /**
-         * @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+         * @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
          *     - [`WORKSPACE_EXTERNAL_ID_FIXED`](/docs/errors#WORKSPACE_EXTERNAL_ID_FIXED): An operator key that is limited to some workspaces changes an `external_id`.
          */
         Refused403_SCOPE_REQUIRED_WORKSPACE_EXTERNAL_ID_FIXED: {
@@ -1420,7 +1920,7 @@ export interface components {
         };
         /**
          * @description - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
-         *     - [`NUMBER_TAKEN`](/docs/errors#NUMBER_TAKEN): Another workspace of this installation has the number.
+         *     - [`NUMBER_TAKEN`](/docs/errors#NUMBER_TAKEN): The token is one for the number, and another workspace of this installation has it, connected or not.
          *     - [`WORKSPACE_DELETING`](/docs/errors#WORKSPACE_DELETING): The deletion of the workspace was requested, and it is not over.
          */
         Refused409_connectionsAdmin_add: {
@@ -1576,6 +2076,19 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description - [`EVENT_CURSOR_EXPIRED`](/docs/errors#EVENT_CURSOR_EXPIRED): What follows the cursor `after` may be incomplete; `reason` says why: `retention`: it is older than events are kept, 30 days unless the installation says otherwise; `not_recorded`: the workspace had no webhook and did not read for so long, and events were not recorded meanwhile; `database_changed`: it was made on another database, before a restore or a failover that may have lost what it is about. */
+        Refused410_EVENT_CURSOR_EXPIRED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
         Refused413_PAYLOAD_TOO_LARGE: {
             headers: {
@@ -1591,6 +2104,19 @@ export interface components {
         };
         /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
         Refused415_UNSUPPORTED_CONTENT_TYPE: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`HISTORY_REFUSED`](/docs/errors#HISTORY_REFUSED): WhatsApp was asked for the history of the WhatsApp Business app, and refused or did not answer (502). */
+        Refused422_HISTORY_REFUSED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1660,6 +2186,19 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description - [`OPT_OUT_KEYWORDS_INVALID`](/docs/errors#OPT_OUT_KEYWORDS_INVALID): Words by which customers opt out or in cannot be set: the language is none, a word is empty or too long, or means both. */
+        Refused422_OPT_OUT_KEYWORDS_INVALID: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description - [`RATES_INVALID`](/docs/errors#RATES_INVALID): The prices are not of the form that is expected; `message` names the line and the column. */
         Refused422_RATES_INVALID: {
             headers: {
@@ -1673,7 +2212,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number. */
         Refused429_RATE_LIMITED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -1749,6 +2288,16 @@ export interface components {
         /** @description The version of the API. */
         "X-HERALD-API-Version": "v1";
         /**
+         * @description Of an answer from a standby: it may be late by this many milliseconds at most. Absent: it is not late.
+         * @example 740
+         */
+        "X-Herald-Lag": number;
+        /**
+         * @description Where reads may be late: a mark of this write. A read with it as the same header finds what was written. After several at once keep the greatest. Absent elsewhere.
+         * @example abcdef1200000016b374d848
+         */
+        "X-Herald-Read-After": string;
+        /**
          * @description The caller's X-Request-Id where it matches ^[A-Za-z0-9._-]{1,128}$, else a new one.
          * @example 5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10
          */
@@ -1762,8 +2311,8 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only this kind of change. */
-                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "connection.added" | "connection.changed" | "connection.disconnected" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "destination.created" | "destination.changed" | "destination.replayed" | "destination.removed" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed";
-                /** @description Only what this key, operator key or account did: its id, or the account's name. */
+                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "key.ending" | "connection.added" | "connection.changed" | "connection.disconnected" | "setup.completed" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "person.signed_in" | "person.signed_out" | "person.signed_out_everywhere" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed";
+                /** @description Only what this key, operator key, person or account did: its id, or the account's name. */
                 actor?: string;
                 /** @description Together with `before_id`: the `occurred_at` of the last event of the previous page. */
                 before?: string;
@@ -1780,7 +2329,10 @@ export interface operations {
                 /** @description Only of this workspace, a deleted one too. */
                 workspace_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1792,6 +2344,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -1828,6 +2381,261 @@ export interface operations {
             400: components["responses"]["Refused400_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    allConnectionsAdmin_list: {
+        parameters: {
+            query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
+                before_id?: string;
+                /** @description How many at the most. */
+                limit?: number;
+                /** @description Only the one with this id of the platform. */
+                phone_number_id?: string;
+                /** @description Only those in this state. */
+                status?: "connected" | "pending" | "disconnected" | "restricted";
+                /** @description Only of this workspace. */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "phone_number": "15550100001",
+                     *           "verified_name": "Lighthouse Coffee",
+                     *           "status": "connected",
+                     *           "status_reason": null,
+                     *           "quality_rating": "GREEN",
+                     *           "messaging_limit": "TIER_2K",
+                     *           "throughput_per_second": 80,
+                     *           "service_charged_since": null,
+                     *           "marketing_route": "auto",
+                     *           "marketing_status": "ONBOARDED",
+                     *           "timezone": "Europe/Berlin",
+                     *           "created_at": "2026-11-21T08:00:00.000Z",
+                     *           "workspace_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *           "phone_number_id": "106540352242922",
+                     *           "waba_id": "102290129340398"
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AllConnectionsResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    eventsAdmin_list: {
+        parameters: {
+            query?: {
+                /** @description `next` of the answer before, or the `cursor` of an event. `now`: only what comes from now on. Left out: from the oldest event that is kept. */
+                after?: string;
+                /** @description How many at the most. */
+                limit?: number;
+                /** @description Only events of these types, separated by commas, such as `connection.added,setup.completed`; others are passed over. */
+                types?: string;
+                /** @description Seconds to wait for an event where none is there; 0: answer at once. */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, oldest first. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "4711",
+                     *           "type": "connection.added",
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "workspace_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *           "external_id": "customer-4711",
+                     *           "cursor": "AXvmc3xJ7SoqAAAAAAAAC7gBmqW9oL19AIAAAAAAAAEm",
+                     *           "data": {
+                     *             "id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "operator_key_id": "Zq3vTn8RkW1b",
+                     *             "changes": {
+                     *               "phone_number_id": "106540352242922",
+                     *               "status": "connected"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "AXvmc3xJ7SoqAAAAAAAAC7gBmqW9oL19AIAAAAAAAAEm",
+                     *       "done": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperatorEventsResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            410: components["responses"]["Refused410_EVENT_CURSOR_EXPIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    installationAdmin_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "version": "0.1.0",
+                     *         "ready": true,
+                     *         "parts": [
+                     *           {
+                     *             "name": "database",
+                     *             "ok": true,
+                     *             "detail": null
+                     *           }
+                     *         ],
+                     *         "workers": 2,
+                     *         "held": false,
+                     *         "queues": [
+                     *           {
+                     *             "queue": "messages",
+                     *             "waiting": 12,
+                     *             "in_flight": 3,
+                     *             "oldest_due_ms": 140
+                     *           }
+                     *         ],
+                     *         "outcome_unknown": 0,
+                     *         "lanes": [
+                     *           {
+                     *             "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "workspace_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *             "phone_number": "15550000001",
+                     *             "connection_status": "connected",
+                     *             "queued": 12,
+                     *             "scheduled": 0,
+                     *             "due": 12,
+                     *             "in_flight": 3,
+                     *             "oldest_due_ms": 140,
+                     *             "paused_until": null,
+                     *             "pause_reason": null,
+                     *             "draining": true
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleInstallationResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_OPERATOR_KEY_LIMITED_SCOPE_REQUIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    operatorKeyAdmin_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key, without its secret. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "Zq3vTn8RkW1b",
+                     *         "name": "onboarding",
+                     *         "scopes": [
+                     *           "workspaces:read",
+                     *           "keys:write"
+                     *         ],
+                     *         "workspace_ids": null,
+                     *         "expires_at": null,
+                     *         "version": "0.1.0"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleOperatorKeyResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -1904,6 +2712,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2006,6 +2815,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2058,7 +2868,10 @@ export interface operations {
                 /** @description Only of this workspace. */
                 workspace_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2070,6 +2883,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2236,6 +3050,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2363,6 +3178,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2438,6 +3254,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2578,6 +3395,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2642,6 +3460,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2711,6 +3530,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2776,6 +3596,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2817,6 +3638,121 @@ export interface operations {
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
             502: components["responses"]["Refused422_NUMBER_REFUSED"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    historyAdmin_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 8 to 128 printable ASCII characters, such as a UUID or `make 4711`; the same for a repeat of the request within 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Connection ID, from the list. */
+                id: string;
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["ImportHistoryRequest"];
+            };
+        };
+        responses: {
+            /** @description What this call imported. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "notifications": 12,
+                     *         "found": 480,
+                     *         "imported": 478,
+                     *         "unreadable": 0,
+                     *         "progress": 100,
+                     *         "declined": false,
+                     *         "next": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleImportedHistoryResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_IDEMPOTENCY_KEY_INVALID_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_IDEMPOTENCY_KEY_REUSED_WORKSPACE_DELETING"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    historyAdmin_request: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 8 to 128 printable ASCII characters, such as a UUID or `make 4711`; the same for a repeat of the request within 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Connection ID, from the list. */
+                id: string;
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description WhatsApp hands it over. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "requested": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleRequestedHistoryResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_IDEMPOTENCY_KEY_INVALID_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_connectionsAdmin_check"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_HISTORY_REFUSED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused422_HISTORY_REFUSED"];
             503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
@@ -2921,6 +3857,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -2981,6 +3918,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3049,6 +3987,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3120,6 +4059,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3153,6 +4093,186 @@ export interface operations {
             409: components["responses"]["Refused409_keysAdmin_rotate"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    optOutKeywordsAdmin_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All languages; there are no pages. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "language": "de",
+                     *           "out": [
+                     *             "stopp",
+                     *             "keine werbung"
+                     *           ],
+                     *           "in": [
+                     *             "start"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KeywordsListResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_WORKSPACE_DELETING"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    optOutKeywordsAdmin_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Tag of the language, such as `de` or `pt-BR`. */
+                language: string;
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "out": [
+                 *         "stopp",
+                 *         "keine werbung"
+                 *       ],
+                 *       "in": [
+                 *         "start"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetKeywordsRequest"];
+            };
+        };
+        responses: {
+            /** @description The words of all languages, as they are now. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "language": "de",
+                     *           "out": [
+                     *             "stopp",
+                     *             "keine werbung"
+                     *           ],
+                     *           "in": [
+                     *             "start"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KeywordsListResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_WORKSPACE_DELETING"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_OPT_OUT_KEYWORDS_INVALID"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    optOutKeywordsAdmin_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Tag of the language, such as `de` or `pt-BR`. */
+                language: string;
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The words of the other languages. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "language": "de",
+                     *           "out": [
+                     *             "stopp",
+                     *             "keine werbung"
+                     *           ],
+                     *           "in": [
+                     *             "start"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KeywordsListResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_WORKSPACE_DELETING"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -3249,6 +4369,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3375,6 +4496,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -3426,6 +4548,8 @@ export type ErrorCode =
   | 'API_KEY_REVOKED'
   | 'CONNECTION_NOT_FOUND'
   | 'CONNECTION_NOT_READY'
+  | 'EVENT_CURSOR_EXPIRED'
+  | 'HISTORY_REFUSED'
   | 'IDEMPOTENCY_KEY_INVALID'
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'INTERNAL_ERROR'
@@ -3438,6 +4562,7 @@ export type ErrorCode =
   | 'NUMBER_TAKEN'
   | 'OPERATOR_KEY_LIMITED'
   | 'OPERATOR_KEY_REQUIRED'
+  | 'OPT_OUT_KEYWORDS_INVALID'
   | 'OTP_PACKAGE_NOT_POSSIBLE'
   | 'OTP_PROJECT_NOT_FOUND'
   | 'OTP_SENDER_NOT_SET'

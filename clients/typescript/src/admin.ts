@@ -47,6 +47,10 @@ export function createHeraldAdmin(options: HeraldAdminOptions) {
   return {
     /** Every operation by its path, as openapi-fetch has it, with the same key and repeats; never throws for a status. */
     api,
+    operatorKey: {
+      /** What this key may do: its scopes and workspaces. */
+      get: async () => dataOf(await api.GET('/api/admin/v1/key')),
+    },
     workspaces: {
       list: (filter: Filter<'workspacesAdmin_list'> = {}) =>
         everyItem(async (place) =>

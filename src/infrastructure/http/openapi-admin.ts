@@ -20,6 +20,7 @@ const ADMIN_API: DescribedApi = {
   description: DESCRIPTION,
   prefix: ADMIN_PREFIX,
   tags: [
+    ['Key', 'What the operator key of the call may do. Any valid operator key.'],
     ['Workspaces', 'Make, change and delete workspaces. Scopes: `workspaces:read`, `workspaces:write`.'],
     ['Keys', 'API keys of a workspace. Scopes: `keys:read`, `keys:write`.'],
     ['Numbers', 'WhatsApp numbers of a workspace. Scopes: `connections:read`, `connections:write`.'],

@@ -59,7 +59,8 @@ export function RequireSession(): MethodDecorator {
 
 /** What a route of the admin API asks of its callers. */
 export interface OperatorPolicy {
-  scope: OperatorScope;
+  /** Null: a valid key will do. */
+  scope: OperatorScope | null;
   /** It concerns all workspaces: no key that is limited to some of them may call it. */
   wholeInstallation: boolean;
 }
@@ -83,6 +84,23 @@ export function RequireOperatorScope(
       'SCOPE_REQUIRED',
       'RATE_LIMITED',
       ...(wholeInstallation ? ['OPERATOR_KEY_LIMITED'] : []),
+    ),
+  );
+}
+
+/** The route needs a valid operator key and no scope of it. */
+export function RequireOperatorKey(): MethodDecorator {
+  const policy: OperatorPolicy = { scope: null, wholeInstallation: false };
+  return applyDecorators(
+    SetMetadata(REQUIRED_SCOPE, policy),
+    ApiBearerAuth(OPERATOR_SECURITY_SCHEME),
+    ApiErrors(
+      'API_KEY_MISSING',
+      'API_KEY_INVALID',
+      'API_KEY_EXPIRED',
+      'API_KEY_REVOKED',
+      'OPERATOR_KEY_REQUIRED',
+      'RATE_LIMITED',
     ),
   );
 }

@@ -90,7 +90,8 @@ export class AccessGuard implements CanActivate {
     req.confirm = () => this.operatorKeys.confirm(caller);
     this.spend(await this.limiter.take(caller.keyId, caller.rateLimits), caller, res);
     const { scope, wholeInstallation } = policy;
-    if (!caller.scopes.has(scope)) throw this.counted(keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: null }));
+    if (scope !== null && !caller.scopes.has(scope))
+      throw this.counted(keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: null }));
     if (wholeInstallation && caller.workspaceIds !== null) throw this.counted(keysErrors.OPERATOR_KEY_LIMITED());
     return true;
   }
@@ -126,8 +127,9 @@ export class AccessGuard implements CanActivate {
   }
 
   private operatorPerson(person: SignedInPerson, { scope }: OperatorPolicy, req: AuthenticatedRequest): true {
-    if (!person.isOperator || !OPERATOR_ROLE_SCOPES.has(scope)) {
-      throw this.counted(keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: null, ofPerson: true }));
+    if (!person.isOperator || (scope !== null && !OPERATOR_ROLE_SCOPES.has(scope))) {
+      const needed = scope ?? 'workspaces:read';
+      throw this.counted(keysErrors.SCOPE_REQUIRED({ scope: needed, ofOtpProject: null, ofPerson: true }));
     }
     req.operator = { keyId: person.id, workspaceIds: null };
     req.confirm = () => this.sessions.confirm(person, null);

@@ -11,6 +11,7 @@ import { ApiKeysRepository } from './keys.repository.js';
 import { ApiKeysService } from './keys.service.js';
 import { OperatorKeysRepository } from './operator/operator-keys.repository.js';
 import { KeysAdminController } from './operator/keys-admin.controller.js';
+import { OperatorKeyAdminController } from './operator/operator-key-admin.controller.js';
 import { OperatorRepeats } from './operator/operator-repeats.interceptor.js';
 import { OperatorRepeatsRepository } from './operator/operator-repeats.repository.js';
 import { OperatorKeysService } from './operator/operator-keys.service.js';
@@ -19,7 +20,7 @@ import { OperatorKeysService } from './operator/operator-keys.service.js';
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKeyEntity, OperatorKeyEntity]), WorkspacesModule],
-  controllers: [KeysController, KeysAdminController],
+  controllers: [KeysController, KeysAdminController, OperatorKeyAdminController],
   providers: [
     ApiKeysRepository,
     ApiKeysService,

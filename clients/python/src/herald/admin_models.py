@@ -593,6 +593,10 @@ class SingleOperatedConnectionResponse(TypedDict):
     data: OperatedConnectionResponse
 
 
+class SingleOperatorKeyResponse(TypedDict):
+    data: OperatorKeyResponse
+
+
 class SingleOtpProjectResponse(TypedDict):
     data: OtpProjectResponse
 

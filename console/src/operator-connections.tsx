@@ -1,0 +1,152 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
+import { Confirm, Dialog, useRun } from './dialog.tsx';
+import { NUMBER_TONES, useFresh } from './operator-parts.tsx';
+import { plusNumber, Quality, State } from './parts.tsx';
+import { useCan } from './session.ts';
+import { CopyButton, Problem, Skeleton } from './ui.tsx';
+
+type Connection = AdminSchemas['OperatedConnectionResponse'];
+
+const PATH = '/api/admin/v1/workspaces/{workspace_id}/connections';
+const pathOf = (workspaceId: string): string => `/api/admin/v1/workspaces/${workspaceId}/connections`;
+
+/** The numbers of a workspace. */
+export function NumbersSection({ workspaceId, isActive }: { workspaceId: string; isActive: boolean }) {
+  const can = useCan();
+  const [isAdding, setAdding] = useState(false);
+  const list = useQuery({
+    queryKey: ['operator', 'connections', workspaceId],
+    queryFn: async ({ signal }) =>
+      (await dataOf(admin.GET(PATH, { params: { path: { workspace_id: workspaceId } }, signal }))).data,
+  });
+  useFresh(list.refetch);
+  const mayChange = isActive && can('operator:connections:write');
+  return (
+    <section aria-label="Numbers">
+      <div className="row section-bar">
+        <h2>Numbers</h2>
+        <span className="grow" />
+        <CopyButton quiet label="curl" text={curlOf('GET', pathOf(workspaceId))} />
+        {mayChange && (
+          <button type="button" className="button" onClick={() => setAdding(true)}>
+            Add a number
+          </button>
+        )}
+      </div>
+      {list.isPending && <Skeleton lines={3} />}
+      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      {list.data?.length === 0 && <p className="hint">No number yet.</p>}
+      {list.data?.map((row) => (
+        <NumberRow key={row.id} row={row} mayChange={mayChange} />
+      ))}
+      {isAdding && <AddNumber workspaceId={workspaceId} onClose={() => setAdding(false)} />}
+    </section>
+  );
+}
+
+function NumberRow({ row, mayChange }: { row: Connection; mayChange: boolean }) {
+  const queries = useQueryClient();
+  const [isAsking, setAsking] = useState(false);
+  const {
+    id,
+    workspace_id: workspaceId,
+    phone_number: digits,
+    verified_name: name,
+    status,
+    quality_rating: rating,
+  } = row;
+  const number = plusNumber(digits);
+  return (
+    <div className="operator-row">
+      <bdi className="name">{name ?? number}</bdi>
+      <State tone={NUMBER_TONES[status] ?? 'none'}>{status}</State>
+      <small>
+        {number} · quality <Quality rating={rating} />
+        {row.status_reason !== null && ` · ${row.status_reason.replaceAll('_', ' ')}`}
+      </small>
+      {mayChange && status !== 'disconnected' && (
+        <button
+          type="button"
+          className="button quiet"
+          aria-label={`Disconnect ${number}`}
+          onClick={() => setAsking(true)}
+        >
+          Disconnect
+        </button>
+      )}
+      {isAsking && (
+        <Confirm
+          title={`Disconnect ${number}?`}
+          isRisky
+          says="Nothing is sent from it until it is added again; what is queued waits."
+          label="Disconnect it"
+          curl={curlOf('DELETE', `${pathOf(workspaceId)}/${id}`)}
+          run={() => dataOf(admin.DELETE(`${PATH}/{id}`, { params: { path: { workspace_id: workspaceId, id } } }))}
+          onClose={(done) => {
+            setAsking(false);
+            if (done) void queries.invalidateQueries({ queryKey: ['operator'] });
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+const FIELDS = [
+  ['phone_number_id', 'Phone number ID', 'text'],
+  ['waba_id', 'WhatsApp Business Account ID', 'text'],
+  ['token', 'Access token of a system user', 'password'],
+] as const;
+
+function AddNumber({ workspaceId, onClose }: { workspaceId: string; onClose: () => void }) {
+  const queries = useQueryClient();
+  const [draft, setDraft] = useState({ phone_number_id: '', waba_id: '', token: '' });
+  const { busy, error, run } = useRun();
+  const body = {
+    phone_number_id: draft.phone_number_id.trim(),
+    waba_id: draft.waba_id.trim(),
+    token: draft.token.trim(),
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void run(async () => {
+      await dataOf(admin.POST(PATH, { params: { path: { workspace_id: workspaceId } }, body }));
+      await queries.invalidateQueries({ queryKey: ['operator'] });
+      onClose();
+    });
+  };
+  return (
+    <Dialog title="Add a number" onClose={onClose}>
+      <form className="dialog-form" onSubmit={submit}>
+        <p>
+          The ids are on the page API Setup of your Meta app. WhatsApp is asked at once; nothing is stored where it
+          refuses.
+        </p>
+        {FIELDS.map(([name, label, type]) => (
+          <label key={name} className="field">
+            <span>{label}</span>
+            <input
+              type={type}
+              autoComplete="off"
+              spellCheck={false}
+              value={draft[name]}
+              onChange={(event) => setDraft({ ...draft, [name]: event.target.value })}
+            />
+          </label>
+        ))}
+        {error !== null && <Problem error={error} />}
+        <div className="row">
+          <button type="submit" className="button primary" disabled={busy || Object.values(body).includes('')}>
+            Add it
+          </button>
+          <button type="button" className="button" onClick={onClose}>
+            Back
+          </button>
+          <CopyButton quiet label="curl" text={curlOf('POST', pathOf(workspaceId), { ...body, token: '<token>' })} />
+        </div>
+      </form>
+    </Dialog>
+  );
+}

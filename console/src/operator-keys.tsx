@@ -1,0 +1,187 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
+import { Confirm, Dialog, useRun } from './dialog.tsx';
+import { More, useFresh } from './operator-parts.tsx';
+import { State } from './parts.tsx';
+import { type Cursor, nextCursor } from './search.ts';
+import { useCan } from './session.ts';
+import { ago, CopyButton, fullTime, Problem, Skeleton, useNow } from './ui.tsx';
+
+type Key = AdminSchemas['ApiKeyResponse'];
+type Scope = Key['scopes'][number];
+
+const CLOCK_MS = 30_000;
+const KEYS = 20;
+const SCOPES: readonly Scope[] = [
+  'messages:write',
+  'messages:read',
+  'connections:read',
+  'templates:read',
+  'templates:write',
+  'profile:read',
+  'profile:write',
+  'media:read',
+  'media:write',
+  'webhooks:read',
+  'webhooks:write',
+];
+const PATH = '/api/admin/v1/workspaces/{workspace_id}/keys';
+const pathOf = (workspaceId: string): string => `/api/admin/v1/workspaces/${workspaceId}/keys`;
+
+interface SectionProps {
+  workspaceId: string;
+  isActive: boolean;
+}
+
+export function KeysSection({ workspaceId, isActive }: SectionProps) {
+  const can = useCan();
+  const now = useNow(CLOCK_MS);
+  const [isMaking, setMaking] = useState(false);
+  const list = useInfiniteQuery({
+    queryKey: ['operator', 'keys', workspaceId],
+    queryFn: ({ pageParam, signal }) =>
+      dataOf(
+        admin.GET(PATH, {
+          params: { path: { workspace_id: workspaceId }, query: { ...pageParam, limit: KEYS } },
+          signal,
+        }),
+      ),
+    initialPageParam: null as Cursor | null,
+    getNextPageParam: ({ pagination }) => nextCursor(pagination),
+  });
+  useFresh(list.refetch);
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const mayChange = isActive && can('operator:keys:write');
+  return (
+    <section aria-label="Keys">
+      <div className="row section-bar">
+        <h2>Keys</h2>
+        <span className="grow" />
+        <CopyButton quiet label="curl" text={curlOf('GET', pathOf(workspaceId))} />
+        {mayChange && (
+          <button type="button" className="button" onClick={() => setMaking(true)}>
+            New key
+          </button>
+        )}
+      </div>
+      {list.isPending && <Skeleton lines={3} />}
+      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isSuccess && rows.length === 0 && <p className="hint">No key yet: its programs cannot call the API.</p>}
+      {rows.map((row) => (
+        <KeyRow key={row.id} row={row} now={now} mayChange={mayChange} />
+      ))}
+      <More list={list} />
+      {isMaking && <NewKey workspaceId={workspaceId} onClose={() => setMaking(false)} />}
+    </section>
+  );
+}
+
+function stateOf({ revoked_at: revoked, expires_at: expires }: Key, now: number) {
+  if (revoked !== null) return <State tone="none">revoked</State>;
+  if (expires === null) return <State tone="good">works</State>;
+  const isOver = Date.parse(expires) <= now;
+  return isOver ? <State tone="none">expired</State> : <State tone="warn">until {fullTime(expires)}</State>;
+}
+
+function KeyRow({ row, now, mayChange }: { row: Key; now: number; mayChange: boolean }) {
+  const queries = useQueryClient();
+  const [isAsking, setAsking] = useState(false);
+  const { id, workspace_id: workspaceId, name, scopes, last_used_at: used, revoked_at: revoked } = row;
+  return (
+    <div className="operator-row">
+      <bdi className="name">{name}</bdi>
+      {stateOf(row, now)}
+      <small>
+        <code>{id}</code> · {used === null ? 'not used yet' : `used ${ago(used, now)}`} · {scopes.join(', ')}
+      </small>
+      {mayChange && revoked === null && (
+        <button type="button" className="button quiet" aria-label={`Revoke ${name}`} onClick={() => setAsking(true)}>
+          Revoke
+        </button>
+      )}
+      {isAsking && (
+        <Confirm
+          title={`Revoke ${name}?`}
+          isRisky
+          says="Programs that use it are refused within five seconds. It cannot be made to work again."
+          label="Revoke it"
+          curl={curlOf('DELETE', `${pathOf(workspaceId)}/${id}`)}
+          run={() => dataOf(admin.DELETE(`${PATH}/{id}`, { params: { path: { workspace_id: workspaceId, id } } }))}
+          onClose={(done) => {
+            setAsking(false);
+            if (done) void queries.invalidateQueries({ queryKey: ['operator', 'keys', workspaceId] });
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function NewKey({ workspaceId, onClose }: { workspaceId: string; onClose: () => void }) {
+  const queries = useQueryClient();
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<readonly Scope[]>(['messages:write', 'messages:read', 'connections:read']);
+  const [made, setMade] = useState<string | null>(null);
+  const { busy, error, run } = useRun();
+  const body = { name: name.trim(), scopes: [...scopes] };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void run(async () => {
+      const { data } = await dataOf(admin.POST(PATH, { params: { path: { workspace_id: workspaceId } }, body }));
+      setMade(data.key);
+      await queries.invalidateQueries({ queryKey: ['operator', 'keys', workspaceId] });
+    });
+  };
+  if (made !== null) {
+    return (
+      <Dialog title="The new key" onClose={onClose}>
+        <p>Keep it now: Herald stores a hash of it, and shows it only once.</p>
+        <pre className="secret" tabIndex={0}>
+          {made}
+        </pre>
+        <div className="row">
+          <CopyButton text={made} label="Copy the key" />
+          <button type="button" className="button primary" onClick={onClose}>
+            Close
+          </button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="New key" onClose={onClose}>
+      <form className="dialog-form" onSubmit={submit}>
+        <label className="field">
+          <span>Name</span>
+          <input value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
+        </label>
+        <fieldset className="entries">
+          <legend>What it may do</legend>
+          {SCOPES.map((scope) => (
+            <label key={scope} className="check">
+              <input
+                type="checkbox"
+                checked={scopes.includes(scope)}
+                onChange={(event) =>
+                  setScopes(event.target.checked ? [...scopes, scope] : scopes.filter((each) => each !== scope))
+                }
+              />
+              <span>{scope}</span>
+            </label>
+          ))}
+        </fieldset>
+        {error !== null && <Problem error={error} />}
+        <div className="row">
+          <button type="submit" className="button primary" disabled={busy || body.name === '' || scopes.length === 0}>
+            Make it
+          </button>
+          <button type="button" className="button" onClick={onClose}>
+            Back
+          </button>
+          <CopyButton quiet label="curl" text={curlOf('POST', pathOf(workspaceId), body)} />
+        </div>
+      </form>
+    </Dialog>
+  );
+}

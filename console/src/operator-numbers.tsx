@@ -1,0 +1,118 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link, useLocation, useSearch } from 'wouter';
+import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
+import { More, NUMBER_TONES, PAGE, queryText, useFresh } from './operator-parts.tsx';
+import { plusNumber, Quality, State, withParameter } from './parts.tsx';
+import { type Cursor, nextCursor } from './search.ts';
+import { useCan } from './session.ts';
+import { Choice, CopyButton, Empty, ListSearch, Problem, Skeleton } from './ui.tsx';
+
+type Lane = AdminSchemas['LaneResponse'];
+
+const PATH = '/api/admin/v1/connections';
+const STATUSES = ['connected', 'pending', 'restricted', 'disconnected'] as const;
+
+/** Numbers of all workspaces: state, quality and what waits. */
+export function AllNumbersPage() {
+  const search = useSearch();
+  const [, navigate] = useLocation();
+  const can = useCan();
+  const given = new URLSearchParams(search);
+  const status = STATUSES.find((each) => each === given.get('status'));
+  const id = given.get('phone_number_id') ?? '';
+  const isId = /^\d{5,25}$/.test(id);
+  const filters = { ...(status && { status }), ...(isId && { phone_number_id: id }) };
+  const list = useInfiniteQuery({
+    queryKey: ['operator', 'numbers', filters],
+    queryFn: ({ pageParam, signal }) =>
+      dataOf(admin.GET(PATH, { params: { query: { ...filters, ...pageParam, limit: PAGE } }, signal })),
+    initialPageParam: null as Cursor | null,
+    getNextPageParam: ({ pagination }) => nextCursor(pagination),
+  });
+  useFresh(list.refetch);
+  const lanes = useLanes(can('operator:installation:read'));
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const choose = (name: string) => (value: string) =>
+    navigate(`/operator/numbers${withParameter(search, name, value)}`, { replace: true });
+  return (
+    <div className="overview operator">
+      <header className="row">
+        <h1>Numbers</h1>
+        <span className="grow" />
+        <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)} />
+      </header>
+      <div className="filters">
+        <Choice label="Any state" value={status ?? ''} onChange={choose('status')}>
+          {STATUSES.map((each) => [each, each])}
+        </Choice>
+        <ListSearch label="Phone number ID" value={id} onText={choose('phone_number_id')} />
+      </div>
+      {id !== '' && !isId && <p className="hint">A phone number ID has 5 to 25 digits.</p>}
+      {list.isPending && <Skeleton lines={10} />}
+      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isSuccess && rows.length === 0 && (
+        <Empty title={search === '' ? 'No numbers yet' : 'No number matches'}>
+          <p>A number is added in its workspace.</p>
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <div className="table-box card" tabIndex={0} role="region" aria-label="Numbers of all workspaces">
+          <table className="table">
+            <thead>
+              <tr>
+                {['Number', 'State', 'Quality', 'Waits', 'Phone number ID', 'Workspace'].map((name) => (
+                  <th key={name} scope="col">
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr key={row.id}>
+                  <td className="group">
+                    <bdi>{row.verified_name ?? ''}</bdi> {plusNumber(row.phone_number)}
+                  </td>
+                  <td>
+                    <State tone={NUMBER_TONES[row.status] ?? 'none'}>{row.status}</State>
+                    {row.status_reason !== null && <small> {row.status_reason.replaceAll('_', ' ')}</small>}
+                  </td>
+                  <td>
+                    <Quality rating={row.quality_rating} />
+                  </td>
+                  <td>{waitsWords(lanes?.get(row.id), lanes !== null)}</td>
+                  <td>
+                    <code>{row.phone_number_id}</code>
+                  </td>
+                  <td>
+                    <Link href={`/operator/workspaces/${row.workspace_id}`}>Open</Link>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <More list={list} />
+    </div>
+  );
+}
+
+/** Null: the key may not see what waits. */
+function useLanes(mayRead: boolean): ReadonlyMap<string, Lane> | null {
+  const installation = useQuery({
+    queryKey: ['operator', 'installation'],
+    queryFn: async ({ signal }) => (await dataOf(admin.GET('/api/admin/v1/installation', { signal }))).data,
+    enabled: mayRead,
+  });
+  return installation.data === undefined
+    ? null
+    : new Map(installation.data.lanes.map((lane) => [lane.connection_id, lane]));
+}
+
+function waitsWords(lane: Lane | undefined, isKnown: boolean): string {
+  if (lane === undefined) return isKnown ? 'nothing' : '–';
+  const waiting = `${(lane.queued + lane.in_flight).toLocaleString()} to send`;
+  const scheduled = lane.scheduled === 0 ? '' : `, ${lane.scheduled.toLocaleString()} later`;
+  return `${waiting}${scheduled}${lane.pause_reason === null ? '' : `; paused: ${lane.pause_reason}`}`;
+}

@@ -1,0 +1,132 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
+import { Dialog, useRun } from './dialog.tsx';
+import { useCan } from './session.ts';
+import { CopyButton, Empty, Problem, Skeleton } from './ui.tsx';
+
+type Replaced = AdminSchemas['ReplacedRatesData'];
+
+const PATH = '/api/admin/v1/rates';
+const FORM = 'countries,category,tier_from,price,currency,valid_from';
+
+/** The prices with which costs are estimated. */
+export function PricesPage() {
+  const can = useCan();
+  const [isReplacing, setReplacing] = useState(false);
+  const rates = useQuery({
+    queryKey: ['operator', 'rates'],
+    queryFn: async ({ signal }) => (await dataOf(admin.GET(PATH, { signal }))).data,
+  });
+  const rows = rates.data ?? [];
+  return (
+    <div className="overview operator">
+      <header className="row">
+        <h1>Prices</h1>
+        <span className="grow" />
+        <CopyButton quiet label="curl" text={curlOf('GET', PATH)} />
+        {can('operator:billing:write') && (
+          <button type="button" className="button" onClick={() => setReplacing(true)}>
+            Replace
+          </button>
+        )}
+      </header>
+      {rates.isPending && <Skeleton lines={10} />}
+      {rates.error !== null && <Problem error={rates.error} onRetry={() => void rates.refetch()} />}
+      {rates.isSuccess && rows.length === 0 && (
+        <Empty title="No prices yet">
+          <p>Without prices no cost is estimated, and no workspace can have a limit of spending.</p>
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <div className="table-box card" tabIndex={0} role="region" aria-label="Prices">
+          <table className="table">
+            <thead>
+              <tr>
+                {['Countries', 'Category', 'From message', 'Valid from'].map((name) => (
+                  <th key={name} scope="col">
+                    {name}
+                  </th>
+                ))}
+                <th scope="col" className="number">
+                  Price
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((rate) => (
+                <tr key={[rate.countries, rate.category, rate.tier_from, rate.valid_from].join(' ')}>
+                  <td className="group">{rate.countries.join(', ')}</td>
+                  <td>{rate.category.replaceAll('_', ' ')}</td>
+                  <td>{rate.tier_from.toLocaleString()}</td>
+                  <td>{rate.valid_from}</td>
+                  <td className="number">
+                    {rate.price} {rate.currency}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {isReplacing && <ReplacePrices onClose={() => setReplacing(false)} />}
+    </div>
+  );
+}
+
+function ReplacePrices({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient();
+  const [csv, setCsv] = useState('');
+  const [done, setDone] = useState<Replaced | null>(null);
+  const { busy, error, run } = useRun();
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void run(async () => {
+      const { data } = await dataOf(admin.PUT(PATH, { body: { csv } }));
+      await queries.invalidateQueries({ queryKey: ['operator', 'rates'] });
+      setDone(data);
+    });
+  };
+  if (done !== null) {
+    return (
+      <Dialog title="The prices are replaced" onClose={onClose}>
+        <p>There are {done.prices} prices now.</p>
+        {done.unpriced.map(({ category, countries, messages }) => (
+          <p key={category} className="check-line warn">
+            {category} to {countries.join(', ')} has no price: {messages.toLocaleString()} messages since last month.
+          </p>
+        ))}
+        <div className="row">
+          <button type="button" className="button primary" onClick={onClose}>
+            Close
+          </button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Replace all prices" onClose={onClose}>
+      <form className="dialog-form" onSubmit={submit}>
+        <label className="field">
+          <span>A price a line, comma-separated, with a header: docs/usage.md shows the form</span>
+          <textarea
+            rows={10}
+            spellCheck={false}
+            placeholder={FORM}
+            value={csv}
+            onChange={(event) => setCsv(event.target.value)}
+          />
+        </label>
+        {error !== null && <Problem error={error} />}
+        <div className="row">
+          <button type="submit" className="button primary" disabled={busy || csv.trim() === ''}>
+            Replace
+          </button>
+          <button type="button" className="button" onClick={onClose}>
+            Back
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

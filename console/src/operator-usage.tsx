@@ -1,0 +1,108 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link, useLocation, useSearch } from 'wouter';
+import { admin, curlOf, dataOf } from './api.ts';
+import { queryText } from './operator-parts.tsx';
+import { money, plusNumber, withParameter } from './parts.tsx';
+import { type Cursor, nextCursor } from './search.ts';
+import { CopyButton, Empty, Icon, Problem, Skeleton } from './ui.tsx';
+
+const PATH = '/api/admin/v1/usage';
+const WORKSPACES = 20;
+const present = (): string => new Date().toISOString().slice(0, 7);
+
+const sumOf = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+/** What all workspaces sent in a month, and its estimated cost. */
+export function AllUsagePage() {
+  const search = useSearch();
+  const [, navigate] = useLocation();
+  const given = new URLSearchParams(search).get('month') ?? '';
+  const month = /^\d{4}-(0[1-9]|1[0-2])$/.test(given) ? given : present();
+  const list = useInfiniteQuery({
+    queryKey: ['operator', 'usage', month],
+    queryFn: ({ pageParam, signal }) =>
+      dataOf(admin.GET(PATH, { params: { query: { month, ...pageParam, limit: WORKSPACES } }, signal })),
+    initialPageParam: null as Cursor | null,
+    getNextPageParam: ({ pagination }) => nextCursor(pagination),
+  });
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <div className="overview usage operator">
+      <header className="row">
+        <h1>Usage</h1>
+        <span className="grow" />
+        <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText({ month, format: 'csv' })}`)} />
+      </header>
+      <div className="filters">
+        <label className="field">
+          <span>Month (UTC)</span>
+          <input
+            type="month"
+            value={month}
+            max={present()}
+            onChange={(event) =>
+              navigate(`/operator/usage${withParameter(search, 'month', event.target.value)}`, { replace: true })
+            }
+          />
+        </label>
+      </div>
+      {list.isPending && <Skeleton lines={10} />}
+      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isSuccess && rows.length === 0 && (
+        <Empty title={list.hasNextPage ? 'Nothing among the newest workspaces' : 'Nothing was sent in this month'} />
+      )}
+      {rows.length > 0 && (
+        <div className="table-box card" tabIndex={0} role="region" aria-label={`Usage in ${month}`}>
+          <table className="table">
+            <thead>
+              <tr>
+                {['Workspace', 'Number', 'Country', 'Category'].map((name) => (
+                  <th key={name} scope="col">
+                    {name}
+                  </th>
+                ))}
+                {['Submitted', 'Delivered', 'Failed', 'Received', 'Billable', 'Cost'].map((name) => (
+                  <th key={name} scope="col" className="number">
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => {
+                const cost = row.cost ?? row.cost_of_priced;
+                const { workspace_id: id, connection, country, category } = row;
+                return (
+                  <tr key={`${id} ${connection} ${country} ${category}`}>
+                    <td className="group">
+                      <Link href={`/operator/workspaces/${id}`}>
+                        <bdi>{row.workspace}</bdi>
+                      </Link>
+                    </td>
+                    <td>{/^\d+$/.test(connection) ? plusNumber(connection) : connection}</td>
+                    <td>{country === '' ? 'unknown' : country}</td>
+                    <td>{category === '' ? 'not reported yet' : category.replaceAll('_', ' ')}</td>
+                    {[row.submitted, row.delivered, row.failed, row.received, sumOf(row.billable)].map(
+                      (count, index) => (
+                        <td key={index} className="number">
+                          {count.toLocaleString()}
+                        </td>
+                      ),
+                    )}
+                    <td className="number">{cost === null ? '–' : money(cost)}</td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {list.hasNextPage && (
+        <button type="button" className="button more" onClick={() => void list.fetchNextPage()}>
+          <Icon name="down" />
+          Show older workspaces
+        </button>
+      )}
+    </div>
+  );
+}

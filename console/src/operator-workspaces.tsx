@@ -1,0 +1,156 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
+import { admin, curlOf, dataOf } from './api.ts';
+import { Dialog, useRun } from './dialog.tsx';
+import { More, PAGE, Payment, queryText, useFresh } from './operator-parts.tsx';
+import { WorkspaceDetail } from './operator-workspace.tsx';
+import { withParameter } from './parts.tsx';
+import { type Cursor, nextCursor } from './search.ts';
+import { useCan } from './session.ts';
+import { ago, CopyButton, Empty, ListSearch, Problem, Skeleton, useNow } from './ui.tsx';
+
+const PATH = '/api/admin/v1/workspaces';
+const CLOCK_MS = 30_000;
+
+/** All workspaces: found by their name or by the operator's own id. */
+export function WorkspacesPage({ selected }: { selected: string | null }) {
+  const search = useSearch();
+  const [, navigate] = useLocation();
+  const can = useCan();
+  const [isAdding, setAdding] = useState(false);
+  const given = new URLSearchParams(search);
+  const filters = {
+    name: given.get('name') ?? undefined,
+    external_id: given.get('external_id') ?? undefined,
+  };
+  const suffix = search === '' ? '' : `?${search}`;
+  const path = selected === null ? '/operator/workspaces' : `/operator/workspaces/${selected}`;
+  const choose = (name: string) => (value: string) =>
+    navigate(path + withParameter(search, name, value), { replace: true });
+  return (
+    <div className={selected === null ? 'panes' : 'panes has-detail'}>
+      <section className="pane-list" aria-label="Workspaces">
+        <header className="panel-bar">
+          <h1>Workspaces</h1>
+          <span className="grow" />
+          <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)} />
+          {can('operator:workspaces:write') && (
+            <button type="button" className="button" onClick={() => setAdding(true)}>
+              New
+            </button>
+          )}
+        </header>
+        <div className="filters pane-filters">
+          <ListSearch label="Name" value={filters.name ?? ''} onText={choose('name')} />
+          <ListSearch label="Your own id" value={filters.external_id ?? ''} onText={choose('external_id')} />
+        </div>
+        <WorkspaceList filters={filters} selected={selected} suffix={suffix} />
+      </section>
+      {selected === null ? (
+        <section className="pane-detail pane-place">
+          <Empty title="Choose a workspace">
+            <p>Its numbers, keys, limits and usage appear here.</p>
+          </Empty>
+        </section>
+      ) : (
+        <WorkspaceDetail key={selected} id={selected} />
+      )}
+      {isAdding && (
+        <NewWorkspace
+          onClose={(id) => {
+            setAdding(false);
+            if (id !== null) navigate(`/operator/workspaces/${id}`);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface ListProps {
+  filters: { name: string | undefined; external_id: string | undefined };
+  selected: string | null;
+  suffix: string;
+}
+
+function WorkspaceList({ filters: { name, external_id }, selected, suffix }: ListProps) {
+  const now = useNow(CLOCK_MS);
+  const filters = { ...(name !== undefined && { name }), ...(external_id !== undefined && { external_id }) };
+  const list = useInfiniteQuery({
+    queryKey: ['operator', 'workspaces', filters],
+    queryFn: ({ pageParam, signal }) =>
+      dataOf(admin.GET(PATH, { params: { query: { ...filters, ...pageParam, limit: PAGE } }, signal })),
+    initialPageParam: null as Cursor | null,
+    getNextPageParam: ({ pagination }) => nextCursor(pagination),
+  });
+  useFresh(list.refetch);
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <div className="pane-rows" tabIndex={-1}>
+      {list.isPending && <Skeleton lines={10} />}
+      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isSuccess && rows.length === 0 && (
+        <Empty title={suffix === '' ? 'No workspaces yet' : 'No workspace matches'}>
+          <p>{suffix === '' ? 'Make one for each customer.' : 'The name is compared from its beginning.'}</p>
+        </Empty>
+      )}
+      {rows.map((row) => (
+        <Link
+          key={row.id}
+          href={`/operator/workspaces/${row.id}${suffix}`}
+          className="pane-row"
+          aria-current={row.id === selected ? 'true' : undefined}
+        >
+          <bdi className="name">{row.name}</bdi>
+          <time dateTime={row.created_at}>{ago(row.created_at, now)}</time>
+          <span className="last">
+            <bdi>{row.external_id ?? row.id}</bdi>
+          </span>
+          <Payment workspace={row} now={now} />
+        </Link>
+      ))}
+      <More list={list} />
+    </div>
+  );
+}
+
+function NewWorkspace({ onClose }: { onClose: (id: string | null) => void }) {
+  const queries = useQueryClient();
+  const [name, setName] = useState('');
+  const [externalId, setExternalId] = useState('');
+  const { busy, error, run } = useRun();
+  const body = { name: name.trim(), ...(externalId.trim() !== '' && { external_id: externalId.trim() }) };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void run(async () => {
+      const { data } = await dataOf(admin.POST(PATH, { body }));
+      await queries.invalidateQueries({ queryKey: ['operator', 'workspaces'] });
+      onClose(data.id);
+    });
+  };
+  return (
+    <Dialog title="New workspace" onClose={() => onClose(null)}>
+      <form className="dialog-form" onSubmit={submit}>
+        <label className="field">
+          <span>Name</span>
+          <input value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
+        </label>
+        <label className="field">
+          <span>Your own id of the customer (optional)</span>
+          <input value={externalId} maxLength={200} onChange={(event) => setExternalId(event.target.value)} />
+        </label>
+        {error !== null && <Problem error={error} />}
+        <div className="row">
+          <button type="submit" className="button primary" disabled={busy || body.name === ''}>
+            Make it
+          </button>
+          <button type="button" className="button" onClick={() => onClose(null)}>
+            Back
+          </button>
+          <CopyButton quiet label="curl" text={curlOf('POST', PATH, body)} />
+        </div>
+      </form>
+    </Dialog>
+  );
+}
