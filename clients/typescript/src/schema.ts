@@ -84,7 +84,7 @@ export interface paths {
          *     `example: {media_object_id}`, a file from `POST /media`, or `example: {header_handle}`, which the platform gives for an
          *     upload of your own. Herald uploads the file for the app that its operator has named.
          *
-         *     Where the platform gives no clear answer (502, 504) the template may exist all the same: read it before you repeat
+         *     Where the platform gives no clear answer (502, 504) the template may still exist: read it before you repeat
          *     the request.
          *
          *     Needs a key with the scope `templates:write`.
@@ -238,7 +238,7 @@ export interface paths {
          * @description Where several apps answer on a number, only the owner of a conversation may send ordinary messages; those of
          *     others fail with `failure_category: not_conversation_owner`. Templates may be sent by all.
          *
-         *     WhatsApp is called within the request. After 502 or 504 the owner may have changed all the same; the next notification
+         *     WhatsApp is called within the request. After 502 or 504 the owner may still have changed; the next notification
          *     of WhatsApp says so, and `conversation.control.updated` tells you. A key without `messages:read` gets `id`, `owner` and
          *     `owner_role` only.
          *
@@ -463,7 +463,7 @@ export interface paths {
         /**
          * Read your key
          * @description The workspace, the scopes and the rate of the key that makes this call: what a program may do with it,
-         *     without trying. Every valid key may ask, one of an OTP project too. The key itself is not shown.
+         *     without trying. Every valid key may ask, one of an OTP project too, and the session of a person. The key itself is not shown.
          */
         get: operations["keys_get"];
         put?: never;
@@ -1383,6 +1383,36 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhook/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check the receiver
+         * @description Posts everything that may ever come to the address of the webhook, and says what the receiver did wrong and how to mend
+         *     it: an event of each kind, repeats, events out of order, two signatures as after a rotation, a large body, kinds and fields that do
+         *     not exist yet, and forgeries, which it must refuse: another secret, a changed body, no signature, a time that is too
+         *     old or ahead. Every event has `test: true` in its data.
+         *
+         *     The deliveries are made at once, each with the limits and the checks of the address that all deliveries have, also while the
+         *     webhook is paused; they are not in GET /webhook/deliveries, and change nothing about the webhook. The answer comes within 25
+         *     seconds; what was not tried by then is `not_run`. A workspace has three runs at once and one more each minute; beyond that the
+         *     answer is 429 with `scope: "webhook_verify"`.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        post: operations["webhook_verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "call.ended": {
@@ -1883,7 +1913,7 @@ export interface components {
                 /** Format: date-time */
                 occurred_at: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -1929,7 +1959,7 @@ export interface components {
                 /** Format: date-time */
                 occurred_at: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2164,6 +2194,80 @@ export interface components {
              */
             url: string;
         };
+        ConformanceData: {
+            /**
+             * @description False: the run ended before all was tried.
+             * @example true
+             */
+            complete: boolean;
+            /**
+             * @description Of the whole run.
+             * @example 840
+             */
+            duration_ms: number;
+            /**
+             * @description Whether each result is `passed`.
+             * @example false
+             */
+            passed: boolean;
+            /** @description One for each delivery, in the order in which they were made; always the same ones. */
+            results: components["schemas"]["ConformanceResultResponse"][];
+        };
+        ConformanceResponse: {
+            data: components["schemas"]["ConformanceData"];
+        };
+        ConformanceResultResponse: {
+            /**
+             * @description What was tried.
+             * @example wrong_secret
+             * @enum {string}
+             */
+            check: "kind" | "repeat" | "disorder" | "rotated_secret" | "later_version" | "any_text" | "large" | "unknown_kind" | "unknown_field" | "unknown_content" | "wrong_secret" | "changed_body" | "no_signature" | "old_timestamp" | "future_timestamp";
+            /** @example 12 */
+            duration_ms: number | null;
+            /**
+             * @description Why no answer came, in a short word, as in GET /webhook/deliveries.
+             * @example null
+             */
+            error: string | null;
+            /**
+             * @description Kind of the event that was sent; one that does not exist is among them.
+             * @example webhook.test
+             */
+            event_type: string;
+            /**
+             * @description `success`: the receiver has to answer 2xx. `refusal`: anything else, for it is a forgery.
+             * @example refusal
+             * @enum {string}
+             */
+            expected: "success" | "refusal";
+            /**
+             * @description What has to change in the receiver.
+             * @example Verify the signature of each delivery with the secret of the webhook, and answer 401 where it is not right.
+             */
+            fix: string | null;
+            /**
+             * @description Null where no answer came.
+             * @example 200
+             */
+            http_status: number | null;
+            /**
+             * @description `not_run`: the run ended before it, as its time was over or the receiver did not answer.
+             * @example failed
+             * @enum {string}
+             */
+            outcome: "passed" | "failed" | "not_run";
+            /**
+             * @description What the receiver did wrong; null where it did not.
+             * @example It was answered 200, as if Herald had sent it.
+             */
+            problem: string | null;
+            /**
+             * @description The same in words.
+             * @example Signed with another secret
+             */
+            title: string;
+        };
         ConnectionListResponse: {
             data: components["schemas"]["ConnectionResponse"][];
         };
@@ -2290,7 +2394,7 @@ export interface components {
                     verified_name?: string | null;
                 };
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2348,7 +2452,7 @@ export interface components {
                  */
                 source: "own" | "platform";
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2467,7 +2571,7 @@ export interface components {
                 previous_owner: "you" | "other" | "unknown";
                 previous_owner_role: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2587,7 +2691,7 @@ export interface components {
                 previous_assignee: string | null;
                 previous_closed: boolean;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3054,7 +3158,7 @@ export interface components {
                  */
                 occurred_at: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3347,7 +3451,7 @@ export interface components {
              */
             mode: "live" | "test";
             /**
-             * @description As it was given when the key was made.
+             * @description As it was given when the key was made; of a session the name of the person.
              * @example orders-service
              */
             name: string;
@@ -3356,6 +3460,11 @@ export interface components {
              * @example null
              */
             otp_project: components["schemas"]["ProjectOfKey"] | null;
+            /**
+             * @description Of a session in the console; null: a key.
+             * @example null
+             */
+            person: components["schemas"]["PersonOfKey"] | null;
             rate_limit: components["schemas"]["RateOfKey"];
             /**
              * @example [
@@ -3451,7 +3560,7 @@ export interface components {
                 /** @description Why it will not come, in words. */
                 reason: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3543,7 +3652,7 @@ export interface components {
                  */
                 message_id: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3969,7 +4078,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4316,7 +4425,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4450,7 +4559,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4523,7 +4632,7 @@ export interface components {
                 status: "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
                 tag: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4745,7 +4854,7 @@ export interface components {
                 /** @description `new`, `pending`, `captured`, `canceled`, `failed`, or a later word. */
                 status: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -4759,6 +4868,23 @@ export interface components {
             organization_id: string;
             /** @constant */
             type: "payment.updated";
+        };
+        PersonOfKey: {
+            /** @example robin@example.com */
+            email: string;
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8ea1
+             */
+            id: string;
+            /** @example Robin Wells */
+            name: string;
+            /**
+             * @description In this workspace.
+             * @example agent
+             * @enum {string}
+             */
+            role: "viewer" | "agent" | "developer" | "admin" | "operator";
         };
         /** PlatformErrorEvent */
         PlatformErrorEvent: {
@@ -4778,7 +4904,7 @@ export interface components {
                 /** @description In our words. */
                 summary: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -5328,7 +5454,7 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description How many of them are in line again, the oldest first; at most twenty of them still wait for their attempt.
+             * @description How many of them are queued again, the oldest first; at most twenty of them still wait for their attempt.
              * @example 1200
              */
             done: number;
@@ -6609,7 +6735,7 @@ export interface components {
                 /** Format: uuid */
                 template_id: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -6779,7 +6905,7 @@ export interface components {
                 /** Format: uuid */
                 template_id: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -6870,6 +6996,12 @@ export interface components {
              * @enum {string}
              */
             event: "queued" | "retried" | "released" | "attempt_started" | "attempt_accepted" | "attempt_rejected" | "attempt_deferred" | "attempt_unknown" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "expired" | "canceled" | "erased" | "restored" | "received" | "deleted" | "warned" | "edited" | "revoked";
+            /**
+             * Format: uuid
+             * @description In its place: the id of the person who did it in the console.
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            person_id?: string;
             /** @example 131026 */
             platform_code?: number;
             /**
@@ -7470,7 +7602,7 @@ export interface components {
                  */
                 renews_at: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example.
+                 * @description Only where POST /webhook/test or /webhook/verify made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -7735,7 +7867,7 @@ export interface components {
         };
         /**
          * @description - [`OTP_PROJECT_REQUIRED`](/docs/errors#OTP_PROJECT_REQUIRED): The key has a scope of OTP, but belongs to no OTP project.
-         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
          */
         Refused403_OTP_PROJECT_REQUIRED_SCOPE_REQUIRED: {
             headers: {
@@ -7749,7 +7881,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does. */
         Refused403_SCOPE_REQUIRED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -8376,7 +8508,7 @@ export interface components {
         };
         /**
          * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
         Refused429_messages_send: {
@@ -8394,7 +8526,7 @@ export interface components {
         };
         /**
          * @description - [`OTP_RESEND_TOO_SOON`](/docs/errors#OTP_RESEND_TOO_SOON): The `rule` in `details` says why: `resend_interval`, less than 60 seconds since the last code to this number; `too_many_codes`, five codes and then one in two minutes; `too_many_wrong_codes`, twenty wrong ones within 24 hours.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          */
         Refused429_OTP_RESEND_TOO_SOON_RATE_LIMITED: {
             headers: {
@@ -8409,7 +8541,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
         Refused429_RATE_LIMITED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -8424,7 +8556,7 @@ export interface components {
             };
         };
         /**
-         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`UPLOAD_LIMIT_REACHED`](/docs/errors#UPLOAD_LIMIT_REACHED): The workspace has as many uploads under way at once as it may.
          */
         Refused429_RATE_LIMITED_UPLOAD_LIMIT_REACHED: {
@@ -8441,7 +8573,7 @@ export interface components {
             };
         };
         /**
-         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `destination_changes`: event destinations were made, changed or replayed too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
         Refused429_RATE_LIMITED_WORKSPACE_LIMIT_REACHED: {
@@ -8560,6 +8692,16 @@ export interface components {
         "WWW-Authenticate": "Bearer";
         /** @description The version of the API. */
         "X-HERALD-API-Version": "v1";
+        /**
+         * @description Of an answer from a standby: it may be late by this many milliseconds at most. Absent: it is not late.
+         * @example 740
+         */
+        "X-Herald-Lag": number;
+        /**
+         * @description Where reads may be late: a mark of this write. A read with it as the same header finds what was written. After several at once keep the greatest. Absent elsewhere.
+         * @example abcdef1200000016b374d848
+         */
+        "X-Herald-Read-After": string;
         /**
          * @description The caller's X-Request-Id where it matches ^[A-Za-z0-9._-]{1,128}$, else a new one.
          * @example 5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10
@@ -8711,6 +8853,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -8872,6 +9015,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9054,6 +9198,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9109,6 +9254,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9200,6 +9346,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9283,7 +9430,10 @@ export interface operations {
                  */
                 waiting?: "true" | "false";
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9295,6 +9445,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9411,7 +9562,10 @@ export interface operations {
     conversations_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path: {
                 /** @description Conversation ID, from GET /conversations or `conversation_id` of a message. */
                 id: string;
@@ -9426,6 +9580,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9555,6 +9710,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9686,6 +9842,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9932,6 +10089,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10099,6 +10257,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10170,6 +10329,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10255,6 +10415,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10348,6 +10509,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10432,6 +10594,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10516,6 +10679,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10559,7 +10723,10 @@ export interface operations {
                 /** @description Seconds to wait for an event where none is there; 0: answer at once. */
                 wait?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10571,6 +10738,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10661,6 +10829,7 @@ export interface operations {
                      *         "mode": "live",
                      *         "otp_project": null,
                      *         "expires_at": null,
+                     *         "person": null,
                      *         "version": "0.1.0",
                      *         "workspace": {
                      *           "id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
@@ -10704,7 +10873,10 @@ export interface operations {
                 /** @description Only what is of before this time. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10716,6 +10888,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10776,6 +10949,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10884,6 +11058,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -10994,7 +11169,10 @@ export interface operations {
                 /** @description Messages that were made before this time. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11006,6 +11184,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11117,6 +11296,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11299,6 +11479,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11439,6 +11620,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11498,6 +11680,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11652,6 +11835,7 @@ export interface operations {
                      *           "source": "whatsapp",
                      *           "by": "caller",
                      *           "api_key_id": "y4zZjPLnlOBt",
+                     *           "person_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
                      *           "summary": "Attempt 1 failed: The recipient cannot be reached: the number is not on WhatsApp, you are blocked, or the app is too old. Use another channel. (code 131026)",
                      *           "platform_code": 131026,
                      *           "delivery_ids": [
@@ -11710,6 +11894,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11772,6 +11957,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11835,6 +12021,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11912,7 +12099,10 @@ export interface operations {
                 /** @description Only what is of before this time. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11924,6 +12114,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -11988,6 +12179,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12040,6 +12232,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12122,6 +12315,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12135,6 +12329,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12180,6 +12375,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12208,7 +12404,10 @@ export interface operations {
                 /** @description How many at the most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -12220,6 +12419,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12376,6 +12576,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12449,6 +12650,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12496,6 +12698,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12543,6 +12746,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12599,6 +12803,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12656,7 +12861,10 @@ export interface operations {
                 /** @description The moment before which the time ends, rounded up to a quarter of an hour. Default: now. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -12668,6 +12876,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12777,7 +12986,10 @@ export interface operations {
                 /** @description The moment before which the time ends, rounded up to a quarter of an hour. Default: now. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -12789,6 +13001,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -12969,6 +13182,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -13058,6 +13272,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -13093,7 +13308,10 @@ export interface operations {
                 /** @description Only what is of before this time. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -13105,6 +13323,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -13147,7 +13366,10 @@ export interface operations {
     webhook_delivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
             path: {
                 /** @description Id of a delivery attempt, from GET /webhook/deliveries. */
                 id: string;
@@ -13162,6 +13384,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -13247,6 +13470,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -13305,6 +13529,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -13400,6 +13625,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -13498,6 +13724,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -13513,6 +13740,64 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["QueuedEventResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_NOT_FOUND"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    webhook_verify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the receiver did. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "passed": false,
+                     *         "complete": true,
+                     *         "duration_ms": 840,
+                     *         "results": [
+                     *           {
+                     *             "check": "wrong_secret",
+                     *             "event_type": "webhook.test",
+                     *             "title": "Signed with another secret",
+                     *             "expected": "refusal",
+                     *             "outcome": "failed",
+                     *             "http_status": 200,
+                     *             "error": null,
+                     *             "duration_ms": 12,
+                     *             "problem": "It was answered 200, as if Herald had sent it.",
+                     *             "fix": "Verify the signature of each delivery with the secret of the webhook, and answer 401 where it is not right."
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConformanceResponse"];
                 };
             };
             400: components["responses"]["Refused400_INVALID_REQUEST"];

@@ -1,4 +1,4 @@
-import { cursorText } from './events/event-cursor.js';
+import { cursorText } from '../../infrastructure/events/event-cursor.js';
 
 /** What the body of an event is made of. */
 export interface EventParts {
@@ -19,8 +19,8 @@ export interface EventParts {
  * wrote it, for parsing it here could only change it.
  */
 export function eventBody(event: EventParts): string {
-  const { eventId: id, eventType: type, organizationId, occurredAt, data, transaction } = event;
-  const cursor = cursorText({ kind: 'event', transaction, id }, event);
+  const { eventId: id, eventType: type, organizationId, occurredAt, data, transaction, identity } = event;
+  const cursor = cursorText({ kind: 'event', transaction, id }, { owner: organizationId, identity });
   const envelope = JSON.stringify({ id, type, created_at: occurredAt, organization_id: organizationId, cursor });
   return `${envelope.slice(0, -1)},"data":${data}}`;
 }

@@ -377,6 +377,19 @@ class OperatorEventsResponse(TypedDict):
     """True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`."""
 
 
+class OperatorKeyResponse(TypedDict):
+    id: str
+    """The public part of the key's text, or the person's id."""
+    name: str
+    scopes: List[Literal["workspaces:read", "workspaces:write", "keys:read", "keys:write", "connections:read", "connections:write", "otp:read", "otp:write", "billing:read", "billing:write", "usage:read", "audit:read", "events:read", "installation:read"]]
+    workspace_ids: List[str] | None
+    """The only workspaces that exist for it; null: all."""
+    expires_at: str | None
+    """When the key or the session ends; null: never."""
+    version: str
+    """Of Herald."""
+
+
 class OtpAllowanceResponse(TypedDict):
     country: str
     monthly_limit: int
@@ -698,7 +711,7 @@ class AuditAdminListQuery(TypedDict, total=False):
     """Only of this workspace, a deleted one too."""
     actor: str
     """Only what this key, operator key, person or account did: its id, or the account's name."""
-    action: Literal["workspace.created", "workspace.limits_changed", "workspace.subscription_changed", "workspace.opt_out_keywords_changed", "workspace.deletion_started", "workspace.deleted", "workspace.changed", "key.created", "key.changed", "key.revoked", "key.rotated", "key.ending", "connection.added", "connection.changed", "connection.disconnected", "setup_link.created", "setup_link.revoked", "setup.completed", "operator_key.created", "operator_key.revoked", "operator_key.rotated", "person.signed_in", "person.signed_out", "person.signed_out_everywhere", "webhook.created", "webhook.changed", "webhook.removed", "webhook.secret_rotated", "otp_project.created", "otp_sender.set", "otp_package.set", "usage_rates.set", "contact.erasure_started", "contact.erased", "secrets.rotation_started", "database.restored", "database.confirmed"]
+    action: Literal["workspace.created", "workspace.limits_changed", "workspace.subscription_changed", "workspace.opt_out_keywords_changed", "workspace.deletion_started", "workspace.deleted", "workspace.changed", "key.created", "key.changed", "key.revoked", "key.rotated", "key.ending", "connection.added", "connection.changed", "connection.disconnected", "setup_link.created", "setup_link.revoked", "setup.completed", "operator_key.created", "operator_key.revoked", "operator_key.rotated", "person.signed_in", "person.signed_out", "person.signed_out_everywhere", "webhook.created", "webhook.changed", "webhook.removed", "webhook.secret_rotated", "destination.created", "destination.changed", "destination.replayed", "destination.removed", "otp_project.created", "otp_sender.set", "otp_package.set", "usage_rates.set", "contact.erasure_started", "contact.erased", "secrets.rotation_started", "database.restored", "database.confirmed"]
     """Only this kind of change."""
     since: str
     """From this time on."""

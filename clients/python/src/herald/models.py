@@ -1556,6 +1556,23 @@ class CanceledMessageResponse(TypedDict):
     data: CanceledMessage
 
 
+class ChangeDestinationRequest(TypedDict, total=False):
+    events: Sequence[Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "destination.events_lost"]]
+    """Kinds of event to write. Left out of a new destination: the two about messages."""
+    connection_ids: Sequence[str]
+    """Numbers whose events to write, as for the webhook; empty: all. Events about no number are written in any case."""
+    active: bool
+    """With `false` events wait in Herald, as long as it keeps them, and are written once it is `true` again."""
+    nats: NatsRequest
+    """NATS JetStream. The settings as a whole; secrets that are left out stay, unless host or port change."""
+    rabbitmq: RabbitmqRequest
+    """RabbitMQ. The settings as a whole; secrets that are left out stay, unless host or port change."""
+    sqs: SqsRequest
+    """Amazon SQS. The settings as a whole; secrets that are left out stay, unless the host changes."""
+    name: str
+    """Names it for people; each of the workspace has another one."""
+
+
 class _CheckWarningResponseRequired(TypedDict):
     code: WarningCode
     message: str
@@ -1631,7 +1648,7 @@ class _ConfigureWebhookRequestRequired(TypedDict):
 
 
 class ConfigureWebhookRequest(_ConfigureWebhookRequestRequired, total=False):
-    events: Sequence[Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error"]]
+    events: Sequence[Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "destination.events_lost"]]
     """Kinds of event to send. Left out: the two about messages for a new webhook; those that it has for an existing one."""
     connection_ids: Sequence[str]
     """Numbers whose events to send; empty: all. An event about several numbers, such as one of a template, is sent where one of them is chosen; one about none is sent in any case. Left out: all for a new webhook; those that it has for an existing one."""
@@ -1960,6 +1977,26 @@ class CostResponse(TypedDict):
     amount: str
 
 
+class _CreateDestinationRequestRequired(TypedDict):
+    name: str
+    """Names it for people; each of the workspace has another one."""
+
+
+class CreateDestinationRequest(_CreateDestinationRequestRequired, total=False):
+    events: Sequence[Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "destination.events_lost"]]
+    """Kinds of event to write. Left out of a new destination: the two about messages."""
+    connection_ids: Sequence[str]
+    """Numbers whose events to write, as for the webhook; empty: all. Events about no number are written in any case."""
+    active: bool
+    """With `false` events wait in Herald, as long as it keeps them, and are written once it is `true` again."""
+    nats: NatsRequest
+    """NATS JetStream. The settings as a whole; secrets that are left out stay, unless host or port change."""
+    rabbitmq: RabbitmqRequest
+    """RabbitMQ. The settings as a whole; secrets that are left out stay, unless host or port change."""
+    sqs: SqsRequest
+    """Amazon SQS. The settings as a whole; secrets that are left out stay, unless the host changes."""
+
+
 CreateTemplate = Union["CreateTemplateFromBody", "CreateTemplateFromComponents"]
 
 
@@ -2033,7 +2070,7 @@ class DeliveryResponse(TypedDict):
     id: str
     event_id: str
     """The same for all attempts of an event; also the header `webhook-id`."""
-    event_type: Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "webhook.test"]
+    event_type: Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "destination.events_lost", "webhook.test"]
     attempt: int
     """1 for the first attempt of the event."""
     status: Literal["succeeded", "failed"]
@@ -2059,7 +2096,7 @@ class DeliveryWithEvent(TypedDict):
     id: str
     event_id: str
     """The same for all attempts of an event; also the header `webhook-id`."""
-    event_type: Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "webhook.test"]
+    event_type: Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "destination.events_lost", "webhook.test"]
     attempt: int
     """1 for the first attempt of the event."""
     status: Literal["succeeded", "failed"]
@@ -2075,6 +2112,99 @@ class DeliveryWithEvent(TypedDict):
     """When the next attempt was planned for as this one ended; null where it was the last."""
     event: WebhookEvent | None
     """The body that was sent. Null where the event is no longer kept, or where the key lacks the scope `messages:read`, or `media:read` for files."""
+
+
+class _DestinationDataRequired(TypedDict):
+    id: str
+    name: str
+    kind: Literal["nats", "rabbitmq", "sqs"]
+    secrets: List[str]
+    """Names of the secrets that it has. Their values are never shown."""
+    events: List[Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "destination.events_lost"]]
+    connection_ids: List[str]
+    """Numbers whose events it gets; empty: all."""
+    status: Literal["active", "failing", "paused"]
+    """`failing`: the last attempt failed, and Herald tries again at `retry_at`. `paused`: by POST /destinations/{id}/pause."""
+    failing_since: str | None
+    """Since when nothing could be written; null while it can."""
+    last_error: str | None
+    """What went wrong last, in a short word: `connection_refused`, `unauthorized`, `unroutable` and so on."""
+    last_error_at: str | None
+    retry_at: str | None
+    """When Herald tries again where it is failing; else null."""
+    last_written_at: str | None
+    written: int
+    """Events that it has acknowledged, those of replays included."""
+    waiting: int
+    """Events that wait for it; 1,001 stands for more than 1,000."""
+    waiting_since: str | None
+    """Since when the oldest of them waits; null where none does."""
+    lost: int
+    """Events that were never written: their time was over before, or they are too large for it. `destination.events_lost` tells of them."""
+    lost_at: str | None
+    created_at: str
+    updated_at: str
+
+
+class DestinationData(_DestinationDataRequired, total=False):
+    nats: NatsData
+    """Only where `kind` is `nats`."""
+    rabbitmq: RabbitmqData
+    """Only where `kind` is `rabbitmq`."""
+    sqs: SqsData
+    """Only where `kind` is `sqs`."""
+
+
+class _DestinationEventsLostEventDataRequired(TypedDict):
+    destination_id: str
+    """Of GET /destinations."""
+    name: str
+    kind: str
+    """`nats`, `rabbitmq` or `sqs`."""
+    events: int
+    """How many, since it was told of the last time."""
+    lost: int
+    """How many in all."""
+    occurred_at: str
+    """When the last of them was lost."""
+
+
+class DestinationEventsLostEventData(_DestinationEventsLostEventDataRequired, total=False):
+    test: Literal[True]
+    """Only where POST /webhook/test or /webhook/verify made it: an example."""
+
+
+class DestinationEventsLostEvent(TypedDict):
+    id: str
+    """The same for all attempts."""
+    type: Literal["destination.events_lost"]
+    created_at: str
+    """When the reported change happened."""
+    organization_id: str
+    cursor: str
+    """For `after` of GET /events."""
+    data: DestinationEventsLostEventData
+
+
+class DestinationListResponse(TypedDict):
+    data: List[DestinationData]
+
+
+class DestinationResponse(TypedDict):
+    data: DestinationData
+
+
+class DestinationTestData(TypedDict):
+    written: bool
+    """Whether the broker has acknowledged the event."""
+    error: str | None
+    """What went wrong, as `last_error` of a destination; null where it was written."""
+    event_id: str
+    """Of the `webhook.test` event, which stands in no journal."""
+
+
+class DestinationTestResponse(TypedDict):
+    data: DestinationTestData
 
 
 class _EditTemplateRequired(TypedDict):
@@ -2926,6 +3056,29 @@ MessageTag = str
 """A group of messages, a campaign for example, which is counted, paused and canceled as one."""
 
 
+class NatsData(TypedDict):
+    url: str
+    subject: str
+    username: str | None
+
+
+class _NatsRequestRequired(TypedDict):
+    url: str
+    """Host and port; `nats:` without and `tls:` with TLS."""
+
+
+class NatsRequest(_NatsRequestRequired, total=False):
+    subject: str
+    """Subject of a stream of yours. `{type}` stands for the kind of event, `{conversation}` for the conversation. Default: herald.{type}."""
+    username: str | None
+    password: str
+    """With `username`. Left out: as it is, unless host or port change."""
+    token: str
+    """In place of user name and password."""
+    credentials: str
+    """Text of a credentials file (JWT and seed), in place of the others."""
+
+
 class OptOutContactResponse(TypedDict):
     phone: str | None
     user_id: str | None
@@ -3167,7 +3320,7 @@ class PutTagRequest(TypedDict, total=False):
 class QueuedEventData(TypedDict):
     event_id: str
     """Find its attempts by it in GET /webhook/deliveries; also the header `webhook-id`."""
-    event_type: Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "webhook.test"]
+    event_type: Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "destination.events_lost", "webhook.test"]
     status: Literal["queued", "held"]
     """`held`: the webhook is paused or disabled, and the event waits for it, three days at the most."""
     created_at: str
@@ -3185,6 +3338,28 @@ class QueuedMessage(TypedDict):
 
 class QueuedMessageResponse(TypedDict):
     data: QueuedMessage
+
+
+class RabbitmqData(TypedDict):
+    url: str
+    exchange: str
+    routing_key: str
+    username: str
+
+
+class _RabbitmqRequestRequired(TypedDict):
+    url: str
+    """Host, port and virtual host; `amqps:` with TLS."""
+    exchange: str
+    """Name of an exchange that is there; empty: the default one, whose routing key is the name of a queue."""
+    username: str
+
+
+class RabbitmqRequest(_RabbitmqRequestRequired, total=False):
+    routing_key: str
+    """`{type}` stands for the kind of event, `{conversation}` for the conversation. Default: {type}."""
+    password: str
+    """Left out in a change: as it is, unless host or port change."""
 
 
 class RateOfKey(TypedDict):
@@ -3411,6 +3586,11 @@ class ReplayData(TypedDict):
     created_at: str
     finished_at: str | None
     """When the last event was put in line; null until then."""
+
+
+class ReplayDestinationRequest(TypedDict):
+    since: str
+    """Events of this time and later are written again, in their order and under their ids, then those that wait."""
 
 
 class ReplayResponse(TypedDict):
@@ -4874,6 +5054,26 @@ class SingleTemplateResponse(TypedDict):
     data: TemplateResponse
 
 
+class SqsData(TypedDict):
+    queue_url: str
+    region: str
+    access_key_id: str
+
+
+class _SqsRequestRequired(TypedDict):
+    queue_url: str
+    """Of the queue, as AWS shows it. One that ends with `.fifo` keeps the order of each conversation."""
+    region: str
+    access_key_id: str
+
+
+class SqsRequest(_SqsRequestRequired, total=False):
+    secret_access_key: str
+    """Left out in a change: as it is, unless the host of the queue changes."""
+    session_token: str
+    """Of temporary credentials."""
+
+
 class _StartReplayRequestRequired(TypedDict):
     since: str
     """From this time on: events of which an attempt to deliver began then or later."""
@@ -4882,7 +5082,7 @@ class _StartReplayRequestRequired(TypedDict):
 class StartReplayRequest(_StartReplayRequestRequired, total=False):
     until: str
     """Up to this time, and not at it. Left out: now."""
-    types: Sequence[Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "webhook.test"]]
+    types: Sequence[Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "destination.events_lost", "webhook.test"]]
     """Only events of these kinds. Left out: of all."""
     status: Literal["failed", "all"]
     """`failed`: those that were not delivered until now, also where more attempts are planned. `all`: delivered ones too. Default: failed."""
@@ -5107,7 +5307,7 @@ class TemplateVersionsResponse(TypedDict):
 
 
 class TestWebhookRequest(TypedDict, total=False):
-    type: Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "webhook.test"]
+    type: Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "destination.events_lost", "webhook.test"]
     """Kind of the event. Other kinds than `webhook.test` bear the example of this description and `test: true` in `data`. Default: webhook.test."""
 
 
@@ -5303,7 +5503,7 @@ class WebhookResponse(TypedDict):
 
 class WebhookSettings(TypedDict):
     url: str
-    events: List[Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error"]]
+    events: List[Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "destination.events_lost"]]
     connection_ids: List[str]
     """Numbers whose events it gets; empty: all."""
     header_names: List[str]
@@ -5326,7 +5526,7 @@ class WebhookSettings(TypedDict):
 
 class _WebhookSettingsWithSecretRequired(TypedDict):
     url: str
-    events: List[Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error"]]
+    events: List[Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "destination.events_lost"]]
     connection_ids: List[str]
     """Numbers whose events it gets; empty: all."""
     header_names: List[str]
@@ -5620,16 +5820,16 @@ class WebhookDeliveriesQuery(TypedDict, total=False):
     """Only what is of before this time."""
     status: Literal["succeeded", "failed"]
     """Only attempts that ended so."""
-    event_type: Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "webhook.test"]
+    event_type: Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "destination.events_lost", "webhook.test"]
     """Only attempts for this kind of event."""
     event_id: str
     """Only attempts of this event: the `webhook-id` that your receiver got."""
 
 
-EventType = Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "webhook.test"]
+EventType = Literal["message.received", "message.status.updated", "message.standby.received", "message.sent_elsewhere", "conversation.control.updated", "conversation.updated", "template.status.updated", "template.category.updated", "media.ready", "media.failed", "connection.updated", "contact.opt_out.updated", "workspace.limit.reached", "payment.updated", "call.missed", "call.ended", "platform.error", "destination.events_lost", "webhook.test"]
 
 
-WebhookEvent = Union["MessageReceivedEvent", "MessageStatusUpdatedEvent", "MessageStandbyReceivedEvent", "MessageSentElsewhereEvent", "ConversationControlUpdatedEvent", "ConversationUpdatedEvent", "TemplateStatusUpdatedEvent", "TemplateCategoryUpdatedEvent", "MediaReadyEvent", "MediaFailedEvent", "ConnectionUpdatedEvent", "ContactOptOutUpdatedEvent", "WorkspaceLimitReachedEvent", "PaymentUpdatedEvent", "CallMissedEvent", "CallEndedEvent", "PlatformErrorEvent", "WebhookTestEvent"]
+WebhookEvent = Union["MessageReceivedEvent", "MessageStatusUpdatedEvent", "MessageStandbyReceivedEvent", "MessageSentElsewhereEvent", "ConversationControlUpdatedEvent", "ConversationUpdatedEvent", "TemplateStatusUpdatedEvent", "TemplateCategoryUpdatedEvent", "MediaReadyEvent", "MediaFailedEvent", "ConnectionUpdatedEvent", "ContactOptOutUpdatedEvent", "WorkspaceLimitReachedEvent", "PaymentUpdatedEvent", "CallMissedEvent", "CallEndedEvent", "PlatformErrorEvent", "DestinationEventsLostEvent", "WebhookTestEvent"]
 """What GET /events gives, and what Herald posts to a webhook; `type` distinguishes the events."""
 
 
@@ -5645,6 +5845,11 @@ ErrorCode = Literal[
     "CONNECTION_NOT_READY",
     "CONTROL_NOT_ALLOWED",
     "CONVERSATION_NOT_FOUND",
+    "DESTINATION_ADDRESS_NOT_ALLOWED",
+    "DESTINATION_CONNECTION_NOT_FOUND",
+    "DESTINATION_LIMIT_REACHED",
+    "DESTINATION_NAME_TAKEN",
+    "DESTINATION_NOT_FOUND",
     "EVENT_CURSOR_EXPIRED",
     "IDEMPOTENCY_KEY_INVALID",
     "IDEMPOTENCY_KEY_REQUIRED",

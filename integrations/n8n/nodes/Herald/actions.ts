@@ -350,6 +350,7 @@ export const EVENT_TYPES: INodePropertyOptions[] = [
   { name: 'Contact Opt Out Updated', value: 'contact.opt_out.updated' },
   { name: 'Conversation Control Updated', value: 'conversation.control.updated' },
   { name: 'Conversation Updated', value: 'conversation.updated' },
+  { name: 'Destination Events Lost', value: 'destination.events_lost' },
   { name: 'Media Failed', value: 'media.failed' },
   { name: 'Media Ready', value: 'media.ready' },
   { name: 'Message Received', value: 'message.received' },
