@@ -606,6 +606,65 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/v1/workspaces/{workspace_id}/setup-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List setup links
+         * @description Newest first, ended ones too; never with their addresses. For the next page pass `next_before` and `next_before_id`
+         *     of the answer as `before` and `before_id`.
+         *
+         *     Needs an operator key with the scope `connections:read`.
+         */
+        get: operations["setupLinksAdmin_list"];
+        put?: never;
+        /**
+         * Make a setup link
+         * @description A page on which a business connects its number itself, step by step. Its address is in `url` of this answer, and nowhere
+         *     else: send it to the business. It can be used once. A repeat with the same Idempotency-Key answers the same link with `url: null`.
+         *
+         *     Needs an operator key with the scope `connections:write`.
+         */
+        post: operations["setupLinksAdmin_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/workspaces/{workspace_id}/setup-links/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a setup link
+         * @description How far the business is: each step, what failed and who can mend it, and the number once it is connected.
+         *
+         *     Needs an operator key with the scope `connections:read`.
+         */
+        get: operations["setupLinksAdmin_get"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a setup link
+         * @description Its page says so from then on; a step that is under way is finished. It stays in the list with `revoked_at`. Revoking it again changes
+         *     nothing. Of a link that was used the number stays connected: 409.
+         *
+         *     Needs an operator key with the scope `connections:write`.
+         */
+        delete: operations["setupLinksAdmin_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -697,16 +756,16 @@ export interface components {
             /** @example key.created */
             action: string;
             /**
-             * @description Id of the key or operator key, or the account's name.
+             * @description Id of the key, operator key or setup link, or the account's name.
              * @example Zq3vTn8RkW1b
              */
             actor: string | null;
             /**
-             * @description A key of a workspace, an account that ran a command, an operator key, or the service itself.
+             * @description A key of a workspace, an account that ran a command, an operator key, whoever had a setup link, or the service itself.
              * @example operator_key
              * @enum {string}
              */
-            actor_kind: "key" | "operator" | "operator_key" | "person" | "service";
+            actor_kind: "key" | "operator" | "operator_key" | "person" | "setup_link" | "service";
             /**
              * @description The caller's address, or the machine on which a command ran.
              * @example 203.0.113.7
@@ -858,6 +917,24 @@ export interface components {
             name: string;
             /** @description Language of the template that carries the codes. Default: en_US. */
             template_language?: string;
+        };
+        CreateSetupLinkRequest: {
+            /** @description Seconds after which the link has ended. Default: 604800. */
+            expires_in?: number;
+            /** @description Language of the dialog of Meta, such as `de_DE`; of the page too, where it has that language. Default: en_US. */
+            locale?: string;
+            /**
+             * Format: uri
+             * @description Where the page leads at the end, with `setup` and `status` added; its origin must be one of SETUP_RETURN_ORIGINS.
+             */
+            return_url?: string | null;
+            /**
+             * @description How the business gives access to its number: `cloud` by the dialog of Meta, `app` the same for a number that stays in the WhatsApp
+             *     Business app, `manual` by ids and a token that it pastes. Default: `cloud` where embedded signup is set up, else `manual`.
+             * @example manual
+             * @enum {string}
+             */
+            signup?: "cloud" | "app" | "manual";
         };
         CreateWorkspaceRequest: {
             /**
@@ -1049,6 +1126,72 @@ export interface components {
              *     ]
              */
             scopes: ("connections:read" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "profile:read" | "profile:write" | "media:read" | "media:write" | "webhooks:read" | "webhooks:write" | "otp:send" | "otp:verify" | "otp:read")[];
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            workspace_id: string;
+        };
+        IssuedSetupLinkResponse: {
+            /**
+             * Format: date-time
+             * @example null
+             */
+            completed_at: string | null;
+            /**
+             * Format: uuid
+             * @description The number that was connected with it; null: none yet.
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            connection_id: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-28T08:00:00.125Z
+             */
+            expires_at: string;
+            /**
+             * Format: uuid
+             * @example 01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a
+             */
+            id: string;
+            /** @example en_US */
+            locale: string;
+            /**
+             * Format: date-time
+             * @description When its page was opened first; null: not yet.
+             * @example null
+             */
+            opened_at: string | null;
+            /** @example null */
+            return_url: string | null;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            revoked_at: string | null;
+            /**
+             * @example manual
+             * @enum {string}
+             */
+            signup: "cloud" | "app" | "manual";
+            /**
+             * @description `completed`: a number was connected with it, and the link has ended.
+             * @example open
+             * @enum {string}
+             */
+            status: "open" | "completed" | "revoked" | "expired";
+            /** @description In their order, with what failed and who can mend it. */
+            steps: components["schemas"]["SetupStepResponse"][];
+            /**
+             * @description The address of its page: whoever has it can connect a number. It is in this answer only: null in the answer to a repeat.
+             * @example https://herald.example/setup/hrld_setup_example
+             */
+            url: string | null;
             /**
              * Format: uuid
              * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
@@ -1543,6 +1686,118 @@ export interface components {
              */
             waba_id: string;
         };
+        SetupLinkListResponse: {
+            data: components["schemas"]["SetupLinkResponse"][];
+            pagination: components["schemas"]["PaginationResponse"];
+        };
+        SetupLinkResponse: {
+            /**
+             * Format: date-time
+             * @example null
+             */
+            completed_at: string | null;
+            /**
+             * Format: uuid
+             * @description The number that was connected with it; null: none yet.
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            connection_id: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-28T08:00:00.125Z
+             */
+            expires_at: string;
+            /**
+             * Format: uuid
+             * @example 01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a
+             */
+            id: string;
+            /** @example en_US */
+            locale: string;
+            /**
+             * Format: date-time
+             * @description When its page was opened first; null: not yet.
+             * @example null
+             */
+            opened_at: string | null;
+            /** @example null */
+            return_url: string | null;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            revoked_at: string | null;
+            /**
+             * @example manual
+             * @enum {string}
+             */
+            signup: "cloud" | "app" | "manual";
+            /**
+             * @description `completed`: a number was connected with it, and the link has ended.
+             * @example open
+             * @enum {string}
+             */
+            status: "open" | "completed" | "revoked" | "expired";
+            /** @description In their order, with what failed and who can mend it. */
+            steps: components["schemas"]["SetupStepResponse"][];
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            workspace_id: string;
+        };
+        SetupProblemResponse: {
+            /**
+             * @description The kind of failure, for programs; there may be more kinds later.
+             * @example pin_wrong
+             */
+            code: string;
+            /**
+             * @description Who can mend it: who opened the link, who runs the service, or time alone.
+             * @example business
+             * @enum {string}
+             */
+            mended_by: "business" | "operator" | "time";
+            /**
+             * @description What is wrong and what to do, in one or two sentences.
+             * @example The number has another PIN. Type the PIN of its two-step verification.
+             */
+            message: string;
+            /**
+             * @description The words of the platform; null where it said nothing.
+             * @example null
+             */
+            platform_message: string | null;
+        };
+        SetupStepResponse: {
+            /**
+             * Format: date-time
+             * @description When it was tried last; null: not yet.
+             * @example null
+             */
+            at: string | null;
+            /**
+             * @example access
+             * @enum {string}
+             */
+            name: "access" | "subscribe" | "register" | "connect" | "history" | "test";
+            /**
+             * @description Why it failed; null where it did not.
+             * @example null
+             */
+            problem: components["schemas"]["SetupProblemResponse"] | null;
+            /**
+             * @description `open`: not tried yet, or to be done again.
+             * @example open
+             * @enum {string}
+             */
+            state: "open" | "done" | "failed";
+        };
         SingleApiKeyResponse: {
             data: components["schemas"]["ApiKeyResponse"];
         };
@@ -1555,6 +1810,9 @@ export interface components {
         SingleIssuedKeyResponse: {
             data: components["schemas"]["IssuedKeyResponse"];
         };
+        SingleIssuedSetupLinkResponse: {
+            data: components["schemas"]["IssuedSetupLinkResponse"];
+        };
         SingleOperatedConnectionResponse: {
             data: components["schemas"]["OperatedConnectionResponse"];
         };
@@ -1566,6 +1824,9 @@ export interface components {
         };
         SingleRequestedHistoryResponse: {
             data: components["schemas"]["RequestedHistoryResponse"];
+        };
+        SingleSetupLinkResponse: {
+            data: components["schemas"]["SetupLinkResponse"];
         };
         SingleWorkspaceResponse: {
             data: components["schemas"]["WorkspaceResponse"];
@@ -1905,6 +2166,22 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /**
+         * @description - [`SETUP_LINK_NOT_FOUND`](/docs/errors#SETUP_LINK_NOT_FOUND): The id names no setup link of this workspace.
+         *     - [`WORKSPACE_NOT_FOUND`](/docs/errors#WORKSPACE_NOT_FOUND): The workspace does not exist, was deleted, or is none of those to which the operator key is limited.
+         */
+        Refused404_SETUP_LINK_NOT_FOUND_WORKSPACE_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description - [`WORKSPACE_NOT_FOUND`](/docs/errors#WORKSPACE_NOT_FOUND): The workspace does not exist, was deleted, or is none of those to which the operator key is limited. */
         Refused404_WORKSPACE_NOT_FOUND: {
             headers: {
@@ -2035,6 +2312,22 @@ export interface components {
         };
         /** @description - [`RATES_IN_USE`](/docs/errors#RATES_IN_USE): The prices are in another currency than those before, and a workspace has a limit of spending. */
         Refused409_RATES_IN_USE: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`SETUP_LINK_USED`](/docs/errors#SETUP_LINK_USED): A number was connected with the link, which so has ended.
+         *     - [`WORKSPACE_DELETING`](/docs/errors#WORKSPACE_DELETING): The deletion of the workspace was requested, and it is not over.
+         */
+        Refused409_SETUP_LINK_USED_WORKSPACE_DELETING: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2212,6 +2505,22 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /**
+         * @description - [`SETUP_RETURN_URL_REFUSED`](/docs/errors#SETUP_RETURN_URL_REFUSED): The origin of `return_url` is not one that the operator allowed.
+         *     - [`SETUP_SIGNUP_OFF`](/docs/errors#SETUP_SIGNUP_OFF): The link is to use the dialog of Meta, and embedded signup is not set up.
+         */
+        Refused422_SETUP_RETURN_URL_REFUSED_SETUP_SIGNUP_OFF: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: too many reads of the workspace are under way and wait; `waiting_readers`: too many calls of `GET /events` wait; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `webhook_verify`: the receiver was checked too often; `number_profile`: too many reads and changes of the profile of one number. */
         Refused429_RATE_LIMITED: {
             headers: {
@@ -2311,7 +2620,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only this kind of change. */
-                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "key.ending" | "connection.added" | "connection.changed" | "connection.disconnected" | "setup.completed" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "person.signed_in" | "person.signed_out" | "person.signed_out_everywhere" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed";
+                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "key.ending" | "connection.added" | "connection.changed" | "connection.disconnected" | "setup_link.created" | "setup_link.revoked" | "setup_link.completed" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "person.signed_in" | "person.signed_out" | "person.signed_out_everywhere" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed";
                 /** @description Only what this key, operator key, person or account did: its id, or the account's name. */
                 actor?: string;
                 /** @description Together with `before_id`: the `occurred_at` of the last event of the previous page. */
@@ -4538,6 +4847,291 @@ export interface operations {
             503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
+    setupLinksAdmin_list: {
+        parameters: {
+            query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
+                before_id?: string;
+                /** @description How many at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a",
+                     *           "workspace_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *           "status": "open",
+                     *           "signup": "manual",
+                     *           "locale": "en_US",
+                     *           "return_url": null,
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "expires_at": "2026-11-28T08:00:00.125Z",
+                     *           "opened_at": null,
+                     *           "completed_at": null,
+                     *           "revoked_at": null,
+                     *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "steps": [
+                     *             {
+                     *               "name": "access",
+                     *               "state": "open",
+                     *               "at": null,
+                     *               "problem": null
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SetupLinkListResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_WORKSPACE_DELETING"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    setupLinksAdmin_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 8 to 128 printable ASCII characters, such as a UUID or `make 4711`; the same for a repeat of the request within 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "signup": "manual",
+                 *       "expires_in": 604800,
+                 *       "locale": "en_US"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateSetupLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description The link, with its address. */
+            201: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a",
+                     *         "workspace_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *         "status": "open",
+                     *         "signup": "manual",
+                     *         "locale": "en_US",
+                     *         "return_url": null,
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "expires_at": "2026-11-28T08:00:00.125Z",
+                     *         "opened_at": null,
+                     *         "completed_at": null,
+                     *         "revoked_at": null,
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "steps": [
+                     *           {
+                     *             "name": "access",
+                     *             "state": "open",
+                     *             "at": null,
+                     *             "problem": null
+                     *           }
+                     *         ],
+                     *         "url": "https://herald.example/setup/hrld_setup_example"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleIssuedSetupLinkResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_IDEMPOTENCY_KEY_INVALID_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_IDEMPOTENCY_KEY_REUSED_WORKSPACE_DELETING"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_SETUP_RETURN_URL_REFUSED_SETUP_SIGNUP_OFF"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    setupLinksAdmin_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the setup link, from the list. */
+                id: string;
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link, without its address. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a",
+                     *         "workspace_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *         "status": "open",
+                     *         "signup": "manual",
+                     *         "locale": "en_US",
+                     *         "return_url": null,
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "expires_at": "2026-11-28T08:00:00.125Z",
+                     *         "opened_at": null,
+                     *         "completed_at": null,
+                     *         "revoked_at": null,
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "steps": [
+                     *           {
+                     *             "name": "access",
+                     *             "state": "open",
+                     *             "at": null,
+                     *             "problem": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleSetupLinkResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_SETUP_LINK_NOT_FOUND_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_WORKSPACE_DELETING"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    setupLinksAdmin_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the setup link, from the list. */
+                id: string;
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link, which has ended. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a",
+                     *         "workspace_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *         "status": "open",
+                     *         "signup": "manual",
+                     *         "locale": "en_US",
+                     *         "return_url": null,
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "expires_at": "2026-11-28T08:00:00.125Z",
+                     *         "opened_at": null,
+                     *         "completed_at": null,
+                     *         "revoked_at": null,
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "steps": [
+                     *           {
+                     *             "name": "access",
+                     *             "state": "open",
+                     *             "at": null,
+                     *             "problem": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleSetupLinkResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_SETUP_LINK_NOT_FOUND_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_SETUP_LINK_USED_WORKSPACE_DELETING"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
 }
 
 /** Codes that errors may have; a later Herald may know more. */
@@ -4573,6 +5167,10 @@ export type ErrorCode =
   | 'RATE_LIMITED'
   | 'SCOPE_REQUIRED'
   | 'SERVICE_UNAVAILABLE'
+  | 'SETUP_LINK_NOT_FOUND'
+  | 'SETUP_LINK_USED'
+  | 'SETUP_RETURN_URL_REFUSED'
+  | 'SETUP_SIGNUP_OFF'
   | 'SPEND_LIMIT_NEEDS_PRICES'
   | 'UNSUPPORTED_CONTENT_TYPE'
   | 'WORKSPACE_DELETING'

@@ -56,10 +56,10 @@ class AuditEventResponse(TypedDict):
     """Null: it concerns the whole service."""
     target: str | None
     """Id of what was changed."""
-    actor_kind: Literal["key", "operator", "operator_key", "person", "service"]
-    """A key of a workspace, an account that ran a command, an operator key, or the service itself."""
+    actor_kind: Literal["key", "operator", "operator_key", "person", "setup_link", "service"]
+    """A key of a workspace, an account that ran a command, an operator key, whoever had a setup link, or the service itself."""
     actor: str | None
-    """Id of the key or operator key, or the account's name."""
+    """Id of the key, operator key or setup link, or the account's name."""
     address: str | None
     """The caller's address, or the machine on which a command ran."""
     details: Dict[str, Any] | None
@@ -139,6 +139,17 @@ class CreateOtpProjectRequest(_CreateOtpProjectRequestRequired, total=False):
     """Language of the template that carries the codes. Default: en_US."""
     allowed_countries: Sequence[str]
     """Countries to which it may send, ISO 3166 alpha-2; left out: any."""
+
+
+class CreateSetupLinkRequest(TypedDict, total=False):
+    signup: Literal["cloud", "app", "manual"]
+    """How the business gives access to its number: `cloud` by the dialog of Meta, `app` the same for a number that stays in the WhatsApp Business app, `manual` by ids and a token that it pastes. Default: `cloud` where embedded signup is set up, else `manual`."""
+    return_url: str | None
+    """Where the page leads at the end, with `setup` and `status` added; its origin must be one of SETUP_RETURN_ORIGINS."""
+    expires_in: int
+    """Seconds after which the link has ended. Default: 604800."""
+    locale: str
+    """Language of the dialog of Meta, such as `de_DE`; of the page too, where it has that language. Default: en_US."""
 
 
 class _CreateWorkspaceRequestRequired(TypedDict):
@@ -250,6 +261,28 @@ class IssuedKeyResponse(TypedDict):
     """The whole text for the header Authorization. It is shown in this answer only: null in the answer to a repeat."""
 
 
+class IssuedSetupLinkResponse(TypedDict):
+    id: str
+    workspace_id: str
+    status: Literal["open", "completed", "revoked", "expired"]
+    """`completed`: a number was connected with it, and the link has ended."""
+    signup: Literal["cloud", "app", "manual"]
+    locale: str
+    return_url: str | None
+    created_at: str
+    expires_at: str
+    opened_at: str | None
+    """When its page was opened first; null: not yet."""
+    completed_at: str | None
+    revoked_at: str | None
+    connection_id: str | None
+    """The number that was connected with it; null: none yet."""
+    steps: List[SetupStepResponse]
+    """In their order, with what failed and who can mend it."""
+    url: str | None
+    """The address of its page: whoever has it can connect a number. It is in this answer only: null in the answer to a repeat."""
+
+
 class KeywordsListResponse(TypedDict):
     data: List[KeywordsResponse]
 
@@ -342,6 +375,19 @@ class OperatorEventsResponse(TypedDict):
     """Pass it as `after` the next time, also where `data` is empty. Keep it only once you have stored the events."""
     done: bool
     """True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`."""
+
+
+class OperatorKeyResponse(TypedDict):
+    id: str
+    """The public part of the key's text, or the person's id."""
+    name: str
+    scopes: List[Literal["workspaces:read", "workspaces:write", "keys:read", "keys:write", "connections:read", "connections:write", "otp:read", "otp:write", "billing:read", "billing:write", "usage:read", "audit:read", "events:read", "installation:read"]]
+    workspace_ids: List[str] | None
+    """The only workspaces that exist for it; null: all."""
+    expires_at: str | None
+    """When the key or the session ends; null: never."""
+    version: str
+    """Of Herald."""
 
 
 class OtpAllowanceResponse(TypedDict):
@@ -490,6 +536,52 @@ class SetOtpSenderRequest(_SetOtpSenderRequestRequired, total=False):
     """Messages a second; left out: as the platform says."""
 
 
+class SetupLinkListResponse(TypedDict):
+    data: List[SetupLinkResponse]
+    pagination: PaginationResponse
+
+
+class SetupLinkResponse(TypedDict):
+    id: str
+    workspace_id: str
+    status: Literal["open", "completed", "revoked", "expired"]
+    """`completed`: a number was connected with it, and the link has ended."""
+    signup: Literal["cloud", "app", "manual"]
+    locale: str
+    return_url: str | None
+    created_at: str
+    expires_at: str
+    opened_at: str | None
+    """When its page was opened first; null: not yet."""
+    completed_at: str | None
+    revoked_at: str | None
+    connection_id: str | None
+    """The number that was connected with it; null: none yet."""
+    steps: List[SetupStepResponse]
+    """In their order, with what failed and who can mend it."""
+
+
+class SetupProblemResponse(TypedDict):
+    code: str
+    """The kind of failure, for programs; there may be more kinds later."""
+    message: str
+    """What is wrong and what to do, in one or two sentences."""
+    mended_by: Literal["business", "operator", "time"]
+    """Who can mend it: who opened the link, who runs the service, or time alone."""
+    platform_message: str | None
+    """The words of the platform; null where it said nothing."""
+
+
+class SetupStepResponse(TypedDict):
+    name: Literal["access", "subscribe", "register", "connect", "history", "test"]
+    state: Literal["open", "done", "failed"]
+    """`open`: not tried yet, or to be done again."""
+    at: str | None
+    """When it was tried last; null: not yet."""
+    problem: SetupProblemResponse | None
+    """Why it failed; null where it did not."""
+
+
 class SingleApiKeyResponse(TypedDict):
     data: ApiKeyResponse
 
@@ -506,6 +598,10 @@ class SingleIssuedKeyResponse(TypedDict):
     data: IssuedKeyResponse
 
 
+class SingleIssuedSetupLinkResponse(TypedDict):
+    data: IssuedSetupLinkResponse
+
+
 class SingleOperatedConnectionResponse(TypedDict):
     data: OperatedConnectionResponse
 
@@ -520,6 +616,10 @@ class SingleOtpProjectResponse(TypedDict):
 
 class SingleRequestedHistoryResponse(TypedDict):
     data: RequestedHistoryResponse
+
+
+class SingleSetupLinkResponse(TypedDict):
+    data: SetupLinkResponse
 
 
 class SingleWorkspaceResponse(TypedDict):
@@ -611,7 +711,7 @@ class AuditAdminListQuery(TypedDict, total=False):
     """Only of this workspace, a deleted one too."""
     actor: str
     """Only what this key, operator key, person or account did: its id, or the account's name."""
-    action: Literal["workspace.created", "workspace.limits_changed", "workspace.subscription_changed", "workspace.opt_out_keywords_changed", "workspace.deletion_started", "workspace.deleted", "workspace.changed", "key.created", "key.changed", "key.revoked", "key.rotated", "key.ending", "connection.added", "connection.changed", "connection.disconnected", "setup.completed", "operator_key.created", "operator_key.revoked", "operator_key.rotated", "person.signed_in", "person.signed_out", "person.signed_out_everywhere", "webhook.created", "webhook.changed", "webhook.removed", "webhook.secret_rotated", "otp_project.created", "otp_sender.set", "otp_package.set", "usage_rates.set", "contact.erasure_started", "contact.erased", "secrets.rotation_started", "database.restored", "database.confirmed"]
+    action: Literal["workspace.created", "workspace.limits_changed", "workspace.subscription_changed", "workspace.opt_out_keywords_changed", "workspace.deletion_started", "workspace.deleted", "workspace.changed", "key.created", "key.changed", "key.revoked", "key.rotated", "key.ending", "connection.added", "connection.changed", "connection.disconnected", "setup_link.created", "setup_link.revoked", "setup_link.completed", "operator_key.created", "operator_key.revoked", "operator_key.rotated", "person.signed_in", "person.signed_out", "person.signed_out_everywhere", "webhook.created", "webhook.changed", "webhook.removed", "webhook.secret_rotated", "otp_project.created", "otp_sender.set", "otp_package.set", "usage_rates.set", "contact.erasure_started", "contact.erased", "secrets.rotation_started", "database.restored", "database.confirmed"]
     """Only this kind of change."""
     since: str
     """From this time on."""
@@ -676,6 +776,13 @@ class KeysAdminListQuery(TypedDict, total=False):
     """Only what is older than this time, such as `2026-11-21T08:00:00.000Z`."""
 
 
+class SetupLinksAdminListQuery(TypedDict, total=False):
+    limit: int
+    """How many at the most."""
+    before: str
+    """Only what is older than this time, such as `2026-11-21T08:00:00.000Z`."""
+
+
 ErrorCode = Literal[
     "API_KEY_EXPIRED",
     "API_KEY_INVALID",
@@ -708,6 +815,10 @@ ErrorCode = Literal[
     "RATE_LIMITED",
     "SCOPE_REQUIRED",
     "SERVICE_UNAVAILABLE",
+    "SETUP_LINK_NOT_FOUND",
+    "SETUP_LINK_USED",
+    "SETUP_RETURN_URL_REFUSED",
+    "SETUP_SIGNUP_OFF",
     "SPEND_LIMIT_NEEDS_PRICES",
     "UNSUPPORTED_CONTENT_TYPE",
     "WORKSPACE_DELETING",
