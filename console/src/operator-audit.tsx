@@ -35,6 +35,7 @@ const ACTORS: Readonly<Record<Change['actor_kind'], string>> = {
   operator: 'command',
   operator_key: 'operator key',
   person: 'person',
+  setup_link: 'setup link',
   service: 'Herald',
 };
 
