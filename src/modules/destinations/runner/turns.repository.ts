@@ -33,7 +33,8 @@ const LANES: TableLanes = {
   dueSince: () => `(select d.due_at from event_destination d
     where d.id = lane_of.id and d.active and d.due_at <= statement_timestamp() and ${HAS_EVENTS})`,
   // Each row is a lane of its own.
-  nextWaiting: (after) => `(select d.id from event_destination d where d.id > ${after} and d.active order by d.id limit 1)`,
+  nextWaiting: (after) =>
+    `(select d.id from event_destination d where d.id > ${after} and d.active order by d.id limit 1)`,
 };
 
 /** The lanes' statements on `event_destination`: whose turn it is, and what a turn led to. */
