@@ -124,7 +124,7 @@ function checkRoutes() {
 
 function checkRoute({ place, method, path, decorators, isPublic }, scopes, tests) {
   const scope = /@Require(?:Operator)?Scope\('([^']+)'/.exec(decorators)?.[1];
-  if (scope === undefined && !isPublic && !/@(Public|RequireKey|RequireSession)\(/.test(decorators)) {
+  if (scope === undefined && !isPublic && !/@(Public|RequireKey|RequireSession|RequireOperatorKey)\(/.test(decorators)) {
     report(
       place,
       `${method} ${path} has neither @RequireScope('...'), @RequireOperatorScope('...'), @RequireKey(), @RequireSession() nor @Public(): say who may call it`,

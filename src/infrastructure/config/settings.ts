@@ -398,6 +398,7 @@ const TITLES = [
   'Media',
   'Media in S3',
   'Webhooks',
+  'Event destinations',
   'Security',
   'People',
   'Limits',
