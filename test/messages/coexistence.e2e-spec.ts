@@ -321,6 +321,7 @@ describe('the history of the app', () => {
       unreadable: 0,
       progress: 55,
       declined: false,
+      next: null,
     });
     const first = await journal();
     expect(first).toMatchObject([
