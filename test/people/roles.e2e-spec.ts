@@ -51,14 +51,16 @@ async function isRefused(
     expect({ at, is401: answer.status === 401 }).toEqual({ at, is401: false });
     return false;
   }
-  expect(answer.body.error.required_scope).toBe(operation['x-required-scope']);
+  // Any operator key may read what it is; a person who is no operator is told the least scope.
+  expect(answer.body.error.required_scope).toBe(operation['x-required-scope'] ?? 'workspaces:read');
   expect(answer.body.error.message).toContain('Your role');
   return true;
 }
 
 it('the routes are those that there should be', () => {
   expect(new Set(ofWorkspaces.map(({ operation }) => operation['x-required-scope']))).toEqual(new Set(SCOPES));
-  expect(new Set(ofOperators.map(({ operation }) => operation['x-required-scope']))).toEqual(new Set(OPERATOR_SCOPES));
+  const ofKeys = ofOperators.flatMap(({ operation }) => operation['x-required-scope'] ?? []);
+  expect(new Set(ofKeys)).toEqual(new Set(OPERATOR_SCOPES));
 });
 
 describe.each(PERSON_ROLES)('the role %s', (role) => {

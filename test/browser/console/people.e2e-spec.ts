@@ -271,8 +271,10 @@ async function form(action, type, name) {
   Object.assign(field, { name, value: '' });
   form.append(field);
   document.body.append(form);
+  // Also a page that may not be framed ends with it.
+  const ended = wait(frame, 'load');
   form.submit();
-  await Promise.race([wait(frame, 'load'), new Promise((done) => setTimeout(done, 3000))]);
+  await ended;
 }
 async function image(src) {
   const image = new Image();

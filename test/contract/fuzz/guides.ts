@@ -5,7 +5,7 @@ import { registerNumber } from '../../support/register-number.js';
 import { templateArbitrary } from '../../support/template-arbitrary.js';
 import { TIMEOUT_MS } from './caller.js';
 import type { Made, Request } from './request.js';
-import { FILES, nextPhone, STAGE_TAG, type Stage, type Tenant } from './stage.js';
+import { DESTINATION, destinationOf, FILES, nextPhone, STAGE_TAG, type Stage, type Tenant } from './stage.js';
 import { batchedMessage, placedMessage } from './message-guide.js';
 
 type Json = Record<string, unknown>;
@@ -344,6 +344,42 @@ export const GUIDES: Record<string, Guide> = {
       },
     }),
   },
+  destinations_list: { place: () => ({}) },
+  destinations_create: {
+    place: async ({ body }, stage, fresh) => {
+      const { events, active } = body as Json;
+      // One kind, and a name that the workspace has not used; a workspace has a few destinations.
+      const placed = { body: { ...DESTINATION, events, active, name: newId() } };
+      return fresh ? { ...placed, key: await stage.subscribedKey() } : placed;
+    },
+  },
+  destinations_change: {
+    place: ({ body }, { own }) => {
+      const { events, active } = body as Json;
+      return { params: { id: own.destination }, body: { events, active, name: newId() } };
+    },
+    // Changes of one workspace are limited.
+    states: ['RATE_LIMITED'],
+  },
+  destinations_remove: {
+    place: async (_, stage, fresh) => {
+      if (!fresh) return { params: { id: stage.own.destination } };
+      const key = await stage.subscribedKey();
+      return { key, params: { id: await destinationOf(stage.test.api.as(key)) } };
+    },
+  },
+  ...Object.fromEntries(
+    ['get', 'pause', 'resume', 'replay', 'test'].map((action) => [
+      `destinations_${action}`,
+      {
+        place: ({ body }: Made, { own }: Stage) => ({
+          params: { id: own.destination },
+          ...(action === 'replay' && { body: { ...(body as Json), since: '2026-11-01T00:00:00.000Z' } }),
+        }),
+        states: ['RATE_LIMITED'],
+      },
+    ]),
+  ),
   replays_start: {
     // A time that has begun and not ended yet.
     place: ({ body }) => {

@@ -18,6 +18,7 @@ interface IdPlace {
 export const WITHOUT_IDS: Readonly<Record<string, string>> = {
   keys_get: 'says what the key itself says',
   connections_list: 'lists what the key may see, without parameters',
+  destinations_list: 'lists what the workspace has, without parameters',
   events_list: 'a cursor names its workspace: test/webhook/events.e2e-spec.ts sends those of others',
   webhook_get: 'a workspace has one',
   webhook_put: 'a workspace has one; its body has an address and switches',

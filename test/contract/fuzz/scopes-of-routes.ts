@@ -18,7 +18,7 @@ const RESOURCES: readonly (readonly [RegExp, string])[] = [
   [/^\/connections\/\{id\}\/templates/, 'templates'],
   [/^\/connections\/\{id\}\/profile/, 'profile'],
   [/^\/(conversations|opt-outs|tags|usage)/, 'messages'],
-  [/^\/(webhook|events)/, 'webhooks'],
+  [/^\/(webhook|events|destinations)/, 'webhooks'],
 ];
 
 /** To read needs the scope to read, and all else the one to write. */

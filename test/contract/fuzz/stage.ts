@@ -1,3 +1,4 @@
+import { newId } from '../../../src/common/ids.js';
 import { bodyOf, LocalServer } from '../../support/local-server.js';
 import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from '../../messages/fixture.js';
 import { uploaded } from '../../media/fixture.js';
@@ -36,6 +37,8 @@ export interface Tenant {
   optOut: string;
   /** Of a file that is there no more. */
   deletedFile: string;
+  /** Id of an event destination, which is paused. */
+  destination: string;
 }
 
 export interface Stage {
@@ -66,6 +69,10 @@ export const FILES: Record<string, { bytes: Buffer; name: string; mimeType: stri
   sticker: { bytes: sample.webp(), name: 'smile.webp', mimeType: 'image/webp' },
 };
 
+/** Nothing listens there. */
+const NO_BROKER = '127.0.0.1:9';
+export const DESTINATION = { nats: { url: `nats://${NO_BROKER}` }, active: false };
+
 /** Of a message that is read: what is done with it moves nothing. */
 export const STAGE_TAG = 'stage';
 
@@ -78,7 +85,11 @@ export async function startStage(): Promise<Stage> {
   });
   const hookUrl = `${sink.url}/hook`;
   const test = await startTestApp({
-    env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true', DATABASE_POOL_SIZE: '8' },
+    env: {
+      WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+      DATABASE_POOL_SIZE: '8',
+      EVENT_DESTINATION_HOSTS: NO_BROKER,
+    },
     simulator: { templateCreationsPerHour: 1_000_000, templateReviewMs: 50 },
   });
   const stop = async (): Promise<void> => {
@@ -164,7 +175,14 @@ async function tenant(test: TestApp, hookUrl: string): Promise<Tenant> {
     challenges,
     optOut: await optOutOf(test, key),
     deletedFile,
+    destination: await destinationOf(workspace.api),
   };
+}
+
+export async function destinationOf(api: Pick<SendingWorkspace['api'], 'post'>): Promise<string> {
+  const made = await api.post('/destinations', { ...DESTINATION, name: newId() });
+  if (made.status !== 201) throw new Error(`no destination: ${JSON.stringify(made.body)}`);
+  return made.body.data.id as string;
 }
 
 /** Of a person to whom nothing else goes. */
