@@ -36,7 +36,7 @@ create table erasure (
 create index erasure_due on erasure (due_at);
 
 -- Every number and user id of an erased person as SHA-256 of the workspace's id and the name: by it what the platform
--- reports later names nobody. erased_at: what is older is of the time before.
+-- reports later names no person. erased_at: what is older is of the time before.
 create table erased_name (
   organization_id uuid not null references organization (id),
   hash bytea not null,

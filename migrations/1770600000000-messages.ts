@@ -78,7 +78,7 @@ create index message_conversation_in on message (conversation_id, created_at des
 create index message_conversation_out on message (conversation_id, created_at desc, id desc)
   where direction = 'outbound' and conversation_id is not null;
 
--- What stays unique for ever has tables of its own, so that message has no unique index but its primary key: it can then be
+-- What stays unique always has tables of its own, so that message has no unique index but its primary key: it can then be
 -- partitioned. A row is inserted by the statement that inserts its message, and decides whether that one is new.
 -- A key never expires: its row stays when its contact is erased.
 create table idempotency_key (
@@ -108,10 +108,10 @@ create table message_content (
 create index message_content_author on message_content ((inbound_context -> 'sender' ->> 'user_id'))
   where inbound_context -> 'sender' ->> 'user_id' is not null;
 
--- Outbound messages that wait (attempt_id is null) or are on the wire. A row leaves the table with the outcome.
--- due_at: when its turn comes; null of what is on the wire, is held, or waits behind another row of its recipient. Kept by the
+-- Outbound messages that wait (attempt_id is null) or are in flight. A row leaves the table with the outcome.
+-- due_at: when its turn comes; null of what is in flight, is held, or waits behind another row of its recipient. Kept by the
 -- triggers below.
--- not_before: the time of a row that was put off; its turn comes no sooner, though it waits behind another row or is paused
+-- not_before: the time of a row that was deferred; its turn comes no sooner, though it waits behind another row or is paused
 -- until then.
 -- held_until: until then the row is no part of its recipient's order; null: it is free. Of a scheduled message the time at
 -- which it is looked at next, which is later than scheduled_for where a check could not be made; infinity while its tag is paused.
@@ -148,7 +148,7 @@ create table message_queue (
   check (held_until is not null or scheduled_for is null)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 create index message_queue_by_time on message_queue (connection_id, created_at) where created_at > '-infinity';
--- Of each recipient what is on the wire first, then what waits: the first entry says whether the next one may go.
+-- Of each recipient what is in flight first, then what waits: the first entry says whether the next one may go.
 create index message_queue_lane on message_queue (connection_id, recipient, (attempt_id is null), seq)
   where held_until is null;
 create index message_queue_due on message_queue (connection_id, due_at) where due_at is not null;
@@ -193,11 +193,11 @@ create trigger message_queue_enter_again before update of held_until, recipient 
   when (new.due_at is not null and (old.held_until is not null or new.recipient <> old.recipient))
   execute function message_queue_enter();
 
--- A statement that removes rows which were on the wire, or had a turn, passes the turn on to the recipient's next one that waits; before
+-- A statement that removes rows which were in flight, or had a turn, passes the turn on to the recipient's next one that waits; before
 -- one that had none another row has it. The trigger's snapshot is newer than the locks of the deletion: it sees what was accepted
--- meanwhile. Where the next row was removed or claimed while we waited for it, we look again. What is on the wire does not count: its own
+-- meanwhile. Where the next row was removed or claimed while we waited for it, we look again. What is in flight does not count: its own
 -- removal may be under way, and neither sees the other.
--- A next row that has its turn, which may be too early, is locked too: its own deletion may have seen the row before it, ours.
+-- A next row that is eligible, which may be too early, is locked too: its own deletion may have seen the row before it, ours.
 -- Not due_at is not null: the planner would read message_queue_due for it.
 create function message_queue_delete() returns trigger language plpgsql ${BY_INDEX} as $$
 declare missed boolean;
@@ -229,7 +229,7 @@ end $$;
 create trigger message_queue_delete after delete on message_queue referencing old table as gone
   for each statement execute function message_queue_delete();
 
--- A row comes back from the wire, is held, or goes to another recipient. The first row that waits then has its turn; where it has
+-- A row comes back from a send, is held, or goes to another recipient. The first row that waits then is eligible; where it has
 -- one already, and we leave, it is locked: see message_queue_delete. Of what is behind a row without a turn nothing changes.
 -- A row that comes back has its time. If it stands first again, those behind it wait without one.
 create function message_queue_release() returns trigger language plpgsql ${BY_INDEX} as $$

@@ -47,7 +47,7 @@ create index usage_start on usage (start);
 -- Quarters of an hour that are to be counted: one row each, with the time at which it is counted next, until it has been counted for
 -- the last time. counted_at: null: never yet.
 -- A row without at notes that something of the quarter has changed late. It is written with the change (noteLate in usage.types.ts), so
--- whoever sees the row sees the change as well; the sweep turns such rows into one with a time.
+-- a reader that sees the row sees the change as well; the sweep turns such rows into one with a time.
 create table usage_due (
   start timestamptz not null,
   at timestamptz,

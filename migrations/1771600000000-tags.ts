@@ -11,7 +11,7 @@ const UP = `
 -- A tag has a row from its first message on, or from the PUT that made it before; messages name theirs themselves (message.tag).
 -- started_at: since when its messages may go; null: it was made by a PUT, and waits for a resume or for start_at. messages_per_minute: as
 -- fast what waits is freed; paced_at: until when the pace is used.
--- paused: what waits is not sent. resuming: what was put aside goes back to the queue. cancel_before: what was accepted
+-- paused: what waits is not sent. resuming: what was held goes back to the queue. cancel_before: what was accepted
 -- until then and waits is being canceled, and nothing of the tag is sent meanwhile; canceled_before: the same of the last cancel, also after its end. retry_before: messages that failed
 -- until then are being queued again, those of retry_category or of all but a few categories; retry_at and retry_id: the
 -- place in the journal that this has reached.
@@ -51,7 +51,7 @@ create index message_tag_start on message_tag (start_at) where started_at is nul
 
 -- How many messages of a tag stand where: the sum of these rows. Each statement that moves messages with a tag adds rows and changes
 -- none, so that none waits for another; a sweep replaces the rows of a tag by their sums (is_sum).
--- status: of message_state; so what is on the wire is counted as queued. scheduled: of these, those with a time of their own that has not come.
+-- status: of message_state; so what is in flight is counted as queued. scheduled: of these, those with a time of their own that has not come.
 create table message_tag_count (
   organization_id uuid not null,
   tag text not null,

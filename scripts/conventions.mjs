@@ -124,7 +124,11 @@ function checkRoutes() {
 
 function checkRoute({ place, method, path, decorators, isPublic }, scopes, tests) {
   const scope = /@Require(?:Operator)?Scope\('([^']+)'/.exec(decorators)?.[1];
-  if (scope === undefined && !isPublic && !/@(Public|RequireKey|RequireSession|RequireOperatorKey)\(/.test(decorators)) {
+  if (
+    scope === undefined &&
+    !isPublic &&
+    !/@(Public|RequireKey|RequireSession|RequireOperatorKey)\(/.test(decorators)
+  ) {
     report(
       place,
       `${method} ${path} has neither @RequireScope('...'), @RequireOperatorScope('...'), @RequireKey(), @RequireSession() nor @Public(): say who may call it`,
@@ -202,6 +206,32 @@ function checkClocks() {
   }
 }
 
-for (const check of [checkModules, checkClocks, checkRoutes, checkTables, checkErrors, checkLengths]) check();
+const WORDS_PAGE = 'CONTRIBUTING.md';
+/** The user that PostgreSQL runs as, where Herald is root. */
+const NAMES_OF_OTHERS = /\bNOBODY\b|[`'@/=]nobody\b|\bnobody@|--user nobody/g;
+
+/** Code, comments and documents use one word for a thing: the table under "Words" says which, and which not. */
+function checkWords() {
+  const [, table = ''] = /\n## Words\n([\s\S]*?)\n## /.exec(read(WORDS_PAGE)) ?? [];
+  const rows = [...table.matchAll(/^\| (?!Write|---)(.+?) +\| (.+?) +\|$/gm)];
+  const words = rows.flatMap(([, write, not]) =>
+    not.split(', ').map((word) => ({ write, word, pattern: new RegExp(`\\b${word}\\b`, 'i') })),
+  );
+  if (words.length === 0) report(WORDS_PAGE, 'has no table under "## Words"');
+  const places = [
+    ...['src', 'simulator/src', 'migrations'].flatMap((folder) => under(folder, '.ts')),
+    ...[...under('console', '.ts'), ...under('console', '.tsx')].filter((path) => !path.includes('node_modules')),
+    ...under('docs', '.md'),
+  ].filter((path) => !path.endsWith('.spec.ts'));
+  for (const path of places) {
+    const text = read(path).replaceAll(NAMES_OF_OTHERS, '');
+    for (const { write, word, pattern } of words) {
+      if (pattern.test(text)) report(path, `says "${word}": write ${write} (${WORDS_PAGE}, Words)`);
+    }
+  }
+}
+
+for (const check of [checkWords, checkModules, checkClocks, checkRoutes, checkTables, checkErrors, checkLengths])
+  check();
 process.stdout.write(findings.map((finding) => `${finding}\n`).join(''));
 if (findings.length > 0) process.exitCode = 1;

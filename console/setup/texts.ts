@@ -21,7 +21,7 @@ export const TEXTS = {
   states: { open: 'not done yet', done: 'done', failed: 'failed', running: 'under way' },
   menders: {
     business: 'You can mend this.',
-    operator: 'Whoever sent you this link can mend this.',
+    operator: 'The sender of this link can mend this.',
     time: 'Time mends this.',
   } satisfies Record<Mender, string>,
   platformSays: 'WhatsApp says:',

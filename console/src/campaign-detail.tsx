@@ -212,7 +212,7 @@ function Actions({ campaign, onDone }: { campaign: Tag; onDone: () => void }) {
 }
 
 const DONE_WORDS: Readonly<Record<Action, string>> = {
-  pause: 'put aside',
+  pause: 'held',
   resume: 'freed',
   cancel: 'canceled',
   retry: 'queued again',

@@ -35,7 +35,7 @@ interface State {
   notice: string | null;
   stay: boolean;
   link: Link | null;
-  /** Null: nobody signed in by an issuer. */
+  /** Null: no person signed in by an issuer. */
   person: PersonFacts | null;
 }
 

@@ -143,7 +143,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
       'herald setup-link create --workspace <id> --signup manual --expires-in 1d --return-url https://app.example.com/numbers',
     ],
     notes:
-      'The address begins with PUBLIC_URL. Whoever has it can connect one number to the workspace; docs/setup-links.md says more.',
+      'The address begins with PUBLIC_URL. A person who has it can connect one number to the workspace; docs/setup-links.md says more.',
   },
   'setup-link list': { examples: ['herald setup-link list --workspace <id>'] },
   'setup-link revoke': { examples: ['herald setup-link revoke <id> --workspace <id>'] },

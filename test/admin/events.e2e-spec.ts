@@ -125,7 +125,7 @@ describe("the operator's events", () => {
     expect(first).toMatchObject({ data: [{ id: events[0]?.id }], next: events[0]?.cursor, done: false });
   });
 
-  it('are of the audit trail, and of the change, whoever made it', async () => {
+  it('are of the audit trail, and of the change, by any caller', async () => {
     const start = await now();
     const id = await workspace();
     const { events } = await rest(api, start);

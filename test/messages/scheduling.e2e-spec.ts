@@ -38,7 +38,7 @@ async function schedule(to: string, fields: Record<string, unknown> = {}): Promi
 
 const cancel = (id: string): Promise<ApiResponse> => workspace.api.post(`/messages/${id}/cancel`);
 
-/** It is looked at now, `ago` milliseconds after its time: released, failed or put off. */
+/** It is looked at now, `ago` milliseconds after its time: released, failed or deferred. */
 async function becomesDue(id: string, agoMs = 0): Promise<void> {
   await test.database.execute(
     `update message_queue set scheduled_for = clock_timestamp() - make_interval(secs => $2::float8 / 1000),

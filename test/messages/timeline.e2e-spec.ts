@@ -153,7 +153,7 @@ describe('the timeline of a sent message', () => {
     });
   });
 
-  it('of one that WhatsApp put off and took at last', async () => {
+  it('of one that WhatsApp deferred and took at last', async () => {
     const id = await workspace.sendText(await workspace.contact('0004'));
     await workspace.reaches(id, 'read');
     const moves = movesOf(await told(id));

@@ -70,7 +70,7 @@ describe('while a message is queued', () => {
     }
   });
 
-  it('an attempt was put off, and a message to the same recipient stands behind it', async () => {
+  it('an attempt was deferred, and a message to the same recipient stands behind it', async () => {
     const { connection } = workspace;
     const recipient = testPhone();
     const nextAttemptAt = new Date(Date.now() + 3_600_000);

@@ -761,7 +761,7 @@ export interface components {
              */
             actor: string | null;
             /**
-             * @description A key of a workspace, an account that ran a command, an operator key, whoever had a setup link, or the service itself.
+             * @description A key of a workspace, an account that ran a command, an operator key, a person with a setup link, or the service itself.
              * @example operator_key
              * @enum {string}
              */
@@ -1188,7 +1188,7 @@ export interface components {
             /** @description In their order, with what failed and who can mend it. */
             steps: components["schemas"]["SetupStepResponse"][];
             /**
-             * @description The address of its page: whoever has it can connect a number. It is in this answer only: null in the answer to a repeat.
+             * @description The address of its page: a person who has it can connect a number. It is in this answer only: null in the answer to a repeat.
              * @example https://herald.example/setup/hrld_setup_example
              */
             url: string | null;

@@ -651,7 +651,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a message that waits
-         * @description Takes back a message that is scheduled or queued: it is `failed` with `failure_category: canceled`, and is
+         * @description Cancels a message that is scheduled or queued: it is `failed` with `failure_category: canceled`, and is
          *     never sent, unless you retry it. Once a worker has taken it for sending, the answer is 409: nothing can take it back
          *     any more. Repeating it answers as the first time. A key without `messages:read` gets `id` and `status` only.
          *
@@ -3490,7 +3490,7 @@ export interface components {
              */
             action: "pause" | "resume" | "cancel" | "retry";
             /**
-             * @description Messages that it has put aside, freed, canceled or queued again.
+             * @description Messages that it has held, freed, canceled or queued again.
              * @example 60
              */
             done: number;

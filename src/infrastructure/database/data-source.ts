@@ -98,7 +98,7 @@ export async function migrate(database: string | DatabaseLink): Promise<string[]
   });
 }
 
-/** Takes back the newest migration; returns false where none is left. */
+/** Reverts the newest migration; returns false where none is left. */
 export async function revertLast(url: string): Promise<boolean> {
   return withMigrations(url, async (dataSource) => {
     const before = await dataSource.query<unknown[]>('select 1 from schema_migration limit 1').catch(() => []);

@@ -30,7 +30,7 @@ export interface TurnsOptions {
 /**
  * Work on the rows of many workspaces: each that has any gets a turn of bounded time, the one behind the last served first.
  * Neither much work of one nor a turn that fails or hangs delays the others. Which one is next is kept in memory: after a
- * restart it begins anywhere, and all have their turn all the same.
+ * restart it begins anywhere, and all have their turn.
  */
 export class Turns {
   private last = FIRST_ID;

@@ -49,7 +49,7 @@ export class ConnectionCheckService {
   async connect({ phoneNumber: said, ...given }: NumberToConnect): Promise<Connection> {
     const { phoneNumberId, wabaId, token } = given;
     const number = await this.check({ phoneNumberId, wabaId, token });
-    // Only now: whoever has no token for a number is not told whether another workspace has it.
+    // Only now: a caller without a token for the number is not told whether another workspace has it.
     await this.connections.requireFree(given.organizationId, phoneNumberId);
     const phoneNumber = number.phoneNumber ?? said;
     if (phoneNumber === undefined)

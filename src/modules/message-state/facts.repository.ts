@@ -190,7 +190,7 @@ from message_state s
 where s.message_id = any($1::uuid[]) and s.message_id between $2::uuid and $3::uuid${condition}
 order by s.message_id for update of s${rows}`;
 
-// Whoever changes a message locks its state first, in the order of the ids.
+// What changes a message locks its state first, in the order of the ids.
 export const LOCK: Prepared = { name: 'message_lock', text: lock('') };
 const LOCK_FREE: Prepared = { name: 'message_lock_free', text: lock(' skip locked') };
 const LOCK_OWN: Prepared = { name: 'message_lock_own', text: lock('', ' and s.organization_id = $4') };

@@ -83,7 +83,7 @@ export class MessageRows {
       });
       return;
     }
-    // What a lost claim put back does not know how often the message was deferred before.
+    // What a lost claim returned does not know how often the message was deferred before.
     const kept = { tries: Math.max(state.tries, tries), expiresAt: state.queuedAt + this.message.timeToLive };
     this.enterQueue(state.queuedAt, { newDueAt, ...kept });
   }

@@ -72,7 +72,7 @@ const PROOF = { ...OTHER_PROOF, own_delivered: 'delivered', own_read: 'read' } a
  * and reports are noted. Of an attempt that failed a late answer and `sent` are only noted.
  *
  * After the message has left the queue all but `delivered` and `read` is only noted. A retry by hand is queued and claimed whatever was
- * noted before. Where it is put back or refused, what was noted before ends it too.
+ * noted before. Where it is returned or refused, what was noted before ends it too.
  */
 const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
   queued: {
@@ -171,7 +171,7 @@ export const tagIsNotPaused = (alias: string): string =>
 
 /**
  * SQL: the tag of a row of `message_queue`, if it has one, has no pace, or has let the row pass. A sweep holds the others and frees
- * them at that pace. What was freed, put off, retried or released at its own time has `not_before`.
+ * them at that pace. What was freed, deferred, retried or released at its own time has `not_before`.
  */
 export const tagLetsPass = (alias: string): string =>
   `(${alias}.tag is null or ${alias}.not_before is not null or (${alias}.organization_id, ${alias}.tag) not in

@@ -281,7 +281,7 @@ export class MessagesController {
   /**
    * Cancel a message that waits
    *
-   * @remarks Takes back a message that is scheduled or queued: it is `failed` with `failure_category: canceled`, and is
+   * @remarks Cancels a message that is scheduled or queued: it is `failed` with `failure_category: canceled`, and is
    * never sent, unless you retry it. Once a worker has taken it for sending, the answer is 409: nothing can take it back
    * any more. Repeating it answers as the first time. A key without `messages:read` gets `id` and `status` only.
    */

@@ -312,7 +312,7 @@ select distinct coalesce(c.merged_into, c.id) as id from message m join conversa
 where m.organization_id = $1 and m.id = any($2::uuid[]) and exists (
   select from conversation_alias a where a.connection_id = m.connection_id and a.name in (m.recipient, m.recipient_user_id))`;
 
-// From the recipients whose turn it is, or that have one on the wire, to what waits behind: so removed rows are not read.
+// From the recipients whose turn it is, or that have one in flight, to what waits behind: so removed rows are not read.
 const COUNT_QUEUED = `
 with on_wire as materialized (
   select q.connection_id, q.recipient from message_queue q

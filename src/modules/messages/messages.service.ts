@@ -122,7 +122,7 @@ export class MessagesService {
   }
 
   /**
-   * Takes back a message that was not taken for sending yet, scheduled or queued. Repeatable.
+   * Cancels a message that no worker has claimed yet, scheduled or queued. Repeatable.
    *
    * @throws MESSAGE_NOT_FOUND (404), MESSAGE_NOT_CANCELABLE (409), SERVICE_UNAVAILABLE (503) where claims are blocked: what
    * waits may have been sent.

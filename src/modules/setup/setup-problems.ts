@@ -20,7 +20,7 @@ export const PROBLEMS = {
   },
   app_misconfigured: {
     message:
-      'WhatsApp does not know the app of this service, or refuses its secret. Whoever runs the service corrects META_APP_ID, META_CONFIG_ID and META_APP_SECRET.',
+      'WhatsApp does not know the app of this service, or refuses its secret. The operator of the service corrects META_APP_ID, META_CONFIG_ID and META_APP_SECRET.',
     mendedBy: 'operator',
   },
   token_refused: {
@@ -41,12 +41,12 @@ export const PROBLEMS = {
   },
   app_not_allowed: {
     message:
-      'The app of this service may not use the account: another app owns it, or the dialog did not give the right. Open the dialog again and allow all that it asks for; where that changes nothing, ask whoever runs the service.',
+      'The app of this service may not use the account: another app owns it, or the dialog did not give the right. Open the dialog again and allow all that it asks for; where that changes nothing, ask the operator of the service.',
     mendedBy: 'business',
   },
   other_app: {
     message:
-      'The access token was made for another app than that of this service, which so would get no messages. Make it for the app whose id whoever runs the service tells you.',
+      'The access token was made for another app than that of this service, which so would get no messages. Make it for the app whose id the operator of the service tells you.',
     mendedBy: 'business',
     field: 'access_token',
   },
@@ -73,7 +73,7 @@ export const PROBLEMS = {
   },
   number_taken: {
     message:
-      'The number is connected to this service already, for another workspace. Choose another number, or ask whoever runs the service.',
+      'The number is connected to this service already, for another workspace. Choose another number, or ask the operator of the service.',
     mendedBy: 'operator',
   },
   pin_wrong: {
@@ -113,16 +113,16 @@ export const PROBLEMS = {
   },
   refused: {
     message:
-      'WhatsApp refuses this step. Its own words stand below; where they do not help, ask whoever runs the service.',
+      'WhatsApp refuses this step. Its own words stand below; where they do not help, ask the operator of the service.',
     mendedBy: 'operator',
   },
   history_refused: {
     message:
-      'WhatsApp does not hand the history over: it can be asked for once, within 24 hours, and where it is shared in the app. The number is connected all the same.',
+      'WhatsApp does not hand the history over: it can be asked for once, within 24 hours, and where it is shared in the app. The number is still connected.',
     mendedBy: 'business',
   },
   test_refused: {
-    message: 'The test message was not taken. The number is connected all the same.',
+    message: 'The test message was not taken. The number is still connected.',
     mendedBy: 'operator',
   },
 } as const satisfies Record<string, Meaning>;

@@ -34,7 +34,7 @@ const stepName: PipeTransform<string, SetupStep> = {
 const NEEDED = { manual: ['access_token', 'waba_id', 'phone_number_id'], dialog: ['code', 'waba_id'] } as const;
 
 /**
- * What the page of a setup link calls. The token in the path is the proof; whoever has it may connect one number. An unknown
+ * What the page of a setup link calls. The token in the path is the proof; a person who has it may connect one number. An unknown
  * token counts against the address that tries it.
  */
 @Controller('setup/:token')

@@ -26,7 +26,7 @@ export const setupErrors = defineErrors('setup', {
   SETUP_RETURN_URL_REFUSED: error<{ origin: string }>({
     kind: 'unprocessable',
     message: ({ origin }) =>
-      `return_url leads to ${origin}, which is none of SETUP_RETURN_ORIGINS: whoever runs the service adds it there.`,
+      `return_url leads to ${origin}, which is none of SETUP_RETURN_ORIGINS: the operator of the service adds it there.`,
     when: 'The origin of `return_url` is not one that the operator allowed.',
     fix: 'Add the origin to the setting SETUP_RETURN_ORIGINS, or leave `return_url` out.',
     sample: { origin: 'https://app.example.com' },
@@ -34,7 +34,7 @@ export const setupErrors = defineErrors('setup', {
   SETUP_SIGNUP_OFF: error<{ signup: string }>({
     kind: 'unprocessable',
     message: ({ signup }) =>
-      `signup ${signup} needs embedded signup: whoever runs the service sets META_APP_ID and META_CONFIG_ID, or make the link with signup manual.`,
+      `signup ${signup} needs embedded signup: the operator of the service sets META_APP_ID and META_CONFIG_ID, or make the link with signup manual.`,
     when: 'The link is to use the dialog of Meta, and embedded signup is not set up.',
     fix: 'Set META_APP_ID, META_CONFIG_ID and META_APP_SECRET, or use `"signup": "manual"`.',
     sample: { signup: 'cloud' },
@@ -47,9 +47,9 @@ export const setupErrors = defineErrors('setup', {
   }),
   SETUP_LINK_ENDED: error<{ status: Ended }>({
     kind: 'gone',
-    message: ({ status }) => `${ENDED[status]} Ask whoever sent it for a new one where you need it.`,
+    message: ({ status }) => `${ENDED[status]} Ask its sender for a new one where you need it.`,
     when: 'The page of a setup link is opened that was used or revoked, or whose time is over.',
-    fix: 'Ask whoever sent the link for a new one.',
+    fix: 'Ask the sender of the link for a new one.',
     extra: ({ status }) => ({ status }),
     sample: { status: 'completed' },
   }),

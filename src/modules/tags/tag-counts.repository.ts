@@ -13,7 +13,7 @@ const MAX_COUNTED = 1_000;
 export class TagCountsRepository {
   constructor(private readonly database: Database) {}
 
-  /** By tag. As many rows are read whatever the tags have sent: their sums, what changed within the last second, and what is on the wire. */
+  /** By tag. As many rows are read whatever the tags have sent: their sums, what changed within the last second, and what is in flight. */
   async parts(organizationId: string, tags: readonly string[]): Promise<Map<string, TagPart[]>> {
     const rows = await this.database.byIndex(() =>
       this.database.query<TagPart & { tag: string }>(PARTS, [organizationId, tags]),
@@ -48,7 +48,7 @@ export class TagCountsRepository {
 /** SQL: whether rows wait to be added up. */
 export const HAS_NEW_COUNTS = 'exists (select from message_tag_count c where not c.is_sum)';
 
-// What is on the wire is "queued" in its state. Both parts are of one snapshot, so that what is claimed or answered meanwhile is counted once.
+// What is in flight is "queued" in its state. Both parts are of one snapshot, so that what is claimed or answered meanwhile is counted once.
 export const PARTS = `
 select counted.tag, counted.connection_id as "connectionId", counted.status, counted.failure_category as "failureCategory",
   sum(counted.messages)::integer as messages, sum(counted.scheduled)::integer as scheduled,

@@ -93,7 +93,7 @@ const accepted = (claimed: ClaimedMessage): OutcomeRecord => ({
   metaMessageId: `wamid.${claimed.attemptId}`,
 });
 
-/** A message that was sent and put off; what else is due is put back as it was. */
+/** A message that was sent and deferred; what else is due is returned as it was. */
 async function tried(
   recipient: string,
   { delayMs = 0, tag = TAG }: { delayMs?: number; tag?: string | null } = {},
@@ -216,7 +216,7 @@ describe('a pause', () => {
     for (const ids of placed.values()) expect(left.filter((id) => ids.includes(id))).toEqual(ids);
   });
 
-  it('keeps the time of what was put off; what waits behind it passes', async () => {
+  it('keeps the time of what was deferred; what waits behind it passes', async () => {
     const to = testPhone();
     const [soon, later] = [await tried(testPhone()), await tried(to, { delayMs: LONG_MS })];
     const passing = [await accept(to, null), await accept(to, null)];
@@ -283,7 +283,7 @@ describe('what comes back to a paused tag', () => {
     ['for a time', LONG_MS],
   ] as const;
 
-  it.each(delays)('from the wire, put off %s, is not due', async (_name, delayMs) => {
+  it.each(delays)('from the wire, deferred %s, is not due', async (_name, delayMs) => {
     const to = testPhone();
     const id = await accept(to);
     const behind = await accept(to, null);
@@ -298,14 +298,14 @@ describe('what comes back to a paused tag', () => {
     expect(await sendAll()).toEqual([id]);
   });
 
-  it('beside a message that is accepted for its recipient: that one has its turn', async () => {
+  it('beside a message that is accepted for its recipient: that one is eligible', async () => {
     const to = testPhone();
     const id = await accept(to);
     const [claimed] = await claim();
     const outcome = await begin();
     await recordIn(outcome, putOff(claimed as ClaimedMessage, LONG_MS));
     const plain = await accept(to, null);
-    // Behind the one that is put off.
+    // Behind the one that is deferred.
     expect(await dueIds()).toEqual([]);
     await outcome.query('commit');
     expect(await dueIds()).toEqual([id]);
@@ -442,7 +442,7 @@ describe('beside a pause', () => {
     expect(await sendAll()).toEqual([id]);
   });
 
-  it('a message that is being accepted behind it: it is held afterwards, and that one has its turn', async () => {
+  it('a message that is being accepted behind it: it is held afterwards, and that one is eligible', async () => {
     const to = testPhone();
     const id = await accept(to);
     const acceptor = await begin();
@@ -459,7 +459,7 @@ describe('beside a pause', () => {
     expect(await sendAll()).toEqual([id]);
   });
 
-  it('the end of the message before it, at once: what waits behind both has its turn', async () => {
+  it('the end of the message before it, at once: what waits behind both is eligible', async () => {
     const to = testPhone();
     const first = await accept(to, null);
     const held = await accept(to);
@@ -481,7 +481,7 @@ describe('beside a pause', () => {
     expect(await sendAll()).toEqual([held]);
   });
 
-  it('the end of a message behind it, at once: what waits behind both has its turn', async () => {
+  it('the end of a message behind it, at once: what waits behind both is eligible', async () => {
     const to = testPhone();
     const held = await accept(to);
     const next = await accept(to, null);

@@ -397,7 +397,7 @@ const IS_BEFORE = `${ASKED_AT} <= (select cancel_before from tag)`;
 const WAITING = waiting(IS_CANCELING, `${WAITS} and ${IS_BEFORE}`);
 const HELD = waiting(IS_CANCELING, `${PAUSED} and ${IS_BEFORE}`);
 
-// What is on the wire may come back to the queue.
+// What is in flight may come back to the queue.
 const CANCELED = `
 update message_tag t set cancel_before = null, ${ENDS('cancel')}
 where t.organization_id = $1 and t.tag = $2 and t.cancel_before is not null

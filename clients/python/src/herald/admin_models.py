@@ -57,7 +57,7 @@ class AuditEventResponse(TypedDict):
     target: str | None
     """Id of what was changed."""
     actor_kind: Literal["key", "operator", "operator_key", "person", "setup_link", "service"]
-    """A key of a workspace, an account that ran a command, an operator key, whoever had a setup link, or the service itself."""
+    """A key of a workspace, an account that ran a command, an operator key, a person with a setup link, or the service itself."""
     actor: str | None
     """Id of the key, operator key or setup link, or the account's name."""
     address: str | None
@@ -280,7 +280,7 @@ class IssuedSetupLinkResponse(TypedDict):
     steps: List[SetupStepResponse]
     """In their order, with what failed and who can mend it."""
     url: str | None
-    """The address of its page: whoever has it can connect a number. It is in this answer only: null in the answer to a repeat."""
+    """The address of its page: a person who has it can connect a number. It is in this answer only: null in the answer to a repeat."""
 
 
 class KeywordsListResponse(TypedDict):

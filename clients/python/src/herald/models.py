@@ -2347,7 +2347,7 @@ class LastTagAction(TypedDict):
     ended_at: str | None
     """null: it goes on. A pause holds from its start on."""
     done: int
-    """Messages that it has put aside, freed, canceled or queued again."""
+    """Messages that it has held, freed, canceled or queued again."""
     skipped: Dict[str, int]
     """Messages that a retry had to leave as they were, by the error code that POST /messages/{id}/retry would answer."""
 

@@ -6,7 +6,7 @@ import { isAlive, openLog, shortenLog } from './server.js';
 
 afterEach(() => jest.restoreAllMocks());
 
-it('the log of the server is put aside over its limit, while the server goes on writing to it', async () => {
+it('the log of the server is rotated over its limit, while the server goes on writing to it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'herald-log-'));
   const file = join(folder, 'postgres.log');
   const server = await openLog(file);

@@ -96,7 +96,7 @@ export class AuditEventResponse {
   @ApiProperty({ type: 'string', nullable: true, example: EXAMPLE_KEY_ID })
   target!: string | null;
 
-  /** A key of a workspace, an account that ran a command, an operator key, whoever had a setup link, or the service itself. */
+  /** A key of a workspace, an account that ran a command, an operator key, a person with a setup link, or the service itself. */
   @ApiProperty({ enum: ACTORS, example: 'operator_key' })
   actor_kind!: (typeof ACTORS)[number];
 

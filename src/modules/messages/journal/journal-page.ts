@@ -81,7 +81,7 @@ type Bind = (value: unknown) => string;
 type List = (relation: string, id: string, conditions: readonly string[], columns?: string) => string;
 
 /**
- * The journal's pages, newest first, as SQL. The ids of a page come from ordered lists: what waits, is held or is on the wire from
+ * The journal's pages, newest first, as SQL. The ids of a page come from ordered lists: what waits, is held or is in flight from
  * `message_queue`, what has an outcome from `message_state`, all else from `message`, each through an index that leads
  * with the filter and goes on in the journal's order. Only the rows of the page are read whole. So a page costs the same
  * at ten thousand and at ten million messages; one statement sees each message in one place.

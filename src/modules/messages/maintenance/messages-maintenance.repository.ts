@@ -75,7 +75,7 @@ export class MessagesMaintenanceRepository {
   }
 
   /**
-   * Messages of the contact that wait, scheduled ones too, and those on the wire: in one statement, for they move from
+   * Messages of the contact that wait, scheduled ones too, and those in flight: in one statement, for they move from
    * one place to another.
    */
   countLane(subject: Subject): Promise<{ waiting: number; sending: number }> {
@@ -87,7 +87,7 @@ export class MessagesMaintenanceRepository {
     return this.database.byIndex(() => this.database.row(sql, [subject.organizationId, lanesOf(subject)]));
   }
 
-  /** Messages of the workspace that are on the wire. */
+  /** Messages of the workspace that are in flight. */
   countBeingSent(organizationId: string): Promise<number> {
     return this.database.count(
       `select count(*)::integer as count from message_queue where lease_until is not null and organization_id = $1`,
@@ -110,7 +110,7 @@ export class MessagesMaintenanceRepository {
       const waiting = await this.database.query<{ id: string }>(LOCK_WAITING, [found.map(({ id }) => id)]);
       const ids = waiting.map(({ id }) => id);
       await forget(ids);
-      // First, so that the events name nobody.
+      // First, so that the events name no person.
       await this.database.execute(BLANK, [subject.organizationId, ids]);
       const erased = ids.map((messageId) => ({ kind: 'erased', messageId }) as const);
       return (await this.facts.apply(erased, this.database)).filter(({ moved }) => moved).length;

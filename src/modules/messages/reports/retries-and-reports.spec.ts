@@ -160,7 +160,7 @@ describe('a retry after a reported failure', () => {
     expect(await flow.row()).toMatchObject({ status: 'queued', sent_at: null, next_attempt_at: expect.any(Date) });
   });
 
-  it('is not withdrawn where it was put back once meanwhile', async () => {
+  it('is not withdrawn where it was returned once meanwhile', async () => {
     const flow = await take();
     await flow.report('failed');
     await flow.retry();
@@ -196,7 +196,7 @@ describe('a retry after a reported failure', () => {
   });
 
   it.each([true, false])(
-    'is not withdrawn where the failure was reported before the attempt was put back (retried before: %s)',
+    'is not withdrawn where the failure was reported before the attempt was returned (retried before: %s)',
     async (before) => {
       const flow = await take();
       await flow.report('failed');
@@ -336,7 +336,7 @@ describe('a retry after an unknown outcome', () => {
     ['refused', true, 'accepted'],
     ['not known', false, 'outcome_unknown'],
   ] as const)(
-    'leaves the message with the earlier attempt, which was reported "sent" while it was on the wire, where it is %s: %s',
+    'leaves the message with the earlier attempt, which was reported "sent" while it was in flight, where it is %s: %s',
     async (answer, isWithdrawn, status) => {
       const flow = await doubtful();
       await flow.retry();
@@ -541,7 +541,7 @@ it('an accepted retry is sent, or an attempt that did not fail proves that it ne
           open = step.kind;
           const attempt = flow.attempts.at(-1);
           if (moved && step.kind === 'deferred') {
-            // A `sent` of an attempt with an unknown outcome that came while the retry was on the wire is used now.
+            // A `sent` of an attempt with an unknown outcome that came while the retry was in flight is used now.
             const earlier = flow.attempts.slice(0, -1);
             const isTaken = await Promise.all(
               earlier.map(async ({ failed }, n) => !failed && (await flow.attempt(n)).status === 'accepted'),

@@ -220,7 +220,7 @@ describe('a report', () => {
     ['an answer that says nothing', (made) => outcomes.record({ ...accepted(made), ...UNKNOWN })],
     ['a lease that ran out', () => runOut()],
     [
-      'an unknown outcome that is put back',
+      'an unknown outcome that is returned',
       (made) => runOut().then(() => outcomes.record({ ...accepted(made), ...PUT_BACK })),
     ],
     [
@@ -396,7 +396,7 @@ describe('many reports at once', () => {
 
 type Seen = Record<`${string}_at`, Date | null> & { status: OutboundStatus };
 
-/** The leases of all that is on the wire run out. */
+/** The leases of all that is in flight run out. */
 async function runOut(): Promise<void> {
   await opened.database.execute(
     `update message_queue set lease_until = now() - interval '1 s' where lease_until is not null`,

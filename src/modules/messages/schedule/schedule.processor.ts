@@ -98,7 +98,7 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
     return unknown.length > 0 ? AGAIN_SECONDS * 1_000 : null;
   }
 
-  /** Can be repeated: what was released or put off already is left out. */
+  /** Can be repeated: what was released or deferred already is left out. */
   private async record(decisions: readonly Decision[], unknown: readonly string[]): Promise<void> {
     if (unknown.length > 0) await this.schedule.postpone(unknown, AGAIN_SECONDS);
     if (decisions.length === 0) return;

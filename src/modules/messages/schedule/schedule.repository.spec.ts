@@ -219,7 +219,7 @@ describe('the release', () => {
     expect(row?.hours).toBeCloseTo(23, 1);
   });
 
-  it('that comes late leaves what was put aside with its tag meanwhile', async () => {
+  it('that comes late leaves what was held with its tag meanwhile', async () => {
     const id = await due(connection, { tag: 'sale' });
     const refusal = { category: 'template_unavailable', code: 'TEMPLATE_NOT_APPROVED', message: 'paused' } as const;
     await schedule.release([{ ...queued(id), refusal }]);
@@ -236,7 +236,7 @@ describe('the release', () => {
     expect(rows).toEqual([{ event_count: 1 }]);
   });
 
-  it('passes over what is put off, until its time', async () => {
+  it('passes over what is deferred, until its time', async () => {
     const id = await due();
     await schedule.postpone([id], 60);
     expect(await findDue()).toEqual([]);

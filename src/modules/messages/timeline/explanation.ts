@@ -118,7 +118,7 @@ const WAITS: Readonly<Record<WaitingReason, [summary: string, responsible: Respo
   number_pace: ['It waits for its turn at the pace of its number.', null],
   pair_limit: ['WhatsApp asks for a pause between messages to this recipient.', null],
   number_paused: ['Its number rests for a while.', null],
-  retry: ['The last attempt was put off; Herald tries it again by itself.', null],
+  retry: ['The last attempt was deferred; Herald tries it again by itself.', null],
   number_disconnected: ['Its number cannot send: it is disconnected, or not connected yet.', 'operator'],
   due: ['It is due, and leaves as soon as a worker takes it.', null],
 };

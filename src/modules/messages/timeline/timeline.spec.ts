@@ -126,7 +126,7 @@ describe('the timeline', () => {
     ]);
   });
 
-  it('of attempts that were put off, and of the one under way', () => {
+  it('of attempts that were deferred, and of the one under way', () => {
     const waiting = message({
       status: 'processing',
       attempts: [
@@ -384,7 +384,7 @@ describe('the explanation', () => {
     ['earlier_message_to_recipient', { ahead: 1 }, null, /Ahead of it: 1\./],
     ['number_pace', { ahead: 30, estimatedSendAt: at(63) }, null, /leaves at about 2026-11-21T08:01:03/],
     ['pair_limit', { until: at(90) }, null, /Until 2026-11-21T08:01:30/],
-    ['retry', { until: at(90) }, null, /put off/],
+    ['retry', { until: at(90) }, null, /deferred/],
     ['number_paused', { until: at(90), pauseReason: 'authentication (190)' }, 'operator', /expired or was revoked/],
     ['number_paused', { until: at(90), pauseReason: 'rate_limited (130429)' }, null, /more messages a second/],
     ['number_paused', { until: null }, 'operator', /herald restore/],

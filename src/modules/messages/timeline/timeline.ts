@@ -190,7 +190,7 @@ function attemptMoves(attempt: Attempt, message: DetailedMessage): TimelineEntry
   const unwritten = isAnswered ? '' : ' Nothing was written to WhatsApp.';
   const [event, became, summary] = {
     rejected: ['attempt_rejected', 'failed', `Attempt ${number} failed: ${why}`],
-    deferred: ['attempt_deferred', 'queued', `Attempt ${number} was put off: ${why}${unwritten}`],
+    deferred: ['attempt_deferred', 'queued', `Attempt ${number} was deferred: ${why}${unwritten}`],
     unknown: [
       'attempt_unknown',
       'outcome_unknown',

@@ -70,7 +70,7 @@ async function due(): Promise<string[]> {
 }
 
 describe('where a message is due too early', () => {
-  it('the one behind it has its turn, though it is removed beside the outcome of the message in flight', async () => {
+  it('the one behind it is eligible, though it is removed beside the outcome of the message in flight', async () => {
     const [first, second, third] = await three();
     const { items } = await claimLane(new ClaimRepository(opened.database), claimRequest(connection.id, newId(), 9), {
       leaseMs: 3_600_000,
@@ -82,14 +82,14 @@ describe('where a message is due too early', () => {
     expect(await due()).toEqual([third]);
   });
 
-  it('the one behind it has its turn, though both before it are removed at once, the first one first', async () => {
+  it('the one behind it is eligible, though both before it are removed at once, the first one first', async () => {
     const [first, second, third] = await three();
     await remove(first);
     await beside(cancel(second));
     expect(await due()).toEqual([third]);
   });
 
-  it('the one behind it has its turn, though both before it are removed at once, the second one first', async () => {
+  it('the one behind it is eligible, though both before it are removed at once, the second one first', async () => {
     const [first, second, third] = await three();
     await remove(second);
     await beside(cancel(first));

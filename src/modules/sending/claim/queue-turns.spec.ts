@@ -251,7 +251,7 @@ describe('a removal', () => {
     ]);
   });
 
-  it('of the next message while the outcome waits for it: the one behind it has its turn', async () => {
+  it('of the next message while the outcome waits for it: the one behind it is eligible', async () => {
     await accept();
     const [second, third] = [await accept(), await accept()];
     const claimed = await claimOne();
@@ -287,7 +287,7 @@ describe('a removal', () => {
     expect(await rowsOf()).toEqual([onWire(second)]);
   });
 
-  it('of two in flight at once: the next one has its turn, though neither sees the other', async () => {
+  it('of two in flight at once: the next one is eligible, though neither sees the other', async () => {
     const ids = [await accept(), await accept(), await accept()];
     const [first] = [await claimOne()];
     const attemptId = newId();
@@ -305,7 +305,7 @@ describe('a removal', () => {
     expect(await rowsOf()).toEqual([isDue(ids[2] as string)]);
   });
 
-  it('of one that is due too early, before the outcome that it met is committed: the next one has its turn', async () => {
+  it('of one that is due too early, before the outcome that it met is committed: the next one is eligible', async () => {
     await accept();
     const claimed = await claimOne();
     const other = await begin();

@@ -168,7 +168,7 @@ describe('the next attempt within a lease', () => {
 });
 
 describe('outcomes', () => {
-  it('are fenced by the attempt, and close it all the same', async () => {
+  it('are fenced by the attempt, and still close it', async () => {
     const lane = newId();
     const id = await queue(lane);
     const old = await claimOne(lane);

@@ -9,7 +9,7 @@ import { SendingSweepsRepository, type MovedMessage } from '../sweeps/sending-sw
 
 export const SEND_QUEUE = 'send';
 const SWEEP_BATCH = 1_000;
-/** SQL: seconds for which a message is put off, as `recordOf` has it; a minute also for an upload, or as WhatsApp asks. */
+/** SQL: seconds for which a message is deferred, as `recordOf` has it; a minute also for an upload, or as WhatsApp asks. */
 const DEFERRAL = `least(${MAX_DELAY_MS / 1_000}, greatest(60, power(4, least(tries, 5))))`;
 
 /**
@@ -48,7 +48,7 @@ export class SendProcessor extends QueueProcessor<SendTask> {
         maxInFlight: parts.config.queue.maxInFlight,
         dueLanes: claims.dueConnections,
         waitsFor: [
-          // What was put off waits for the later of both.
+          // What was deferred waits for the later of both.
           { table: 'message_queue', column: 'not_before', where: 'not_before is not null', mostAhead: DEFERRAL },
           {
             table: 'message_queue',

@@ -121,7 +121,7 @@ const HAS_EXPIRED = `${BY_EXPIRY} and ${queueTakes('expired')} and not (${CLAIMS
 export const EXPIRE_QUEUED = { asc: found(HAS_EXPIRED, 'expires_at'), desc: found(HAS_EXPIRED, 'expires_at', 'desc') };
 
 // Each recipient's first row is due or in flight: the triggers of message_queue see to it. Where one was disabled, a row
-// would wait for ever.
+// would wait without end.
 // $1, $2: behind which connection and recipient; $3 recipients that are looked at.
 export const REPAIR_TURNS = `
 with recursive walk as (

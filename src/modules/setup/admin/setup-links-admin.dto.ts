@@ -177,7 +177,7 @@ export class SetupLinkResponse {
 
 /** A setup link that was just made. */
 export class IssuedSetupLinkResponse extends SetupLinkResponse {
-  /** The address of its page: whoever has it can connect a number. It is in this answer only: null in the answer to a repeat. */
+  /** The address of its page: a person who has it can connect a number. It is in this answer only: null in the answer to a repeat. */
   @ApiProperty({ type: 'string', nullable: true, example: `${EXAMPLE_URL}/setup/hrld_setup_example` })
   url!: string | null;
 

@@ -87,7 +87,7 @@ export class LastTagAction {
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: TIME })
   ended_at!: string | null;
 
-  /** Messages that it has put aside, freed, canceled or queued again. */
+  /** Messages that it has held, freed, canceled or queued again. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 60 })
   done!: number;
 
