@@ -91,7 +91,7 @@ export class ContactResolver {
         stored,
       };
       this.entries.set(row.id, entry);
-      if (row.mergedInto === null) this.index(entry);
+      if (row.mergedInto === null) this.addToIndex(entry);
     }
   }
 
@@ -275,12 +275,12 @@ export class ContactResolver {
   /** Gives the row these names in place of its own; a number that another contact was given stays there. */
   private rename(entry: Entry, { phone, waId, userId }: Names): void {
     const { row } = entry;
-    this.unindex(entry);
+    this.removeFromIndex(entry);
     const isTaken = phone !== null && this.index.has(keyOf(row.connectionId, 'phone', phone));
     row.phone = isTaken ? null : phone;
     row.waId = waId;
     row.userId = userId;
-    this.index(entry);
+    this.addToIndex(entry);
   }
 
   private matches(observation: ContactObservation, named: Record<Identity, string | null>): Set<Entry> {
@@ -325,27 +325,27 @@ export class ContactResolver {
     this.entries.set(row.id, entry);
     const phone = observation.phone ?? observation.waId ?? null;
     if (phone !== null && !this.index.has(keyOf(row.connectionId, 'phone', phone))) row.phone = phone;
-    this.index(entry);
+    this.addToIndex(entry);
     return entry;
   }
 
   /** Gives the row the identities that were named; every other row that had them has been merged into it by now. */
   private identify(entry: Entry, named: Record<Identity, string | null>): void {
     const { row } = entry;
-    this.unindex(entry);
+    this.removeFromIndex(entry);
     row.waId = named.waId ?? row.waId;
     row.userId = named.userId ?? row.userId;
     for (const name of [named.waId, named.userId]) if (name !== null) entry.former.delete(name);
     const isFree = named.phone !== null && !this.index.has(keyOf(row.connectionId, 'phone', named.phone));
     // The platform's number finds the row anyway, so the caller's own spelling is the one worth keeping.
     if (isFree && named.phone !== row.waId && (row.phone === null || row.phone === row.waId)) row.phone = named.phone;
-    this.index(entry);
+    this.addToIndex(entry);
   }
 
   private merge(a: Entry, b: Entry, namedWaId: string | null): Entry {
     const [older, younger] = isOlder(a, b) ? [a, b] : [b, a];
-    this.unindex(older);
-    this.unindex(younger);
+    this.removeFromIndex(older);
+    this.removeFromIndex(younger);
     const stays = older.row;
     const goes = younger.row;
     stays.waId ??= goes.waId;
@@ -365,7 +365,7 @@ export class ContactResolver {
     older.said ??= younger.said;
     for (const [name, at] of younger.former) addFormer(older, [name], at);
     younger.into = older;
-    this.index(older);
+    this.addToIndex(older);
     return older;
   }
 
@@ -375,11 +375,11 @@ export class ContactResolver {
     return survivorOf(into ?? entry);
   }
 
-  private index(entry: Entry): void {
+  private addToIndex(entry: Entry): void {
     for (const key of keysOf(entry.row)) this.index.set(key, entry);
   }
 
-  private unindex(entry: Entry): void {
+  private removeFromIndex(entry: Entry): void {
     for (const key of keysOf(entry.row)) {
       if (this.index.get(key) === entry) this.index.delete(key);
     }
