@@ -113,6 +113,8 @@ function filtersOf({ own, file, event }: Filled): Record<string, Filters> {
       timezone: ['UTC'],
     },
     connections_list: {},
+    // At most twenty of a workspace; the events that wait for each are counted up to a thousand.
+    destinations_list: {},
     keys_get: {},
     webhook_get: {},
   };
@@ -132,6 +134,7 @@ const SINGLE = new Set([
   'otp_get',
   'webhook_delivery',
   'replays_get',
+  'destinations_get',
 ]);
 /** Reads the kept counts of one tag, as tag-counts.repository.spec.ts holds it. */
 const COUNTS = new Set(['tags_get']);

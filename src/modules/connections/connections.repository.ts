@@ -3,7 +3,8 @@ import { In, IsNull, LessThan, Not, Or } from 'typeorm';
 import { Database } from '../../infrastructure/database/database.js';
 import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
-import { ConnectionEntity, type StatusReason } from './entities/connection.entity.js';
+import type { StatusReason } from './connection-status.js';
+import { ConnectionEntity } from './entities/connection.entity.js';
 import type { ConnectionFacts, ConnectionStatus, MarketingRoute } from './connections.types.js';
 import type { AccountEvents } from './platform-facts.js';
 

@@ -1,6 +1,7 @@
-import type { ConnectionEntity, ConnectionStatus } from './entities/connection.entity.js';
+import type { ConnectionStatus } from './connection-status.js';
+import type { ConnectionEntity } from './entities/connection.entity.js';
 
-export { CONNECTION_STATUSES, type ConnectionStatus } from './entities/connection.entity.js';
+export { CONNECTION_STATUSES, type ConnectionStatus } from './connection-status.js';
 export { endpointOf, MARKETING_ROUTES, type MarketingRoute } from './marketing-route.js';
 
 /** A WhatsApp number of a workspace, without its token. */

@@ -115,7 +115,7 @@ describeConsole(
           await page.getByLabel('Value 1', { exact: true }).fill('a-value-of-its-own');
           await inDialog(page, 'Save');
           await page.getByRole('dialog').waitFor({ state: 'detached' });
-          await page.getByText('3 of 17 kinds of events').waitFor();
+          await page.getByText('3 of 18 kinds of events').waitFor();
           await page.getByText('X-Gate').waitFor();
           expect(await page.content()).not.toContain('a-value-of-its-own');
           await press(page, 'Replace the secret');

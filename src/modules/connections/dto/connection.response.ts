@@ -6,7 +6,7 @@ import {
   STATUS_REASONS,
   type ConnectionStatus,
   type StatusReason,
-} from '../entities/connection.entity.js';
+} from '../connection-status.js';
 
 /** A WhatsApp number of the workspace. */
 export class ConnectionResponse {
