@@ -1,12 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 import { MARKETING_ROUTES, type Connection, type MarketingRoute } from '../connections.types.js';
-import {
-  CONNECTION_STATUSES,
-  STATUS_REASONS,
-  type ConnectionStatus,
-  type StatusReason,
-} from '../connection-status.js';
+import { CONNECTION_STATUSES, STATUS_REASONS, type ConnectionStatus, type StatusReason } from '../connection-status.js';
 
 /** A WhatsApp number of the workspace. */
 export class ConnectionResponse {
