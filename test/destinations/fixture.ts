@@ -65,8 +65,16 @@ export class DestinationOwner {
   }
 
   /** Writes events in their order, `each` of every conversation by turns; returns their ids. */
-  emit(conversations: readonly string[], each: number, from = 0): Promise<string[]> {
-    return insertConversationEvents(this.test.database, this.organizationId, conversations, each, from);
+  async emit(conversations: readonly string[], each: number, from = 0): Promise<string[]> {
+    const { test, organizationId } = this;
+    const ids = await insertConversationEvents(test.database, organizationId, conversations, each, from);
+    // A transaction of any database that began before hides them from readers.
+    const hidden = `select count(*)::integer as count from webhook_event
+      where organization_id = $1 and transaction_id >= pg_snapshot_xmin(pg_current_snapshot())`;
+    await waitFor(async () => (await test.database.count(hidden, [organizationId])) === 0, {
+      what: 'readers to see the events',
+    });
+    return ids;
   }
 
   /** A failing destination is tried at once, without its wait. */

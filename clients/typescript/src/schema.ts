@@ -10045,40 +10045,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "events": [
-                 *         "message.received"
-                 *       ],
-                 *       "connection_ids": [
-                 *         "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
-                 *       ],
-                 *       "active": true,
-                 *       "nats": {
-                 *         "url": "tls://nats.example.com:4222",
-                 *         "subject": "herald.{type}",
-                 *         "username": "herald",
-                 *         "password": "s3cret",
-                 *         "token": "s3cr3t-token",
-                 *         "credentials": "-----BEGIN NATS USER JWT-----"
-                 *       },
-                 *       "rabbitmq": {
-                 *         "url": "amqps://rabbitmq.example.com:5671/production",
-                 *         "exchange": "herald",
-                 *         "routing_key": "{type}",
-                 *         "username": "herald",
-                 *         "password": "s3cret"
-                 *       },
-                 *       "sqs": {
-                 *         "queue_url": "https://sqs.eu-central-1.amazonaws.com/123456789012/herald.fifo",
-                 *         "region": "eu-central-1",
-                 *         "access_key_id": "AKIAIOSFODNN7EXAMPLE",
-                 *         "secret_access_key": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-                 *         "session_token": "AQoDYXdzEJr"
-                 *       },
-                 *       "name": "orders"
-                 *     }
-                 */
                 "application/json": components["schemas"]["CreateDestinationRequest"];
             };
         };
@@ -10285,40 +10251,6 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "events": [
-                 *         "message.received"
-                 *       ],
-                 *       "connection_ids": [
-                 *         "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
-                 *       ],
-                 *       "active": true,
-                 *       "nats": {
-                 *         "url": "tls://nats.example.com:4222",
-                 *         "subject": "herald.{type}",
-                 *         "username": "herald",
-                 *         "password": "s3cret",
-                 *         "token": "s3cr3t-token",
-                 *         "credentials": "-----BEGIN NATS USER JWT-----"
-                 *       },
-                 *       "rabbitmq": {
-                 *         "url": "amqps://rabbitmq.example.com:5671/production",
-                 *         "exchange": "herald",
-                 *         "routing_key": "{type}",
-                 *         "username": "herald",
-                 *         "password": "s3cret"
-                 *       },
-                 *       "sqs": {
-                 *         "queue_url": "https://sqs.eu-central-1.amazonaws.com/123456789012/herald.fifo",
-                 *         "region": "eu-central-1",
-                 *         "access_key_id": "AKIAIOSFODNN7EXAMPLE",
-                 *         "secret_access_key": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-                 *         "session_token": "AQoDYXdzEJr"
-                 *       },
-                 *       "name": "orders"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ChangeDestinationRequest"];
             };
         };

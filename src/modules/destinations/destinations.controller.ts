@@ -1,5 +1,5 @@
 import { applyDecorators, Body, Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_DESTINATION_ID } from '../../common/example-ids.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
@@ -22,6 +22,14 @@ const DestinationId = (): ParameterDecorator =>
     description: 'Id of a destination, from GET /destinations.',
     example: EXAMPLE_DESTINATION_ID,
   });
+
+/** An address that can be checked everywhere; paused, since the keys are none of AWS. */
+const SQS = {
+  queue_url: 'https://sqs.eu-central-1.amazonaws.com/123456789012/herald.fifo',
+  region: 'eu-central-1',
+  access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+  secret_access_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+};
 
 const Changed = (): MethodDecorator =>
   applyDecorators(
@@ -63,6 +71,10 @@ export class DestinationsController {
    */
   @Post()
   @RequireScope('webhooks:write')
+  @ApiBody({
+    type: CreateDestinationRequest,
+    examples: { sqs: { summary: 'A queue of SQS, paused', value: { name: 'orders', sqs: SQS, active: false } } },
+  })
   @ApiCreatedResponse({ type: DestinationResponse, description: 'Made; the first event is written within a second.' })
   @ApiErrors(
     'DESTINATION_ADDRESS_NOT_ALLOWED',
@@ -96,6 +108,10 @@ export class DestinationsController {
    */
   @Patch(':id')
   @RequireScope('webhooks:write')
+  @ApiBody({
+    type: ChangeDestinationRequest,
+    examples: { events: { summary: 'Other events', value: { events: ['message.received'] } } },
+  })
   @Changed()
   @ApiErrors('DESTINATION_ADDRESS_NOT_ALLOWED', 'DESTINATION_CONNECTION_NOT_FOUND', 'DESTINATION_NAME_TAKEN')
   async change(

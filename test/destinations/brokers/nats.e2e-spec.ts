@@ -87,12 +87,14 @@ given('a destination on NATS JetStream', () => {
     const chats = conversations(20);
     const written: string[] = [];
     for (let round = 0; round < 3; round++) {
-      written.push(...(await owner.emit(chats, 10, round * 10)));
+      written.push(...(await owner.emit(chats, 10, round * 11)));
       const before = (await owner.read(id)).written;
       await owner.until(id, (each) => each.written > before, 'some of them to be written');
       if (round === 0) proxy.reset();
       if (round === 1) {
         await broker.kill();
+        // All others may be written by then.
+        written.push(...(await owner.emit(chats, 1, round * 11 + 10)));
         await owner.until(id, ({ status }) => status === 'failing', 'the failure to be seen');
         await broker.start();
         await owner.retryNow(id);

@@ -18,6 +18,7 @@ import { errorsPage } from './errors-page.js';
 import { postmanCollection } from './postman.js';
 import {
   EXAMPLE_DELIVERY_ID,
+  EXAMPLE_DESTINATION_ID,
   EXAMPLE_REPLAY_ID,
   EXAMPLE_IDEMPOTENCY_KEY,
   EXAMPLE_MEDIA_ID,
@@ -185,6 +186,7 @@ const PAGE = {
     media: EXAMPLE_MEDIA_ID,
     delivery: EXAMPLE_DELIVERY_ID,
     replay: EXAMPLE_REPLAY_ID,
+    destination: EXAMPLE_DESTINATION_ID,
     optOut: EXAMPLE_OPT_OUT_ID,
     otp: EXAMPLE_OTP_ID,
     otpCode: EXAMPLE_OTP_CODE,

@@ -37,7 +37,7 @@
     leaveTypeToHerald(sent.body);
     // What was sent cannot be marked as read: the demo's example is a message of a customer.
     if (!sent.url.endsWith('/read'))
-      sent.url = withMade(sent.url, ['message', 'media', 'delivery', 'replay', 'optOut', 'otp']);
+      sent.url = withMade(sent.url, ['message', 'media', 'delivery', 'replay', 'destination', 'optOut', 'otp']);
     if (typeof sent.body === 'string') sent.body = withMade(sent.body, ['otp', 'otpCode']);
     return sent;
   }
@@ -54,6 +54,7 @@
     if (path.endsWith('/media') && data.id) made.media = data.id;
     if (path.endsWith('/opt-outs') && data.id) made.optOut = data.id;
     if (path.endsWith('/webhook/replay')) made.replay = data.id;
+    if (path.endsWith('/destinations') && data.id) made.destination = data.id;
     if (path.endsWith('/otp/send')) {
       made.otp = data.id;
       if (data.test_code) made.otpCode = data.test_code;

@@ -7,6 +7,7 @@ import {
   EXAMPLE_MESSAGE_ID,
   EXAMPLE_OPT_OUT_ID,
   EXAMPLE_OTP_CODE,
+  EXAMPLE_DESTINATION_ID,
   EXAMPLE_OTP_ID,
   EXAMPLE_REPLAY_ID,
 } from '../../../common/example-ids.js';
@@ -25,6 +26,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   media_id: EXAMPLE_MEDIA_ID,
   delivery_id: EXAMPLE_DELIVERY_ID,
   replay_id: EXAMPLE_REPLAY_ID,
+  destination_id: EXAMPLE_DESTINATION_ID,
   opt_out_id: EXAMPLE_OPT_OUT_ID,
   otp_id: EXAMPLE_OTP_ID,
   otp_code: EXAMPLE_OTP_CODE,
@@ -41,6 +43,7 @@ const REMEMBER = `(function () {
     'opt-outs': 'opt_out_id',
     deliveries: 'delivery_id',
     replay: 'replay_id',
+    destinations: 'destination_id',
     send: 'otp_id',
   };
   const text = pm.response.text();
