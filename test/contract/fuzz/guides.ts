@@ -347,7 +347,7 @@ export const GUIDES: Record<string, Guide> = {
   destinations_list: { place: () => ({}) },
   destinations_create: {
     place: async ({ body }, stage, fresh) => {
-      const { events, active } = body as Json;
+      const { events, active } = (body ?? {}) as Json;
       // One kind, and a name that the workspace has not used; a workspace has a few destinations.
       const placed = { body: { ...DESTINATION, events, active, name: newId() } };
       return fresh ? { ...placed, key: await stage.subscribedKey() } : placed;
@@ -355,7 +355,7 @@ export const GUIDES: Record<string, Guide> = {
   },
   destinations_change: {
     place: ({ body }, { own }) => {
-      const { events, active } = body as Json;
+      const { events, active } = (body ?? {}) as Json;
       return { params: { id: own.destination }, body: { events, active, name: newId() } };
     },
     // Changes of one workspace are limited.
