@@ -144,8 +144,8 @@ const COUNTS = new Set(['tags_get']);
  * messages the planner may read all at once, which is less.
  */
 const isLookedAtOneByOne = (a: string, b: string): boolean =>
-  // Up to 5,200 messages of customers.
-  ([a, b].includes('waiting') && ['connection_id', 'unread'].some((name) => [a, b].includes(name))) ||
+  // Up to 5,200 messages of customers; with `since` the small database has fewer.
+  ([a, b].includes('waiting') && ['connection_id', 'unread', 'since'].some((name) => [a, b].includes(name))) ||
   ([a, b].includes('failure_category') && ['source', 'tag', 'media_object_id'].some((name) => [a, b].includes(name)));
 
 /** Only one of them may be given. */
