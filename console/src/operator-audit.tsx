@@ -1,9 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useLocation, useSearch } from 'wouter';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { More, PAGE, queryText, useFresh } from './operator-parts.tsx';
+import { Headings, More, PAGE, queryText, useFresh, useList } from './operator-parts.tsx';
 import { Time, withParameter } from './parts.tsx';
-import { type Cursor, nextCursor } from './search.ts';
 import { Choice, CopyButton, Empty, ListSearch, Problem, Skeleton } from './ui.tsx';
 
 type Change = AdminSchemas['AuditEventResponse'];
@@ -52,15 +50,10 @@ export function AuditPage() {
     ...(UUID.test(workspace) && { workspace_id: workspace }),
     ...(actor !== '' && { actor }),
   };
-  const list = useInfiniteQuery({
-    queryKey: ['operator', 'audit', filters],
-    queryFn: ({ pageParam, signal }) =>
-      dataOf(admin.GET(PATH, { params: { query: { ...filters, ...pageParam, limit: PAGE } }, signal })),
-    initialPageParam: null as Cursor | null,
-    getNextPageParam: ({ pagination }) => nextCursor(pagination),
-  });
+  const { list, rows } = useList(['audit', filters], (cursor, signal) =>
+    dataOf(admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal })),
+  );
   useFresh(list.refetch);
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const choose = (name: string) => (value: string) =>
     navigate(`/operator/audit${withParameter(search, name, value)}`, { replace: true });
   return (
@@ -86,11 +79,7 @@ export function AuditPage() {
           <table className="table">
             <thead>
               <tr>
-                {['When', 'Change', 'Who', 'From', 'What', 'Workspace'].map((name) => (
-                  <th key={name} scope="col">
-                    {name}
-                  </th>
-                ))}
+                <Headings names={['When', 'Change', 'Who', 'From', 'What', 'Workspace']} />
               </tr>
             </thead>
             <tbody>

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { useFresh } from './operator-parts.tsx';
+import { Headings, useFresh } from './operator-parts.tsx';
 import { plusNumber, State } from './parts.tsx';
 import { CopyButton, duration, Problem, Skeleton } from './ui.tsx';
 
@@ -137,11 +137,7 @@ function Table({ title, columns, children }: TableProps) {
         <table className="table">
           <thead>
             <tr>
-              {columns.map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
+              <Headings names={columns} />
             </tr>
           </thead>
           <tbody>{children}</tbody>

@@ -1,10 +1,9 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
 import { Confirm, Dialog, useRun } from './dialog.tsx';
-import { More, useFresh } from './operator-parts.tsx';
+import { More, useFresh, useList } from './operator-parts.tsx';
 import { State } from './parts.tsx';
-import { type Cursor, nextCursor } from './search.ts';
 import { useCan } from './session.ts';
 import { ago, CopyButton, fullTime, Problem, Skeleton, useNow } from './ui.tsx';
 
@@ -38,20 +37,15 @@ export function KeysSection({ workspaceId, isActive }: SectionProps) {
   const can = useCan();
   const now = useNow(CLOCK_MS);
   const [isMaking, setMaking] = useState(false);
-  const list = useInfiniteQuery({
-    queryKey: ['operator', 'keys', workspaceId],
-    queryFn: ({ pageParam, signal }) =>
-      dataOf(
-        admin.GET(PATH, {
-          params: { path: { workspace_id: workspaceId }, query: { ...pageParam, limit: KEYS } },
-          signal,
-        }),
-      ),
-    initialPageParam: null as Cursor | null,
-    getNextPageParam: ({ pagination }) => nextCursor(pagination),
-  });
+  const { list, rows } = useList(['keys', workspaceId], (cursor, signal) =>
+    dataOf(
+      admin.GET(PATH, {
+        params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: KEYS } },
+        signal,
+      }),
+    ),
+  );
   useFresh(list.refetch);
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const mayChange = isActive && can('operator:keys:write');
   return (
     <section aria-label="Keys">

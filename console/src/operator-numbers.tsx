@@ -1,9 +1,8 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useSearch } from 'wouter';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { More, NUMBER_TONES, PAGE, queryText, useFresh } from './operator-parts.tsx';
+import { Headings, More, NUMBER_TONES, PAGE, queryText, useFresh, useList } from './operator-parts.tsx';
 import { plusNumber, Quality, State, withParameter } from './parts.tsx';
-import { type Cursor, nextCursor } from './search.ts';
 import { useCan } from './session.ts';
 import { Choice, CopyButton, Empty, ListSearch, Problem, Skeleton } from './ui.tsx';
 
@@ -22,16 +21,11 @@ export function AllNumbersPage() {
   const id = given.get('phone_number_id') ?? '';
   const isId = /^\d{5,25}$/.test(id);
   const filters = { ...(status && { status }), ...(isId && { phone_number_id: id }) };
-  const list = useInfiniteQuery({
-    queryKey: ['operator', 'numbers', filters],
-    queryFn: ({ pageParam, signal }) =>
-      dataOf(admin.GET(PATH, { params: { query: { ...filters, ...pageParam, limit: PAGE } }, signal })),
-    initialPageParam: null as Cursor | null,
-    getNextPageParam: ({ pagination }) => nextCursor(pagination),
-  });
+  const { list, rows } = useList(['numbers', filters], (cursor, signal) =>
+    dataOf(admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal })),
+  );
   useFresh(list.refetch);
   const lanes = useLanes(can('operator:installation:read'));
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const choose = (name: string) => (value: string) =>
     navigate(`/operator/numbers${withParameter(search, name, value)}`, { replace: true });
   return (
@@ -60,11 +54,7 @@ export function AllNumbersPage() {
           <table className="table">
             <thead>
               <tr>
-                {['Number', 'State', 'Quality', 'Waits', 'Phone number ID', 'Workspace'].map((name) => (
-                  <th key={name} scope="col">
-                    {name}
-                  </th>
-                ))}
+                <Headings names={['Number', 'State', 'Quality', 'Waits', 'Phone number ID', 'Workspace']} />
               </tr>
             </thead>
             <tbody>

@@ -1,10 +1,40 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import type { AdminSchemas } from './api.ts';
 import { useEvents } from './live.ts';
 import { State, type Tone } from './parts.tsx';
+import { type Cursor, nextCursor } from './search.ts';
 import { Icon } from './ui.tsx';
 
 export const PAGE = 50;
+
+interface Page<Row> {
+  data: Row[];
+  pagination: Parameters<typeof nextCursor>[0];
+}
+
+/** A list of the admin API, page by page, and its rows so far. */
+export function useList<Row>(
+  key: readonly unknown[],
+  read: (cursor: Cursor | null, signal: AbortSignal) => Promise<Page<Row>>,
+) {
+  const list = useInfiniteQuery({
+    queryKey: ['operator', ...key],
+    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    initialPageParam: null as Cursor | null,
+    getNextPageParam: ({ pagination }) => nextCursor(pagination),
+  });
+  return { list, rows: list.data?.pages.flatMap(({ data }) => data) ?? [] };
+}
+
+/** Headings of columns, for a row of a table's head. */
+export function Headings({ names }: { names: readonly string[] }) {
+  return names.map((name) => (
+    <th key={name} scope="col">
+      {name}
+    </th>
+  ));
+}
 
 /** A list is read again every ten seconds. */
 export function useFresh(refetch: () => unknown): void {

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
+import { Headings } from './operator-parts.tsx';
 import { Dialog, useRun } from './dialog.tsx';
 import { useCan } from './session.ts';
 import { CopyButton, Empty, Problem, Skeleton } from './ui.tsx';
@@ -43,11 +44,7 @@ export function PricesPage() {
           <table className="table">
             <thead>
               <tr>
-                {['Countries', 'Category', 'From message', 'Valid from'].map((name) => (
-                  <th key={name} scope="col">
-                    {name}
-                  </th>
-                ))}
+                <Headings names={['Countries', 'Category', 'From message', 'Valid from']} />
                 <th scope="col" className="number">
                   Price
                 </th>

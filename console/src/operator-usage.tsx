@@ -1,9 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useLocation, useSearch } from 'wouter';
 import { admin, curlOf, dataOf } from './api.ts';
-import { queryText } from './operator-parts.tsx';
+import { Headings, queryText, useList } from './operator-parts.tsx';
 import { money, plusNumber, withParameter } from './parts.tsx';
-import { type Cursor, nextCursor } from './search.ts';
 import { CopyButton, Empty, Icon, Problem, Skeleton } from './ui.tsx';
 
 const PATH = '/api/admin/v1/usage';
@@ -18,14 +16,9 @@ export function AllUsagePage() {
   const [, navigate] = useLocation();
   const given = new URLSearchParams(search).get('month') ?? '';
   const month = /^\d{4}-(0[1-9]|1[0-2])$/.test(given) ? given : present();
-  const list = useInfiniteQuery({
-    queryKey: ['operator', 'usage', month],
-    queryFn: ({ pageParam, signal }) =>
-      dataOf(admin.GET(PATH, { params: { query: { month, ...pageParam, limit: WORKSPACES } }, signal })),
-    initialPageParam: null as Cursor | null,
-    getNextPageParam: ({ pagination }) => nextCursor(pagination),
-  });
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const { list, rows } = useList(['usage', month], (cursor, signal) =>
+    dataOf(admin.GET(PATH, { params: { query: { month, ...cursor, limit: WORKSPACES } }, signal })),
+  );
   return (
     <div className="overview usage operator">
       <header className="row">
@@ -56,11 +49,7 @@ export function AllUsagePage() {
           <table className="table">
             <thead>
               <tr>
-                {['Workspace', 'Number', 'Country', 'Category'].map((name) => (
-                  <th key={name} scope="col">
-                    {name}
-                  </th>
-                ))}
+                <Headings names={['Workspace', 'Number', 'Country', 'Category']} />
                 {['Submitted', 'Delivered', 'Failed', 'Received', 'Billable', 'Cost'].map((name) => (
                   <th key={name} scope="col" className="number">
                     {name}

@@ -1,12 +1,11 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { admin, curlOf, dataOf } from './api.ts';
 import { Dialog, useRun } from './dialog.tsx';
-import { More, PAGE, Payment, queryText, useFresh } from './operator-parts.tsx';
+import { More, PAGE, Payment, queryText, useFresh, useList } from './operator-parts.tsx';
 import { WorkspaceDetail } from './operator-workspace.tsx';
 import { withParameter } from './parts.tsx';
-import { type Cursor, nextCursor } from './search.ts';
 import { useCan } from './session.ts';
 import { ago, CopyButton, Empty, ListSearch, Problem, Skeleton, useNow } from './ui.tsx';
 
@@ -77,15 +76,10 @@ interface ListProps {
 function WorkspaceList({ filters: { name, external_id }, selected, suffix }: ListProps) {
   const now = useNow(CLOCK_MS);
   const filters = { ...(name !== undefined && { name }), ...(external_id !== undefined && { external_id }) };
-  const list = useInfiniteQuery({
-    queryKey: ['operator', 'workspaces', filters],
-    queryFn: ({ pageParam, signal }) =>
-      dataOf(admin.GET(PATH, { params: { query: { ...filters, ...pageParam, limit: PAGE } }, signal })),
-    initialPageParam: null as Cursor | null,
-    getNextPageParam: ({ pagination }) => nextCursor(pagination),
-  });
+  const { list, rows } = useList(['workspaces', filters], (cursor, signal) =>
+    dataOf(admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal })),
+  );
   useFresh(list.refetch);
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <div className="pane-rows" tabIndex={-1}>
       {list.isPending && <Skeleton lines={10} />}
