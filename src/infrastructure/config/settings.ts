@@ -390,29 +390,31 @@ export const CLIENT_SETTINGS = {
   ),
 };
 
-const TITLES = [
-  'Process',
-  'PostgreSQL',
-  'Queue',
-  'WhatsApp',
-  'Media',
-  'Media in S3',
-  'Webhooks',
-  'Event destinations',
-  'Security',
-  'People',
-  'Limits',
-  'Traces',
-  'Retention',
-];
+const TITLES: Readonly<Record<keyof typeof SETTINGS, string>> = {
+  process: 'Process',
+  database: 'PostgreSQL',
+  queue: 'Queue',
+  whatsapp: 'WhatsApp',
+  media: 'Media',
+  s3: 'Media in S3',
+  webhook: 'Webhooks',
+  destinations: 'Event destinations',
+  security: 'Security',
+  people: 'People',
+  limits: 'Limits',
+  tracing: 'Traces',
+  retention: 'Retention',
+};
 
 /** Every setting with the heading that it stands under in `.env.example`. */
 export function listSettings(): { section: string; setting: Setting<unknown> }[] {
-  const sections = [...Object.values(SETTINGS), CLIENT_SETTINGS];
-  const titles = [...TITLES, 'Command line'];
-  return sections.flatMap((settings, index) =>
-    Object.values(settings).map((each: Setting<unknown>) => ({ section: titles[index] ?? '', setting: each })),
-  );
+  const listed = (section: string, settings: object) =>
+    Object.values(settings).map((each: Setting<unknown>) => ({ section, setting: each }));
+  const sections = Object.keys(SETTINGS) as (keyof typeof SETTINGS)[];
+  return [
+    ...sections.flatMap((name) => listed(TITLES[name], SETTINGS[name])),
+    ...listed('Command line', CLIENT_SETTINGS),
+  ];
 }
 
 function roles(value: string): Role[] {
