@@ -56,16 +56,6 @@ export class DestinationsRepository {
     return found?.secretsCiphertext?.toString('base64') ?? null;
   }
 
-  /** Those of the ids that are no number of the workspace. */
-  async unknownConnections(organizationId: string, ids: readonly string[]): Promise<string[]> {
-    const rows = await this.database.query<{ id: string }>(
-      `select wanted.id from unnest($2::uuid[]) as wanted (id)
-       where not exists (select from connection c where c.organization_id = $1 and c.id = wanted.id)`,
-      [organizationId, ids],
-    );
-    return rows.map(({ id }) => id);
-  }
-
   /**
    * Makes a destination, which begins with the events from now on.
    *

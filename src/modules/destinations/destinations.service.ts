@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { fieldPath } from '../../common/app-error.js';
 import { invalidField } from '../../common/common.errors.js';
 import { newId } from '../../common/ids.js';
 import { EventJournal } from '../webhook/events/event-journal.service.js';
+import { WebhookService } from '../webhook/webhook.service.js';
 import { MESSAGE_EVENTS } from '../webhook/webhook.types.js';
 import { DestinationBox } from './destination-secrets.js';
 import { destinationsErrors } from './destinations.errors.js';
@@ -29,6 +29,7 @@ export class DestinationsService {
   constructor(
     private readonly destinations: DestinationsRepository,
     private readonly journal: EventJournal,
+    private readonly webhook: WebhookService,
     private readonly box: DestinationBox,
     private readonly addresses: DestinationAddresses,
     private readonly sinks: Sinks,
@@ -191,13 +192,9 @@ export class DestinationsService {
   }
 
   private async numbersOf(organizationId: string, given: readonly string[]): Promise<string[]> {
-    const ids = [...new Set(given.map((id) => id.toLowerCase()))];
-    const unknown = new Set(ids.length === 0 ? [] : await this.destinations.unknownConnections(organizationId, ids));
-    if (unknown.size === 0) return ids;
-    const message = 'The workspace has no number with this id.';
-    const details = given.flatMap((id, n) =>
-      unknown.has(id.toLowerCase()) ? [{ field: fieldPath('connection_ids', n), rule: 'unknown', message }] : [],
-    );
-    throw destinationsErrors.DESTINATION_CONNECTION_NOT_FOUND({ details });
+    const ids = given.map((id) => id.toLowerCase());
+    const details = await this.webhook.unknownConnections(organizationId, ids);
+    if (details.length > 0) throw destinationsErrors.DESTINATION_CONNECTION_NOT_FOUND({ details });
+    return [...new Set(ids)];
   }
 }

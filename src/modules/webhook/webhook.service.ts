@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { fieldPath } from '../../common/app-error.js';
+import { type ErrorDetail, fieldPath } from '../../common/app-error.js';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { describeError } from '../../common/describe-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
@@ -185,14 +185,17 @@ export class WebhookService {
   }
 
   private async requireConnections(organizationId: string, ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return;
-    const unknown = new Set(await this.endpoints.unknownConnections(organizationId, ids));
-    if (unknown.size === 0) return;
+    const details = await this.unknownConnections(organizationId, ids);
+    if (details.length > 0) throw webhookErrors.WEBHOOK_CONNECTION_NOT_FOUND({ details });
+  }
+
+  /** A fault for each of `connection_ids` that is no number of the workspace. */
+  async unknownConnections(organizationId: string, ids: readonly string[]): Promise<ErrorDetail[]> {
+    const unknown = new Set(ids.length === 0 ? [] : await this.endpoints.unknownConnections(organizationId, ids));
     const message = 'The workspace has no number with this id.';
-    const details = ids.flatMap((id, n) =>
+    return ids.flatMap((id, n) =>
       unknown.has(id) ? [{ field: fieldPath('connection_ids', n), rule: 'unknown', message }] : [],
     );
-    throw webhookErrors.WEBHOOK_CONNECTION_NOT_FOUND({ details });
   }
 
   private async checkedUrl(organizationId: string, raw: string): Promise<string> {
