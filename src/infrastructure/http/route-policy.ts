@@ -70,27 +70,19 @@ export function RequireOperatorScope(
   scope: OperatorScope,
   { wholeInstallation = false }: Partial<Pick<OperatorPolicy, 'wholeInstallation'>> = {},
 ): MethodDecorator {
-  const policy: OperatorPolicy = { scope, wholeInstallation };
   return applyDecorators(
-    SetMetadata(REQUIRED_SCOPE, policy),
-    ApiBearerAuth(OPERATOR_SECURITY_SCHEME),
+    operatorRoute({ scope, wholeInstallation }),
     ApiExtension(REQUIRED_SCOPE_EXTENSION, scope),
-    ApiErrors(
-      'API_KEY_MISSING',
-      'API_KEY_INVALID',
-      'API_KEY_EXPIRED',
-      'API_KEY_REVOKED',
-      'OPERATOR_KEY_REQUIRED',
-      'SCOPE_REQUIRED',
-      'RATE_LIMITED',
-      ...(wholeInstallation ? ['OPERATOR_KEY_LIMITED'] : []),
-    ),
+    ApiErrors('SCOPE_REQUIRED', ...(wholeInstallation ? ['OPERATOR_KEY_LIMITED'] : [])),
   );
 }
 
 /** The route needs a valid operator key and no scope of it. */
 export function RequireOperatorKey(): MethodDecorator {
-  const policy: OperatorPolicy = { scope: null, wholeInstallation: false };
+  return operatorRoute({ scope: null, wholeInstallation: false });
+}
+
+function operatorRoute(policy: OperatorPolicy): MethodDecorator {
   return applyDecorators(
     SetMetadata(REQUIRED_SCOPE, policy),
     ApiBearerAuth(OPERATOR_SECURITY_SCHEME),

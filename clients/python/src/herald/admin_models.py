@@ -737,14 +737,14 @@ class AllConnectionsAdminListQuery(TypedDict, total=False):
 
 
 class EventsAdminListQuery(TypedDict, total=False):
-    after: str
-    """`next` of the answer before, or the `cursor` of an event. `now`: only what comes from now on. Left out: from the oldest event that is kept."""
-    types: str
-    """Only events of these types, separated by commas, such as `connection.added,setup.completed`; others are passed over."""
     limit: int
     """How many at the most."""
     wait: int
     """Seconds to wait for an event where none is there; 0: answer at once."""
+    after: str
+    """`next` of the answer before, or the `cursor` of an event. `now`: only what comes from now on. Left out: from the oldest event that is kept."""
+    types: str
+    """Only events of these types, separated by commas, such as `connection.added,setup.completed`; others are passed over."""
 
 
 class UsageAdminGetQuery(TypedDict, total=False):

@@ -5657,10 +5657,10 @@ class ConversationsListQuery(TypedDict, total=False):
 
 
 class EventsListQuery(TypedDict, total=False):
-    after: str
-    """`next` of the answer before, or the `cursor` of an event: what follows it is answered. `now`: only what comes from now on. Left out: from the oldest event that is kept."""
     limit: int
     """How many at the most."""
+    after: str
+    """`next` of the answer before, or the `cursor` of an event: what follows it is answered. `now`: only what comes from now on. Left out: from the oldest event that is kept."""
 
 
 class MediaListQuery(TypedDict, total=False):

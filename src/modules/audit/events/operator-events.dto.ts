@@ -1,5 +1,5 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInt, IsOptional, Max, MaxLength, Min, ValidateBy } from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
+import { EventPlace, EventsQuery, EventTypes } from '../../../infrastructure/events/events.query.js';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_WORKSPACE_ID } from '../../../common/example-ids.js';
 import { type AuditAction, OPERATOR_EVENTS, type OperatorEventType } from '../audit.types.js';
 import type { OperatorEventRow } from './operator-events.repository.js';
@@ -7,7 +7,6 @@ import type { OperatorEventRow } from './operator-events.repository.js';
 const TIME = '2026-11-21T08:00:00.125Z';
 const CURSOR = 'AXvmc3xJ7SoqAAAAAAAAC7gBmqW9oL19AIAAAAAAAAEm';
 export const OPERATOR_EVENT_TYPES = Object.keys(OPERATOR_EVENTS) as OperatorEventType[];
-const TYPES: ReadonlySet<string> = new Set(OPERATOR_EVENT_TYPES);
 const TYPE_OF = new Map<AuditAction, OperatorEventType>(
   OPERATOR_EVENT_TYPES.flatMap((type) =>
     OPERATOR_EVENTS[type].map((action): [AuditAction, OperatorEventType] => [action, type]),
@@ -15,42 +14,14 @@ const TYPE_OF = new Map<AuditAction, OperatorEventType>(
 );
 
 /** The query of GET /events. */
-export class ListOperatorEventsQuery {
+export class ListOperatorEventsQuery extends EventsQuery {
   /** `next` of the answer before, or the `cursor` of an event. `now`: only what comes from now on. Left out: from the oldest event that is kept. */
-  @ApiPropertyOptional({ maxLength: 100 })
-  @IsOptional()
-  @MaxLength(100)
+  @EventPlace()
   after?: string;
 
   /** Only events of these types, separated by commas, such as `connection.added,setup.completed`; others are passed over. */
-  @ApiPropertyOptional()
-  @IsOptional()
-  @MaxLength(400)
-  @ValidateBy({
-    name: 'one_of',
-    validator: {
-      validate: (text) => typeof text === 'string' && text.split(',').every((type) => TYPES.has(type)),
-      defaultMessage: () =>
-        `types must be one or more of these, separated by commas: ${OPERATOR_EVENT_TYPES.join(', ')}.`,
-    },
-  })
+  @EventTypes(OPERATOR_EVENT_TYPES)
   types?: string;
-
-  /** How many at the most. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 250, default: 100 })
-  @IsOptional()
-  @IsInt()
-  @Min(1)
-  @Max(250)
-  limit = 100;
-
-  /** Seconds to wait for an event where none is there; 0: answer at once. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: 25, default: 0 })
-  @IsOptional()
-  @IsInt()
-  @Min(0)
-  @Max(25)
-  wait = 0;
 }
 
 /** Null: all. */

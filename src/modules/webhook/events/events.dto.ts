@@ -1,11 +1,10 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInt, IsOptional, Max, MaxLength, Min, ValidateBy } from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
+import { EventPlace, EventsQuery, EventTypes } from '../../../infrastructure/events/events.query.js';
 import { EVENT_SCHEMAS, EXAMPLE_CURSOR, EXAMPLE_EVENT } from '../dto/event.docs.js';
 import { DeliveryResponse } from '../dto/webhook.dto.js';
 import type { Scope } from '../../../infrastructure/http/scopes.js';
 import { EVENT_TYPES, type EventType } from '../webhook.types.js';
 
-const KINDS: ReadonlySet<string> = new Set(EVENT_TYPES);
 /** Of types that show what messages contain: each of these scopes shows it elsewhere too. A file's name is in its events. */
 const READABLE_WITH: Partial<Record<EventType, readonly Scope[]>> = {
   'message.received': ['messages:read'],
@@ -23,44 +22,17 @@ const READABLE_WITH: Partial<Record<EventType, readonly Scope[]>> = {
 };
 const NEED_A_SCOPE = Object.keys(READABLE_WITH);
 
-export class ListEventsRequest {
+export class ListEventsRequest extends EventsQuery {
   /**
    * `next` of the answer before, or the `cursor` of an event: what follows it is answered. `now`: only what comes from
    * now on. Left out: from the oldest event that is kept.
    */
-  @ApiPropertyOptional({ maxLength: 100 })
-  @IsOptional()
-  @MaxLength(100)
+  @EventPlace()
   after?: string;
 
   /** Only events of these types, separated by commas, such as `message.received,media.ready`; others are passed over. */
-  @ApiPropertyOptional()
-  @IsOptional()
-  @MaxLength(400)
-  @ValidateBy({
-    name: 'one_of',
-    validator: {
-      validate: (text) => typeof text === 'string' && text.split(',').every((type) => KINDS.has(type)),
-      defaultMessage: () => `types must be one or more of these, separated by commas: ${EVENT_TYPES.join(', ')}.`,
-    },
-  })
+  @EventTypes(EVENT_TYPES)
   types?: string;
-
-  /** How many at the most. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 250, default: 100 })
-  @IsOptional()
-  @IsInt()
-  @Min(1)
-  @Max(250)
-  limit = 100;
-
-  /** Seconds to wait for an event where none is there; 0: answer at once. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: 25, default: 0 })
-  @IsOptional()
-  @IsInt()
-  @Min(0)
-  @Max(25)
-  wait = 0;
 }
 
 /**
