@@ -1,17 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsObject,
-  IsUUID,
-  Matches,
-  ValidateBy,
-  ValidateNested,
-} from 'class-validator';
+import { IsBoolean, IsObject, Matches, ValidateBy, ValidateNested } from 'class-validator';
+import { EventChoice, NumberChoice } from '../../webhook/event-choice.decorator.js';
 import { isDateTime } from '../../../common/date-time.js';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_DESTINATION_ID } from '../../../common/example-ids.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
@@ -52,25 +42,11 @@ const IsName = (): PropertyDecorator =>
 
 class DestinationChoices {
   /** Kinds of event to write. Left out of a new destination: the two about messages. */
-  @ApiPropertyOptional({ enum: WEBHOOK_EVENTS, isArray: true, minItems: 1, example: ['message.received'] })
-  @IfGiven()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(100)
-  @IsIn(WEBHOOK_EVENTS, { each: true })
+  @EventChoice(['message.received'])
   events?: WebhookEvent[];
 
   /** Numbers whose events to write, as for the webhook; empty: all. Events about no number are written in any case. */
-  @ApiPropertyOptional({
-    type: 'array',
-    items: { type: 'string', format: 'uuid' },
-    maxItems: 100,
-    example: [EXAMPLE_CONNECTION_ID],
-  })
-  @IfGiven()
-  @IsArray()
-  @ArrayMaxSize(100)
-  @IsUUID('all', { each: true })
+  @NumberChoice()
   connection_ids?: string[];
 
   /** With `false` events wait in Herald, as long as it keeps them, and are written once it is `true` again. */

@@ -1,17 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsObject,
-  IsOptional,
-  IsString,
-  IsUUID,
-  Matches,
-  MaxLength,
-} from 'class-validator';
+import { IsBoolean, IsIn, IsObject, IsOptional, IsString, IsUUID, Matches, MaxLength } from 'class-validator';
+import { EventChoice, NumberChoice } from '../event-choice.decorator.js';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_URL } from '../../../common/example-ids.js';
 import { PeriodQuery } from '../../../infrastructure/http/page.query.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
@@ -39,12 +28,7 @@ export class ConfigureWebhookRequest {
   url!: string;
 
   /** Kinds of event to send. Left out: the two about messages for a new webhook; those that it has for an existing one. */
-  @ApiPropertyOptional({ enum: WEBHOOK_EVENTS, isArray: true, minItems: 1, example: [...WEBHOOK_EVENTS] })
-  @IfGiven()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(100)
-  @IsIn(WEBHOOK_EVENTS, { each: true })
+  @EventChoice(WEBHOOK_EVENTS)
   events?: WebhookEvent[];
 
   /**
@@ -52,16 +36,7 @@ export class ConfigureWebhookRequest {
    * of them is chosen; one about none is sent in any case. Left out: all for a new webhook; those that it has for an
    * existing one.
    */
-  @ApiPropertyOptional({
-    type: 'array',
-    items: { type: 'string', format: 'uuid' },
-    maxItems: 100,
-    example: [EXAMPLE_CONNECTION_ID],
-  })
-  @IfGiven()
-  @IsArray()
-  @ArrayMaxSize(100)
-  @IsUUID('all', { each: true })
+  @NumberChoice()
   connection_ids?: string[];
 
   /**
