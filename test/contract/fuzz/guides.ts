@@ -125,6 +125,13 @@ async function madeTemplate(stage: Stage, template: Json): Promise<string> {
   return name;
 }
 
+/** Changes of one workspace are limited: what is to succeed is done in a new one. */
+async function ownDestination(stage: Stage, fresh: boolean): Promise<Placed> {
+  if (!fresh) return { params: { id: stage.own.destination } };
+  const key = await stage.subscribedKey();
+  return { key, params: { id: await destinationOf(stage.test.api.as(key)) } };
+}
+
 export const GUIDES: Record<string, Guide> = {
   connections_list: { place: () => ({}) },
 
@@ -354,30 +361,21 @@ export const GUIDES: Record<string, Guide> = {
     },
   },
   destinations_change: {
-    place: ({ body }, { own }) => {
+    place: async ({ body }, stage, fresh) => {
       const { events, active } = (body ?? {}) as Json;
-      return { params: { id: own.destination }, body: { events, active, name: newId() } };
+      return { ...(await ownDestination(stage, fresh)), body: { events, active, name: newId() } };
     },
-    // Changes of one workspace are limited.
-    states: ['RATE_LIMITED'],
   },
-  destinations_remove: {
-    place: async (_, stage, fresh) => {
-      if (!fresh) return { params: { id: stage.own.destination } };
-      const key = await stage.subscribedKey();
-      return { key, params: { id: await destinationOf(stage.test.api.as(key)) } };
-    },
+  destinations_replay: {
+    place: async ({ body }, stage, fresh) => ({
+      ...(await ownDestination(stage, fresh)),
+      body: { ...(body as Json), since: '2026-11-01T00:00:00.000Z' },
+    }),
   },
   ...Object.fromEntries(
-    ['get', 'pause', 'resume', 'replay', 'test'].map((action) => [
+    ['get', 'pause', 'resume', 'remove', 'test'].map((action) => [
       `destinations_${action}`,
-      {
-        place: ({ body }: Made, { own }: Stage) => ({
-          params: { id: own.destination },
-          ...(action === 'replay' && { body: { ...(body as Json), since: '2026-11-01T00:00:00.000Z' } }),
-        }),
-        states: ['RATE_LIMITED'],
-      },
+      { place: (_: Made, stage: Stage, fresh: boolean) => ownDestination(stage, fresh) },
     ]),
   ),
   replays_start: {
