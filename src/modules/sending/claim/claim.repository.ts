@@ -98,7 +98,7 @@ export class ClaimRepository {
     attemptIds: readonly string[],
   ): Promise<{ id: string; attemptId: string }[]> {
     await claimsEnded(this.database, connectionIds);
-    return this.database.query(FIND_ATTEMPTS, [connectionIds, attemptIds]);
+    return this.database.byIndex(() => this.database.query(FIND_ATTEMPTS, [connectionIds, attemptIds]));
   }
 }
 
@@ -193,7 +193,7 @@ select message_id as id, attempt_id as "attemptId" from message_queue
 where lease_until is not null and connection_id = any($1) and attempt_id = any($2)
 union all
 select message_id, attempt_id from message_state
-where connection_id = any($1) and status = 'outcome_unknown' and attempt_id = any($2)`;
+where connection_id = any($1) and attention = 'outcome_unknown' and attempt_id = any($2)`;
 
 // Numbers that cannot send keep their due messages: without the condition each of them would be woken in every round.
 const LANES: TableLanes = {
