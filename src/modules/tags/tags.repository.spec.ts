@@ -9,6 +9,7 @@ import { seedFailed, seedQueued } from '../../../test/support/rig/seed-messages.
 import { rowsRead } from '../../../test/support/rows-read.js';
 import { newMessage } from '../../../test/support/new-message.js';
 import { holdInserts } from '../../../test/support/held-inserts.js';
+import { gate } from '../../../test/support/gate.js';
 import { beginTransaction } from '../../../test/support/open-transaction.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { runOutLease } from '../../../test/support/run-out-lease.js';
@@ -628,6 +629,29 @@ describe('a cancel', () => {
     } finally {
       await inserts.release();
     }
+    expect(await settle()).toBe('active');
+    expect(await canceled()).toEqual([id]);
+    expect(await sendAll()).toEqual([]);
+  });
+
+  it('ends also what a step of a retry, which holds the tag, queues while the cancel waits for it', async () => {
+    const id = await accept(testPhone());
+    for (const each of await claim()) await outcomes.record({ ...released(each), status: 'failed' });
+    await tags.act(keyOf(), 'retry', null);
+    const before = (await tags.failed(keyOf()))?.before ?? '';
+    const [kept, queues] = [gate(), gate()];
+    const step = opened.database.transaction(async () => {
+      expect(await tags.keepRetrying(keyOf(), before)).toBe(true);
+      kept.open();
+      await queues.opened;
+      return retryMessage(opened.database, connection.organizationId, id, ['failed']);
+    });
+    await kept.opened;
+    const asked = tags.act(keyOf(), 'cancel', null);
+    await waitFor(waiting, { what: 'the cancel to wait for the step' });
+    queues.open();
+    expect(await step).toBe(true);
+    expect(await asked).toMatchObject({ status: 'canceling' });
     expect(await settle()).toBe('active');
     expect(await canceled()).toEqual([id]);
     expect(await sendAll()).toEqual([]);
