@@ -4,6 +4,7 @@ import type { BusyLane } from './busy-lane.js';
 import type { Claim, ClaimRequest, LanePace } from './lane-grant.js';
 import { LostClaimError } from './lost-claims.js';
 import { errorOf, type QueueKind } from './queue-kind.js';
+import { SlowLanes } from './slow-lanes.js';
 
 export interface LaneClaimsOptions<T> {
   kind: QueueKind<T>;
@@ -35,30 +36,25 @@ interface Waiting<T> {
 }
 
 const STOPPED = new Error('this process stops');
-/** A claim that takes less shows that its lanes are not slow; the time of a suspect's claim. */
-const SLOW_MS = 250;
-/** So many claims of suspects out of time, one after the other: the database is slow, and no lane is to blame. */
-const MAX_SLOW_IN_A_ROW = 8;
 const MAX_LANES_PER_CLAIM = 100;
 const MAX_ROWS_PER_LANE = 64;
+/** A claim of one lane beside the shared ones, which may take long, reserves one of so many parts of the free slots. */
+const ALONE_PARTS = 4;
 /** Between two lanes that are given back. */
 const GIVE_BACK_EVERY_MS = 100;
 
 /**
  * The claims of one kind in a process, and its slots. A lane waits in `next` for a free slot; those that wait at the same time share
  * a statement. Slots are reserved while a claim is under way.
+ * A lane whose rows take long to find is claimed beside them, alone (`SlowLanes`).
  *
- * A lane whose rows take long to find must not keep the others from theirs. Where a shared claim runs out of time, which has done nothing,
- * its lanes are suspects: each is claimed alone, with little time, beside the shared claims. Those that are quick share again.
- * One that is not is slow: it is claimed alone, with the time of every statement, until its claim is quick.
+ * A shared claim begins where none is under way, a lane waits and a slot is free, not before `claimEveryMs` after the last one began; after
+ * one of which a lane had more (`hadMore`) not before `fullEveryMs`. Without a free slot, or where each claim takes all of them
+ * (`leftNoSlot`), a lane is given back each `GIVE_BACK_EVERY_MS` (`gaveBackAt`). `plannedAt` is when `timer` looks next.
  */
 export class LaneClaims<T> {
   private waiting: Waiting<T>[] = [];
-  /** Lanes that are claimed alone, and those of them that wait. */
-  private readonly alone = new Map<string, 'suspect' | 'slow'>();
-  private aloneWaiting: Waiting<T>[] = [];
-  private readonly aloneUnderWay = new Set<'suspect' | 'slow'>();
-  private slowInARow = 0;
+  private readonly slow = new SlowLanes<Waiting<T>>();
   private isSharing = false;
   private sharedAt = -Infinity;
   /** Of the last shared claim: some lane had as many rows as it might claim. */
@@ -82,7 +78,7 @@ export class LaneClaims<T> {
   }
 
   get isUnderWay(): boolean {
-    return this.isSharing || this.aloneUnderWay.size > 0;
+    return this.isSharing || this.slow.isUnderWay;
   }
 
   /** Lost claims whose rows are being released. */
@@ -108,8 +104,8 @@ export class LaneClaims<T> {
   next(lane: BusyLane, pace: LanePace): Promise<Turn<T>> {
     if (this.isStopped) return Promise.resolve(STOPPED);
     return new Promise((resolve) => {
-      const waiting = this.alone.has(lane.key) ? this.aloneWaiting : this.waiting;
-      waiting.push({ lane, pace, resolve });
+      const waiting = { lane, pace, resolve };
+      if (!this.slow.add(waiting)) this.waiting.push(waiting);
       this.plan();
     });
   }
@@ -122,7 +118,7 @@ export class LaneClaims<T> {
   stop(): void {
     this.isStopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
-    for (const { resolve } of [...this.waiting.splice(0), ...this.aloneWaiting.splice(0)]) resolve(STOPPED);
+    for (const { resolve } of [...this.waiting.splice(0), ...this.slow.takeAll()]) resolve(STOPPED);
   }
 
   /** How many more rows of this lane may be worked on; the slots of the process are not considered. */
@@ -160,7 +156,7 @@ export class LaneClaims<T> {
       this.isSharing = true;
       this.sharedAt = this.options.clock.monotonic();
       this.hadMore = false;
-      await this.claim(chosen);
+      await this.claim(chosen, chosen.length);
       this.isSharing = false;
       this.leftNoSlot = this.isFull;
     }
@@ -196,24 +192,20 @@ export class LaneClaims<T> {
     return chosen;
   }
 
-  /** One suspect and one slow lane at a time, so that all of them take two connections. */
   private claimAlone(): void {
-    for (const which of ['suspect', 'slow'] as const) {
-      if (this.aloneUnderWay.has(which) || this.isFull) continue;
-      const found = this.aloneWaiting.find(({ lane }) => this.alone.get(lane.key) === which);
-      if (found === undefined) continue;
-      this.aloneWaiting = this.aloneWaiting.filter((each) => each !== found);
-      this.aloneUnderWay.add(which);
-      void this.claim([found], which === 'suspect' ? SLOW_MS : undefined).finally(() => {
-        this.aloneUnderWay.delete(which);
+    while (!this.isFull) {
+      const alone = this.slow.next();
+      if (alone === undefined) return;
+      void this.claim([alone.waiting], ALONE_PARTS, alone.withinMs).finally(() => {
+        alone.ended();
         this.plan();
       });
     }
   }
 
-  private async claim(chosen: readonly Waiting<T>[], withinMs?: number): Promise<void> {
+  private async claim(chosen: readonly Waiting<T>[], parts: number, withinMs?: number): Promise<void> {
     const { clock } = this.options;
-    const requests = this.requestsFor(chosen);
+    const requests = this.requestsFor(chosen, parts);
     const reserved = requests.reduce((sum, { limit }) => sum + limit, 0);
     this.reserved += reserved;
     for (const { lane } of chosen) {
@@ -225,8 +217,7 @@ export class LaneClaims<T> {
     const claimed = await this.ask(requests, withinMs).catch(errorOf);
     this.reserved -= reserved;
     if (claimed instanceof Error && chosen.length > 1 && isOutOfTime(claimed)) {
-      for (const { lane } of chosen) this.alone.set(lane.key, 'suspect');
-      this.aloneWaiting.push(...chosen);
+      this.slow.suspect(chosen);
       // A stop has answered those that waited then.
       if (this.isStopped) this.stop();
       return;
@@ -234,7 +225,8 @@ export class LaneClaims<T> {
     const turns = chosen.map((_, n) =>
       claimed instanceof Error ? claimed : (claimed[n] ?? new Error('a claim without an answer')),
     );
-    this.noteSlow(chosen, turns, clock.monotonic() - startedAt);
+    const now = clock.monotonic();
+    this.waiting.push(...this.slow.note(chosen, turns, now - startedAt, now));
     this.failed(chosen, turns);
     for (const [n, turn] of turns.entries()) this.settle(chosen[n] as Waiting<T>, turn);
   }
@@ -244,11 +236,11 @@ export class LaneClaims<T> {
     return this.options.kind.claim(requests, withinMs);
   }
 
-  /** Each lane gets its part of the free slots. */
-  private requestsFor(chosen: readonly Waiting<T>[]): ClaimRequest[] {
+  /** Each lane gets one of so many parts of the free slots. */
+  private requestsFor(chosen: readonly Waiting<T>[], parts: number): ClaimRequest[] {
     const { owner, clock } = this.options;
     const now = clock.monotonic();
-    const part = Math.max(1, Math.floor(this.freeSlots / chosen.length));
+    const part = Math.max(1, Math.floor(this.freeSlots / parts));
     return chosen.map(({ lane, pace }) => {
       const capacity = Math.min(part, this.capacityOf(lane), MAX_ROWS_PER_LANE, lane.rowsByPace(now));
       return { laneKey: lane.key, owner, limit: Math.max(0, capacity), knowsPace: lane.knowsPace, pace };
@@ -268,23 +260,6 @@ export class LaneClaims<T> {
     lane.inFlight += turn.items.length;
     this.hadMore ||= hasMore(turn);
     resolve(turn);
-  }
-
-  private noteSlow(chosen: readonly Waiting<T>[], turns: readonly (Claim<T> | Error)[], tookMs: number): void {
-    // Of many that failed together none is known to be the slow one.
-    const knowsSlow = chosen.length === 1 || turns.some((turn) => !(turn instanceof Error));
-    for (const [n, { lane }] of chosen.entries()) {
-      if (!(turns[n] instanceof Error)) {
-        if (tookMs < SLOW_MS) this.alone.delete(lane.key);
-        this.slowInARow = 0;
-      } else if (knowsSlow && isOutOfTime(turns[n])) {
-        this.alone.set(lane.key, 'slow');
-        if (++this.slowInARow < MAX_SLOW_IN_A_ROW) continue;
-        this.alone.clear();
-        this.slowInARow = 0;
-        this.waiting.push(...this.aloneWaiting.splice(0));
-      }
-    }
   }
 
   /** What failed for many lanes alike, as a claim of all of them, is one report. Rows that a lost claim took are released. */
