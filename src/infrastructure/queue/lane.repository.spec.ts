@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { newId } from '../../common/ids.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { LaneRepository } from './lane.repository.js';
@@ -97,7 +98,13 @@ describe('pauses', () => {
     await lanes.succeeded(lane, between);
     await other.succeeded(lane, between);
     expect(await counted()).toBe(2);
+    const execute = jest.spyOn(opened.database, 'execute').mockRejectedValueOnce(new Error('the database is away'));
+    await expect(other.succeeded(lane, performance.now())).rejects.toThrow('away');
+    execute.mockRestore();
+    expect(await counted()).toBe(2);
+    // The next success forgets them.
     await other.succeeded(lane, performance.now());
     expect(await counted()).toBe(0);
+    expect(other.succeeded(lane, performance.now())).toBeNull();
   });
 });

@@ -84,11 +84,16 @@ export class LaneRepository {
    */
   succeeded(key: string, claimedAt: number): Promise<void> | null {
     const pausedAt = this.pausedAt.get(key);
-    return pausedAt === undefined || claimedAt <= pausedAt ? null : this.forgetPauses(key, claimedAt);
+    if (pausedAt === undefined || claimedAt <= pausedAt) return null;
+    this.pausedAt.delete(key);
+    return this.forgetPauses(key, claimedAt).catch((error: unknown) => {
+      // The next success forgets them.
+      if (!this.pausedAt.has(key)) this.pausedAt.set(key, pausedAt);
+      throw error;
+    });
   }
 
   private async forgetPauses(key: string, claimedAt: number): Promise<void> {
-    this.pausedAt.delete(key);
     // Nothing is claimed before a pause is over.
     await this.database.execute(
       `update lane set pause_count = 0, pause_reason = null, paused_until = null
