@@ -67,6 +67,18 @@ it.each([
   expect([notices, counters.snapshot().lane_wakes]).toEqual([['send a'], 1]);
 });
 
+it('all are told by PostgreSQL, as a job might come back to this process; by a job where that is away', async () => {
+  const { wakes, jobs, notices, state } = wakesOn();
+  wakes.announce('send', 'a', 'all');
+  wakes.announce('send', 'a');
+  await advance(10);
+  expect([jobs, notices]).toEqual([[['a']], ['send a']]);
+  state.notifies = false;
+  wakes.announce('send', 'b', 'all');
+  await advance(10);
+  expect([jobs, notices]).toEqual([[['a'], ['b']], ['send a']]);
+});
+
 it('a notification wakes each of its lanes in its kind', () => {
   const { wakes, receive } = wakesOn();
   const woken: string[] = [];

@@ -22,8 +22,8 @@ const MAX_PENDING = 100_000;
 const NOTICE = 'lanes';
 
 /**
- * Tells other processes which lanes have due rows: on Redis by a job, which one worker gets; without Redis, or while it is away, by NOTIFY,
- * which all workers get. Never awaited, and may get lost: the sweep finds due rows by itself.
+ * Tells other processes which lanes have due rows: on Redis by a job, which one worker gets, this process maybe; without Redis, or while it
+ * is away, and where all are meant, by NOTIFY, which all workers get. Never awaited, and may get lost: the sweep finds due rows by itself.
  */
 @Injectable()
 export class LaneWakes {
@@ -35,7 +35,7 @@ export class LaneWakes {
     ttlResolution: 0,
   });
   private readonly receivers = new Map<string, (laneKey: string) => void>();
-  /** By kind. */
+  /** By receivers and kind. */
   private readonly pending = new Map<string, Set<string>>();
   private inFlight = 0;
   private isStopped = false;
@@ -61,16 +61,18 @@ export class LaneWakes {
     this.receivers.set(kind, receive);
   }
 
-  announce(kind: string, laneKey: string): void {
-    const key = `${kind} ${laneKey}`;
+  /** @param to `all`: it is this process that may not serve the lane. */
+  announce(kind: string, laneKey: string, to: 'one' | 'all' = 'one'): void {
+    const batch = `${to} ${kind}`;
+    const key = `${batch} ${laneKey}`;
     if (this.isStopped || this.announced.has(key)) return;
-    const lanes = this.pending.get(kind) ?? new Set();
+    const lanes = this.pending.get(batch) ?? new Set();
     if (this.unavailable || lanes.size >= MAX_PENDING) {
       this.counters.increment(this.unavailable ? 'lane_wakes_failed' : 'lane_wakes_dropped');
       return;
     }
     this.announced.set(key, true);
-    this.pending.set(kind, lanes.add(laneKey));
+    this.pending.set(batch, lanes.add(laneKey));
     this.pump();
   }
 
@@ -81,13 +83,13 @@ export class LaneWakes {
   }
 
   private pump(): void {
-    for (const [kind, lanes] of this.pending) {
+    for (const [batch, lanes] of this.pending) {
       while (lanes.size > 0 && this.inFlight < MAX_IN_FLIGHT) {
         const laneKeys = [...lanes].slice(0, MAX_LANES);
         for (const laneKey of laneKeys) lanes.delete(laneKey);
         this.inFlight++;
-        void this.send(kind, laneKeys).then((isSent) => {
-          if (!isSent) for (const laneKey of laneKeys) this.announced.delete(`${kind} ${laneKey}`);
+        void this.send(batch, laneKeys).then((isSent) => {
+          if (!isSent) for (const laneKey of laneKeys) this.announced.delete(`${batch} ${laneKey}`);
           this.counters.increment(isSent ? 'lane_wakes' : 'lane_wakes_failed', laneKeys.length);
           this.inFlight--;
           this.pump();
@@ -97,14 +99,16 @@ export class LaneWakes {
   }
 
   /** Does not reject. */
-  private async send(kind: string, laneKeys: readonly string[]): Promise<boolean> {
+  private async send(batch: string, laneKeys: readonly string[]): Promise<boolean> {
+    const [to, kind = ''] = batch.split(' ');
     const sent = (work: Promise<unknown>): Promise<boolean> =>
       work.then(
         () => true,
         () => false,
       );
     // A client of Redis keeps what it is asked while it is not connected.
-    const queue = this.redis.isConnected ? this.redis.queueOf<DrainJob>(kind) : null;
+    const byJob = this.redis.isConnected && (to === 'one' || !this.notifier.connected);
+    const queue = byJob ? this.redis.queueOf<DrainJob>(kind) : null;
     if (queue !== null && (await within(REDIS_TIMEOUT_MS, sent(queue.addBulk(laneKeys.map(drainJob)))))) return true;
     return sent(this.notifier.publish(NOTICE, [kind, ...laneKeys].join(' ')));
   }

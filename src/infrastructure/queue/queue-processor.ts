@@ -1,5 +1,5 @@
 import { WorkerHost } from '@nestjs/bullmq';
-import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import type { Job } from 'bullmq';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
@@ -64,12 +64,14 @@ export class QueueParts {
  *
  * A module extends it with its `@Processor(QUEUE, QUEUE_WORKER_OPTIONS)`.
  */
-export abstract class QueueProcessor<T> extends WorkerHost implements BeforeApplicationShutdown {
+export abstract class QueueProcessor<T> extends WorkerHost implements BeforeApplicationShutdown, OnModuleDestroy {
   protected readonly logger: Logger;
   protected readonly config: Config;
   private readonly runner: LaneRunner<T>;
   private readonly wakes: LaneWakes;
   private readonly isWorker: boolean;
+  /** How many rows the stop leaves. */
+  private stopping: Promise<number> | null = null;
 
   protected constructor(
     private readonly options: QueueOptions<T>,
@@ -88,7 +90,7 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
       maxInFlight,
       ...(claimEveryMs !== undefined && { claimEveryMs }),
       hasOthers: () => owner.hasOthers,
-      announce: (laneKey) => wakes.announce(kind.name, laneKey),
+      announce: (laneKey) => wakes.announce(kind.name, laneKey, 'all'),
       onError: (message, error) => {
         counters.increment('lane_drain_failed');
         this.logger.error(message, error instanceof Error ? error.stack : undefined);
@@ -116,7 +118,7 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
 
   /** A lane without owner has due rows: another worker may have slots for them. */
   wakeAny(laneKey: string): void {
-    if (this.runner.isSaturated) this.wakes.announce(this.options.kind.name, laneKey);
+    if (this.runner.isSaturated) this.wakes.announce(this.options.kind.name, laneKey, 'all');
     this.wake(laneKey);
   }
 
@@ -124,14 +126,23 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
     return this.wakes.unavailable;
   }
 
-  /** The job lasts as long as the drain that it starts; it ends at once where the lane is drained here already. */
-  process({ data }: Job<DrainJob>): Promise<void> {
-    return this.runner.wokenByOther(data.laneKey);
+  /**
+   * The job lasts as long as the drain that it starts; it ends at once where the lane is drained here already. No other process has it: where
+   * this one may not serve the lane, all are told.
+   */
+  process({ data: { laneKey } }: Job<DrainJob>): Promise<void> {
+    if (this.runner.isStopping || this.runner.isSaturated) this.wakes.announce(this.options.kind.name, laneKey, 'all');
+    return this.runner.wokenByOther(laneKey);
   }
 
-  /** Claims no more, and lets the work in flight end before the connections that record its outcomes are closed. */
+  /** Claims no more. Here, so that all queues stop at the same time: Nest waits for one module after the other. */
+  onModuleDestroy(): void {
+    this.stopping = this.runner.stop(this.config.process.shutdownTimeoutMs);
+  }
+
+  /** Lets the work in flight end before the connections that record its outcomes are closed. */
   async beforeApplicationShutdown(): Promise<void> {
-    const left = await this.runner.stop(this.config.process.shutdownTimeoutMs);
+    const left = (await this.stopping) ?? 0;
     if (left > 0) this.logger.warn(this.options.leftAtStop(left));
   }
 }
