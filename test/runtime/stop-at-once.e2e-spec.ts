@@ -3,7 +3,10 @@ import { jest } from '@jest/globals';
 import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { CloudApiClient } from '../../src/infrastructure/whatsapp/cloud-api-client.js';
-import { DestinationsProcessor, DestinationTurns } from '../../src/modules/destinations/runner/destinations.processor.js';
+import {
+  DestinationsProcessor,
+  DestinationTurns,
+} from '../../src/modules/destinations/runner/destinations.processor.js';
 import { TurnsRepository } from '../../src/modules/destinations/runner/turns.repository.js';
 import type { ClaimedTurn } from '../../src/modules/destinations/destinations.types.js';
 import { MessageSender } from '../../src/modules/sending/processors/message-sender.js';

@@ -3,6 +3,7 @@ import { claimLane, claimRequest } from '../../../../test/support/claim-request.
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
 import { beside } from '../../../../test/support/beside.js';
 import { Factories, testPhone } from '../../../../test/support/factories.js';
+import { costOf } from '../../../../test/support/rows-read.js';
 import { openProxiedDatabase, type ProxiedDatabase } from '../../../../test/support/proxied-database.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
@@ -114,3 +115,25 @@ it('is released although its lease was over meanwhile, and although the database
   const tries = await database.direct.query('select tries from message_queue where connection_id = $1', [connectionId]);
   expect(tries).toEqual(Array.from({ length: 3 }, () => ({ tries: 7 })));
 });
+
+it('is looked for by an index: messages that were sent are not read', async () => {
+  const { connectionId, error } = await lose('lose_answer');
+  await database.direct.execute(`update message_queue set lease_until = now() where lease_until is not null`);
+  await sweeps.expireLeases(10);
+  const factories = new Factories(database.direct);
+  const connection = { id: connectionId, organizationId: await organizationOf(connectionId) };
+  for (let n = 0; n < 20; n++) await factories.message({ connection, recipient: testPhone(), status: 'accepted' });
+  const claims = new ClaimRepository(database.direct);
+  const find = () => claims.findAttempts([connectionId], (error as LostClaimError).ids);
+  const cost = await costOf(database.direct, 'message_state', find);
+  expect(cost).toMatchObject({ scans: 0, entries: 3 });
+  expect(await costOf(database.direct, 'message_queue', find)).toMatchObject({ scans: 0 });
+  expect(await find()).toHaveLength(3);
+});
+
+const organizationOf = async (connectionId: string): Promise<string> =>
+  (
+    await database.direct.row<{ id: string }>('select organization_id as id from connection where id = $1', [
+      connectionId,
+    ])
+  ).id;
