@@ -1,5 +1,3 @@
-import { Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import type { Job } from 'bullmq';
 import { gate } from '../../../test/support/gate.js';
 import { waitFor } from '../../../test/support/wait-for.js';
@@ -58,30 +56,6 @@ class Processor extends QueueProcessor<null> {
 
 const jobOf = (laneKey: string) => ({ data: { laneKey } }) as Job<DrainJob>;
 
-it.each([0, 1])(
-  'all queues of a process stop at once, although one waits for its work: of module %i',
-  async (which) => {
-    const { opened, open } = gate();
-    const queues = [0, 1].map((n) => new Processor(new OneRow(`queue-${n}`, n === which ? opened : Promise.resolve())));
-    const modules = queues.map((queue) => {
-      class One {}
-      Module({ providers: [{ provide: Processor, useValue: queue }] })(One);
-      return One;
-    });
-    class All {}
-    Module({ imports: modules })(All);
-    const app = await NestFactory.createApplicationContext(All, { logger: false });
-    queues[which]?.wake('lane');
-    await waitFor(() => queues[which]?.kind.isInFlight);
-    let isClosed = false;
-    const closing = app.close().then(() => (isClosed = true));
-    await waitFor(() => queues.every(({ kind }) => kind.isStopped));
-    expect(isClosed).toBe(false);
-    open();
-    await closing;
-  },
-);
-
 it('a job of a process that is full, or stops, is passed on to all', async () => {
   const { opened, open } = gate();
   const queue = new Processor(new OneRow('queue', opened));
@@ -90,7 +64,7 @@ it('a job of a process that is full, or stops, is passed on to all', async () =>
   expect(queue.told).toEqual([]);
   const waits = queue.process(jobOf('second'));
   expect(queue.told).toEqual(['queue second all']);
-  queue.onModuleDestroy();
+  queue.beginStop();
   await queue.process(jobOf('third'));
   expect(queue.told).toEqual(['queue second all', 'queue third all']);
   open();

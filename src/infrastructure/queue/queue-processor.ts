@@ -1,5 +1,5 @@
 import { WorkerHost } from '@nestjs/bullmq';
-import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Job } from 'bullmq';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
@@ -29,6 +29,9 @@ export const QUEUE_WORKER_OPTIONS = {
   maxStalledCount: 1_000_000,
   runRetryDelay: 500,
 } as const;
+
+/** Of the time for a stop so much is left for what ends after the work: connections, and the database. */
+const CLOSE_MS = 2_500;
 
 /** What a module says of its queue. */
 export interface QueueOptions<T> {
@@ -64,14 +67,13 @@ export class QueueParts {
  *
  * A module extends it with its `@Processor(QUEUE, QUEUE_WORKER_OPTIONS)`.
  */
-export abstract class QueueProcessor<T> extends WorkerHost implements BeforeApplicationShutdown, OnModuleDestroy {
+export abstract class QueueProcessor<T> extends WorkerHost implements BeforeApplicationShutdown {
   protected readonly logger: Logger;
   protected readonly config: Config;
   private readonly runner: LaneRunner<T>;
   private readonly wakes: LaneWakes;
   private readonly isWorker: boolean;
-  /** How many rows the stop leaves. */
-  private stopping: Promise<number> | null = null;
+  private stopped: Promise<number> | null = null;
 
   protected constructor(
     private readonly options: QueueOptions<T>,
@@ -135,14 +137,16 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
     return this.runner.wokenByOther(laneKey);
   }
 
-  /** Claims no more. Here, so that all queues stop at the same time: Nest waits for one module after the other. */
-  onModuleDestroy(): void {
-    this.stopping = this.runner.stop(this.config.process.shutdownTimeoutMs);
+  /** From now on it claims nothing. `QueueWorkers` tells all queues at once: the times that they take do not add up. */
+  beginStop(): void {
+    const { shutdownTimeoutMs } = this.config.process;
+    this.stopped ??= this.runner.stop(Math.max(shutdownTimeoutMs - CLOSE_MS, shutdownTimeoutMs / 2));
   }
 
   /** Lets the work in flight end before the connections that record its outcomes are closed. */
   async beforeApplicationShutdown(): Promise<void> {
-    const left = (await this.stopping) ?? 0;
+    this.beginStop();
+    const left = (await this.stopped) ?? 0;
     if (left > 0) this.logger.warn(this.options.leftAtStop(left));
   }
 }

@@ -187,7 +187,7 @@ with ${laneGrants()}, lane_with_slots as materialized (
 select ${GRANT_COLUMNS}, lane_grant.key as "laneKey", message_to_send.* from lane_grant full join message_to_send on false`,
 };
 
-// A lost claim's leases may have run out before it is asked for them.
+// A lost claim's leases may have run out before it is asked for them. `attention` is a column of the index message_state_attention.
 const FIND_ATTEMPTS = `
 select message_id as id, attempt_id as "attemptId" from message_queue
 where lease_until is not null and connection_id = any($1) and attempt_id = any($2)
