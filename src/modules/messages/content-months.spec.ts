@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { acceptedOutcome } from '../../../test/support/accepted-outcome.js';
 import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
 import { factsOf } from '../../../test/support/facts.js';
@@ -166,6 +167,21 @@ describe('of the partitions of contents', () => {
   ])('a page of the journal, %s, reads those of its messages', async (_name, query, most) => {
     await expectFew(() => page(query), most);
     await expectFew(() => page(query), most, GENERIC);
+  });
+
+  it('the plan of a page costs less than one that PostgreSQL compiles', async () => {
+    const statements = jest.spyOn(opened.database, 'query');
+    expect(await page({})).toHaveLength(20);
+    const [sql, params] = statements.mock.lastCall ?? [];
+    statements.mockRestore();
+    const [plan] = await opened.database.query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number } }] }>(
+      `explain (format json) ${String(sql)}`,
+      params,
+    );
+    const above = await opened.database.row<{ cost: number }>(
+      `select current_setting('jit_above_cost')::float8 as cost`,
+    );
+    expect(plan?.['QUERY PLAN'][0].Plan['Total Cost']).toBeLessThan(above.cost / 10);
   });
 
   it('one message reads its own', async () => {
