@@ -456,7 +456,7 @@ create table message_content (
   content jsonb not null,
   inbound_context jsonb,
   constraint message_content_pkey PRIMARY KEY (message_id)
-) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
+) partition by RANGE (message_id);
 CREATE INDEX message_content_author ON message_content ((((inbound_context -> 'sender') ->> 'user_id'))) WHERE (((inbound_context -> 'sender') ->> 'user_id') IS NOT NULL);
 
 create table message_queue (
