@@ -23,7 +23,10 @@ describe('Restoration', () => {
     const gauges: GaugeSource[] = [];
     const readiness = new Readiness();
     const metrics = { add: (gauge: GaugeSource) => gauges.push(gauge) } as unknown as Metrics;
-    const failover = { continues: verdict.kind !== 'ask', verdict: () => Promise.resolve(verdict) } as unknown as Failover;
+    const failover = {
+      continues: verdict.kind !== 'ask',
+      verdict: () => Promise.resolve(verdict),
+    } as unknown as Failover;
     const restoration = new Restoration(test.database, NO_AUDIT, failover, readiness, metrics);
     const marks: Date[] = [];
     restoration.add({
