@@ -227,12 +227,19 @@ describeWithStandby('a promoted standby, with AFTER_FAILOVER=continue', () => {
 
   const isBlocked = `select count(*)::integer as many from database_identity where blocked_since is not null`;
 
+  async function doctorOn(): Promise<unknown> {
+    const env = { ...cluster.env, DATA_DIR: cluster.platform.dataDir };
+    const { stdout } = await runHerald(['doctor', '--json'], env);
+    return (JSON.parse(stdout) as { check: string }[]).find(({ check }) => check === 'failover');
+  }
+
   it('asks where it was asynchronous', async () => {
     cluster = await Cluster.start('');
     const phone = testPhone();
     await cluster.openWindows([phone]);
     await cluster.startOn('worker');
     await known();
+    expect(await doctorOn()).toMatchObject({ status: 'warn', detail: expect.stringContaining('is empty') });
     cluster.servers.primary.crash();
     cluster.servers.standby.becomePrimary();
     cluster.move();
@@ -260,6 +267,7 @@ describeWithStandby('a promoted standby, with AFTER_FAILOVER=continue', () => {
     const { servers } = cluster;
     await cluster.startOn('worker');
     const first = await known();
+    expect(await doctorOn()).toMatchObject({ status: 'ok' });
     expect(await seenBy('plain')).toMatch(/pg_read_all_stats/);
     await servers.ask(servers.primary, 'grant pg_read_all_stats to plain');
     expect(await seenBy('plain')).toBeNull();
