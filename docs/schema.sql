@@ -152,6 +152,7 @@ create table database_identity (
   identity text not null,
   confirmed_at timestamptz not null default clock_timestamp(),
   blocked_since timestamptz,
+  continued_at timestamptz,
   constraint database_identity_pkey PRIMARY KEY (single),
   constraint database_identity_single_check CHECK (single)
 );
@@ -225,6 +226,7 @@ create table heartbeat (
   beat_at timestamptz not null,
   every_seconds integer,
   host_ahead_seconds double precision,
+  replication jsonb,
   constraint heartbeat_pkey PRIMARY KEY (name)
 ) with (fillfactor=50);
 
