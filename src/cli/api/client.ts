@@ -158,7 +158,7 @@ export interface Target {
 }
 
 /** As HERALD_URL is read. */
-function addressOf(option: string | undefined): string | null {
+export function addressOf(option: string | undefined): string | null {
   if (option === undefined) return null;
   try {
     return CLIENT_SETTINGS.url.read(option, { production: false });

@@ -7,6 +7,8 @@ import { type Answer, facts, listed, snakeCased } from '../output.js';
 import { serviceAction } from '../runner.js';
 import { stateOf } from './key.command.js';
 
+const WHY = 'a key that can make keys would have no end; keys of the admin API are made where its database is';
+
 interface CreateOptions {
   name: string;
   scopes: OperatorScope[];
@@ -29,20 +31,22 @@ export function addOperatorKeyCommands(program: Command): void {
       )
       .option('--workspaces <ids>', 'limit it to these workspaces, separated by commas; it then makes none', uuidList)
       .option('--expires-in <duration>', 'such as 12h or 30d; without it the key does not expire', lifetimeSeconds),
+    WHY,
     async (services, { name, scopes, workspaces, expiresIn }) => {
       const expiresAt = expiresIn === undefined ? null : new Date(databaseClock.now() + expiresIn * 1_000);
       const given = { name, scopes, workspaceIds: workspaces ?? null, expiresAt };
       return issuedAnswer(await services.operatorKeys.create(given));
     },
   );
-  serviceAction(key.command('list').description('list the operator keys'), async (services) =>
+  serviceAction(key.command('list').description('list the operator keys'), WHY, async (services) =>
     listed(
       await services.operatorKeys.list(),
       snakeCased,
       {
         ID: 'id',
         NAME: 'name',
-        STATE: stateOf,
+        STATE: ({ revokedAt, expiresAt }: OperatorKey) =>
+          stateOf({ revoked_at: revokedAt?.toISOString() ?? null, expires_at: expiresAt?.toISOString() ?? null }),
         'LAST USED': 'lastUsedAt',
         WORKSPACES: ({ workspaceIds }: OperatorKey) => workspaceIds?.join(',') ?? 'all',
         SCOPES: 'scopes',
@@ -52,6 +56,7 @@ export function addOperatorKeyCommands(program: Command): void {
   );
   serviceAction(
     key.command('revoke').description('revoke an operator key at once').argument('<key-id>', 'its id, as in the list'),
+    WHY,
     async (services, _options, id) => {
       const revoked = await services.operatorKeys.revoke(id);
       return { data: snakeCased(revoked), text: `Revoked ${revoked.id} (${revoked.name}).` };
@@ -67,6 +72,7 @@ export function addOperatorKeyCommands(program: Command): void {
           .argParser(durationSeconds)
           .default(86_400, '1d'),
       ),
+    WHY,
     async (services, { overlap }, id) => issuedAnswer(await services.operatorKeys.rotate(id, overlap)),
   );
 }
