@@ -73,15 +73,14 @@ function addQueueStatus(program: Command): void {
       .command('status')
       .description('pending work and its age: messages by number, webhooks, codes, files, notifications'),
     async ({ admin }) => {
-      const data = await admin.installation.get();
-      const { held, queues, outcome_unknown: unknown, lanes } = data;
+      const { held, queues, outcome_unknown: unknown, lanes } = await admin.installation.get();
       const text = [
         ...(held ? [`Claims are blocked, nothing is sent: ${BLOCKED_ADVICE}.`] : []),
         table(queues, QUEUE_COLUMNS),
         ...(unknown === 0 ? [] : [`${unknown} messages with an unknown outcome: they wait for a decision.`]),
         table(lanes, LANE_COLUMNS, 'No number has messages to send.'),
       ];
-      return { data, text: text.join('\n\n') };
+      return { data: { held, queues, outcome_unknown: unknown, lanes }, text: text.join('\n\n') };
     },
   );
 }
