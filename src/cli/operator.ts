@@ -1,14 +1,13 @@
 import type { HeraldAdmin } from '../../clients/typescript/src/admin.js';
 import type { components } from '../../clients/typescript/src/admin-schema.js';
-import { HeraldConnectionError, HeraldError } from '../../clients/typescript/src/errors.js';
+import { HeraldError } from '../../clients/typescript/src/errors.js';
 import type { Services } from '../bootstrap/services.js';
-import { describeError } from '../common/describe-error.js';
 import { heraldVersion } from '../common/version.js';
 import { loadClientConfig } from '../infrastructure/config/load-config.js';
-import { addressOf, refusalText, ApiError } from './api/client.js';
+import { addressOf, fetchFrom } from './api/client.js';
 import { readStandardInput } from './arguments.js';
 import { paint } from './output.js';
-import { openSession } from './session.js';
+import { openSession, type Session } from './session.js';
 
 /** Options of every command that works over the admin API. */
 export interface OperatorOptions {
@@ -69,7 +68,8 @@ export async function withOperator<T>(options: OperatorOptions, work: (operator:
       `no operator key for ${url}: set HERALD_OPERATOR_KEY, or give the key on standard input with --key-stdin; herald operator-key create makes one, on the server`,
     );
   }
-  const admin = createHeraldAdmin({ baseUrl: url, operatorKey, timeoutMs: TIMEOUT_MS });
+  const fetch = fetchFrom(url, 'is it running, and is the address right?');
+  const admin = createHeraldAdmin({ baseUrl: url, operatorKey, fetch, timeoutMs: TIMEOUT_MS });
   let there: string | undefined;
   try {
     // What is wrong with address, certificate or key is known before anything is changed.
@@ -77,14 +77,12 @@ export async function withOperator<T>(options: OperatorOptions, work: (operator:
     if (there !== heraldVersion()) process.stderr.write(`${paint.doubtful('herald:')} ${mismatch(url, there)}\n`);
     return await work({ admin, services: null });
   } catch (error) {
-    throw explained(error, url, there);
+    throw error instanceof HeraldError && error.code === 'ROUTE_NOT_FOUND' ? unknownRoute(error, url, there) : error;
   }
 }
 
 /** Opens the application of this machine, and closes it whatever happens. */
-export async function withSession<T>(
-  work: (session: Awaited<ReturnType<typeof openSession>>) => Promise<T>,
-): Promise<T> {
+export async function withSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
   const session = await openSession();
   // An interrupt must not leave behind an embedded database that was started for this command.
   const interrupt = (): void => {
@@ -94,8 +92,6 @@ export async function withSession<T>(
   process.once('SIGTERM', interrupt);
   try {
     return await work(session);
-  } catch (error) {
-    throw error instanceof HeraldError ? refusal(error) : error;
   } finally {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
@@ -119,39 +115,11 @@ function mismatch(url: string, there: string): string {
   return `the service at ${url} is Herald ${there}, this command is ${heraldVersion()}: use the command of that release where they disagree`;
 }
 
-/** What the service says, or why none answered, as a sentence that says what to do. */
-function explained(error: unknown, url: string, there: string | undefined): unknown {
-  if (error instanceof HeraldConnectionError) return new Error(unreachable(error, url), { cause: error });
-  if (!(error instanceof HeraldError)) return error;
-  if (error.code !== 'ROUTE_NOT_FOUND') return refusal(error, url);
+/** The service is of another release. */
+function unknownRoute(cause: unknown, url: string, there: string | undefined): Error {
   const why =
     there === undefined
       ? `${url} has no admin API: it is an older Herald, or runs with ADMIN_API=false`
       : `the service at ${url} is Herald ${there} and does not know this call of herald ${heraldVersion()}`;
-  return new ApiError(error.status, error.code, `${why}. Upgrade the service, or run the command on the server.`);
-}
-
-function refusal({ status, code, text, details, fields, docUrl }: HeraldError, url = ''): ApiError {
-  // Not an answer of Herald: a proxy's, or another program's.
-  if (docUrl === '') return new ApiError(status, 'UNEXPECTED_ANSWER', `${url} answered ${status}: is it a Herald?`);
-  const { code: _code, message: _message, ...extra } = fields;
-  return new ApiError(status, code, IN_WORDS_OF_COMMANDS[code] ?? refusalText(text, details), extra);
-}
-
-/** The API names its routes there. */
-const IN_WORDS_OF_COMMANDS: Readonly<Record<string, string>> = {
-  WORKSPACE_NOT_FOUND: 'There is no such workspace, or the operator key may not see it: herald workspace list.',
-  OTP_SENDER_NOT_SET: 'No number is set: herald otp-sender set.',
-};
-
-const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS|ERR_SSL/;
-
-function unreachable({ cause }: HeraldConnectionError, url: string): string {
-  const root = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause;
-  const code = (root as { code?: unknown } | undefined)?.code;
-  const why = typeof code === 'string' ? code : describeError(root);
-  if (UNTRUSTED.test(why)) {
-    return `the certificate of ${url} is not trusted here (${why}): give the name that it was issued for, or the certificate of its issuer with NODE_EXTRA_CA_CERTS=<file>`;
-  }
-  return `Herald does not answer at ${url} (${why}): is it running, and is the address right?`;
+  return new Error(`${why}. Upgrade the service, or run the command on the server`, { cause });
 }

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, paint, printable } from './output.js';
 import { AppError } from '../common/app-error.js';
 import { describeError } from '../common/describe-error.js';
-import { ApiError, type Target, type TargetOptions, targetOf } from './api/client.js';
+import { HeraldConnectionError, HeraldError } from '../../clients/typescript/src/errors.js';
+import { refusalOf, type Target, type TargetOptions, targetOf } from './api/client.js';
 import type { Services } from '../bootstrap/services.js';
 import { INTERRUPTED, type Operator, type OperatorOptions, withOperator, withSession } from './operator.js';
 
@@ -189,13 +190,21 @@ function register<O extends object>(command: Command, jsonMeaning: string, act: 
 
 /** `{"error": {...}}` on standard output with `--json`, else one line on standard error. */
 function printError(json: boolean, error: unknown): void {
-  const known = error instanceof AppError || error instanceof ApiError || error instanceof UsageError ? error : null;
-  const message = describeError(error);
+  const { code, message, extra } = faceOf(error);
   if (json) {
-    process.stdout.write(`${JSON.stringify({ error: { code: known?.code, message, ...known?.extra } })}\n`);
+    process.stdout.write(`${JSON.stringify({ error: { code, message, ...extra } })}\n`);
     return;
   }
   // The API's code is what its documents are searched by.
-  const text = error instanceof ApiError ? `${error.code}: ${message}` : message;
+  const text = error instanceof HeraldError ? `${code}: ${message}` : message;
   process.stderr.write(`${paint.bad('herald:')} ${printable(text)}\n`);
+}
+
+/** What a person, or with `--json` a program, is told of an error. */
+export function faceOf(error: unknown): { code?: string; message: string; extra?: object } {
+  if (error instanceof HeraldError) return refusalOf(error);
+  // Its cause says why, and what to do.
+  if (error instanceof HeraldConnectionError) return { message: describeError(error.cause) };
+  const known = error instanceof AppError || error instanceof UsageError ? error : null;
+  return { code: known?.code, message: describeError(error), extra: known?.extra };
 }

@@ -313,7 +313,9 @@ describe('herald --url', () => {
 
     it('it is another program', async () => {
       const port = await listening(createServer((_req, res) => res.writeHead(404).end('<h1>Not found</h1>')));
-      await expect(failure(`http://127.0.0.1:${port}`)).rejects.toThrow(`:${port} answered 404: is it a Herald?`);
+      await expect(failure(`http://127.0.0.1:${port}`)).rejects.toThrow(
+        'UNEXPECTED_ANSWER: the answer was 404: is this address a Herald?',
+      );
     });
 
     it('it is older, and does not know the route', async () => {
@@ -332,7 +334,7 @@ describe('herald --url', () => {
       });
       const url = `http://127.0.0.1:${await listening(old)}`;
       await expect(failure(url)).rejects.toThrow(
-        /the service at \S+ is Herald 0\.0\.9, this command is .*\n.*ROUTE_NOT_FOUND: the service at \S+ is Herald 0\.0\.9 and does not know this call.* Upgrade/,
+        /the service at \S+ is Herald 0\.0\.9, this command is .*\n.*the service at \S+ is Herald 0\.0\.9 and does not know this call.* Upgrade/,
       );
       knowsKeys = false;
       await expect(failure(url)).rejects.toThrow(

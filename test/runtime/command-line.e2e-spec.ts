@@ -108,7 +108,10 @@ describe('herald', () => {
     expect(packages.allowances).toEqual([{ country: 'DE', monthly_limit: 5 }]);
     expect(packages.months.map(({ reserved, used }) => reserved + used)).toEqual([1]);
     const mixed = await runHerald(`key create --otp-project ${project.id} --scopes messages:read`.split(' '), env);
-    expect(mixed).toMatchObject({ code: 1, stderr: 'herald: a key of an OTP project has scopes of OTP only\n' });
+    expect(mixed).toMatchObject({
+      code: 1,
+      stderr: 'herald: KEY_SCOPES_MIXED: a key of an OTP project has scopes of OTP only\n',
+    });
   });
 
   it('queue status counts what waits, by number', async () => {

@@ -6,6 +6,8 @@ import { durationSeconds, lifetimeSeconds, nameText, scopeList } from '../argume
 import { onServer, type Operator, PAGE, rowsOf, type Schemas } from '../operator.js';
 import { operatorAction, UsageError } from '../runner.js';
 
+type Key = Schemas['ApiKeyResponse'];
+
 interface CreateOptions {
   workspace?: string;
   otpProject?: string;
@@ -41,7 +43,7 @@ export function addKeyCommands(program: Command): void {
       const columns = {
         ID: 'id',
         NAME: 'name',
-        STATE: stateOf,
+        STATE: (each: Key) => stateOf(each.revoked_at, each.expires_at),
         'LAST USED': 'last_used_at',
         SCOPES: 'scopes',
       } as const;
@@ -103,8 +105,8 @@ function issuedAnswer(data: Schemas['IssuedKeyResponse']): Answer {
 }
 
 /** Of an API key, or of an operator key. */
-export function stateOf(key: { revoked_at: string | null; expires_at: string | null }): string {
-  if (key.revoked_at !== null) return 'revoked';
-  if (key.expires_at === null) return 'valid';
-  return Date.parse(key.expires_at) <= databaseClock.now() ? 'expired' : `until ${key.expires_at}`;
+export function stateOf(revokedAt: unknown, expiresAt: string | null): string {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt === null) return 'valid';
+  return Date.parse(expiresAt) <= databaseClock.now() ? 'expired' : `until ${expiresAt}`;
 }

@@ -3,7 +3,7 @@ import { databaseClock } from '../../common/clock.js';
 import { OPERATOR_SCOPES, type OperatorScope } from '../../infrastructure/http/scopes.js';
 import type { IssuedOperatorKey, OperatorKey } from '../../modules/keys/operator/operator-keys.service.js';
 import { durationSeconds, lifetimeSeconds, nameText, operatorScopeList, uuidList } from '../arguments.js';
-import { type Answer, facts, listed, snakeCased } from '../output.js';
+import { type Answer, facts, snakeCased, table } from '../output.js';
 import { serviceAction } from '../runner.js';
 import { stateOf } from './key.command.js';
 
@@ -38,22 +38,19 @@ export function addOperatorKeyCommands(program: Command): void {
       return issuedAnswer(await services.operatorKeys.create(given));
     },
   );
-  serviceAction(key.command('list').description('list the operator keys'), WHY, async (services) =>
-    listed(
-      await services.operatorKeys.list(),
-      snakeCased,
-      {
-        ID: 'id',
-        NAME: 'name',
-        STATE: ({ revokedAt, expiresAt }: OperatorKey) =>
-          stateOf({ revoked_at: revokedAt?.toISOString() ?? null, expires_at: expiresAt?.toISOString() ?? null }),
-        'LAST USED': 'lastUsedAt',
-        WORKSPACES: ({ workspaceIds }: OperatorKey) => workspaceIds?.join(',') ?? 'all',
-        SCOPES: 'scopes',
-      },
-      'There are no operator keys, so the admin API answers 401: herald operator-key create',
-    ),
-  );
+  serviceAction(key.command('list').description('list the operator keys'), WHY, async (services) => {
+    const keys = await services.operatorKeys.list();
+    const columns = {
+      ID: 'id',
+      NAME: 'name',
+      STATE: (each: OperatorKey) => stateOf(each.revokedAt, each.expiresAt?.toISOString() ?? null),
+      'LAST USED': 'lastUsedAt',
+      WORKSPACES: ({ workspaceIds }: OperatorKey) => workspaceIds?.join(',') ?? 'all',
+      SCOPES: 'scopes',
+    } as const;
+    const none = 'There are no operator keys, so the admin API answers 401: herald operator-key create';
+    return { data: keys.map(snakeCased), text: table(keys, columns, none) };
+  });
   serviceAction(
     key.command('revoke').description('revoke an operator key at once').argument('<key-id>', 'its id, as in the list'),
     WHY,
