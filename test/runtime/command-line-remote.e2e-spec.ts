@@ -343,9 +343,7 @@ describe('herald --url', () => {
     });
 
     it('its certificate is not trusted', async () => {
-      const port = await listening(
-        createSecureServer(selfSigned({ names: ['localhost'] }), (_req, res) => res.end()) as unknown as Server,
-      );
+      const port = await listening(createSecureServer(selfSigned({ names: ['localhost'] }), (_req, res) => res.end()));
       await expect(failure(`https://localhost:${port}`)).rejects.toThrow(
         /the certificate of https:\/\/localhost:\d+ is not trusted here \(\w+\): .* NODE_EXTRA_CA_CERTS=<file>/,
       );

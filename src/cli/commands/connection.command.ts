@@ -54,7 +54,11 @@ export function addConnectionCommands(program: Command): void {
         const services = onServer(operator, '--no-verify', 'the admin API adds no number that it has not checked');
         const { id: organizationId } = await services.workspaces.getById(workspace);
         const { id } = await services.connections.add({
-          ...{ organizationId, phoneNumberId, wabaId, token, phoneNumber },
+          organizationId,
+          phoneNumberId,
+          wabaId,
+          token,
+          phoneNumber,
           ...(marketingRoute !== undefined && { marketingRoute }),
           ...(throughput !== undefined && { throughputPerSecond: throughput, throughputFixed: true }),
         });

@@ -37,9 +37,12 @@ export function addKeyCommands(program: Command): void {
     },
   );
   operatorAction<{ workspace: string }>(
-    key.command('list').description('list the keys of a workspace').requiredOption('--workspace <id>', 'the workspace'),
+    key
+      .command('list')
+      .description('list the keys of a workspace, oldest first')
+      .requiredOption('--workspace <id>', 'the workspace'),
     async ({ admin }, { workspace }) => {
-      const data = await rowsOf(admin.keys.list(workspace, { limit: PAGE }));
+      const data = (await rowsOf(admin.keys.list(workspace, { limit: PAGE }))).reverse();
       const columns = {
         ID: 'id',
         NAME: 'name',

@@ -40,8 +40,8 @@ export function addWorkspaceCommands(program: Command): void {
     workspace.command('create').description('make a workspace').requiredOption('--name <name>', 'its name', nameText),
     async ({ admin }, { name }) => answerOf(await admin.workspaces.create({ name })),
   );
-  operatorAction(workspace.command('list').description('list all workspaces'), async ({ admin }) => {
-    const data = await rowsOf(admin.workspaces.list({ limit: PAGE }));
+  operatorAction(workspace.command('list').description('list all workspaces, oldest first'), async ({ admin }) => {
+    const data = (await rowsOf(admin.workspaces.list({ limit: PAGE }))).reverse();
     const columns = {
       ID: 'id',
       NAME: 'name',
