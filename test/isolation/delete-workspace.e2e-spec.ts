@@ -142,7 +142,7 @@ describe('deletion of a workspace', () => {
       expect((await test.api.as(key).get('/messages')).status).toBe(401);
     }
     const again = await runHerald(['workspace', 'delete', id, '--yes', '--json'], env);
-    expect([again.code, again.stdout]).toEqual([1, expect.stringContaining('there is no workspace')]);
+    expect([again.code, again.stdout]).toEqual([1, expect.stringContaining('WORKSPACE_NOT_FOUND')]);
 
     expect(await rowsOf(other.sender.workspace.id)).toEqual(others);
     expect((await other.sender.api.get('/messages')).body.data).toHaveLength(4);

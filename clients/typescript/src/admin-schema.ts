@@ -1513,6 +1513,13 @@ export interface components {
             workspace_id: string;
         };
         OtpSenderData: {
+            /**
+             * @description In which the template is approved; null where only the stored sender was read.
+             * @example [
+             *       "en_US"
+             *     ]
+             */
+            languages: string[] | null;
             /** @example 15550100009 */
             phone_number: string | null;
             /** @example 106540352242922 */
@@ -2977,7 +2984,10 @@ export interface operations {
                      *         "phone_number": "15550100009",
                      *         "template": "login_code",
                      *         "throughput_per_second": 80,
-                     *         "status": "connected"
+                     *         "status": "connected",
+                     *         "languages": [
+                     *           "en_US"
+                     *         ]
                      *       }
                      *     }
                      */
@@ -3033,7 +3043,10 @@ export interface operations {
                      *         "phone_number": "15550100009",
                      *         "template": "login_code",
                      *         "throughput_per_second": 80,
-                     *         "status": "connected"
+                     *         "status": "connected",
+                     *         "languages": [
+                     *           "en_US"
+                     *         ]
                      *       }
                      *     }
                      */

@@ -391,6 +391,9 @@ export const CLIENT_SETTINGS = {
   apiKey: text('HERALD_API_KEY', { secret: true }).means(
     'Key with which `herald message` and `tail` call the API. Default: that of DATA_DIR/demo.json.',
   ),
+  operatorKey: text('HERALD_OPERATOR_KEY', { secret: true }).means(
+    'Operator key with which commands of operators call the admin API of HERALD_URL, or of `--url`. Without it HERALD_URL is not theirs.',
+  ),
 };
 
 const TITLES: Readonly<Record<keyof typeof SETTINGS, string>> = {

@@ -436,6 +436,8 @@ class OtpSenderData(TypedDict):
     throughput_per_second: int
     status: Literal["connected", "disconnected"]
     """`disconnected`: the platform refuses its token; set it again."""
+    languages: List[str] | None
+    """In which the template is approved; null where only the stored sender was read."""
 
 
 class OtpSenderResponse(TypedDict):
