@@ -152,6 +152,7 @@ create table database_identity (
   identity text not null,
   confirmed_at timestamptz not null default clock_timestamp(),
   blocked_since timestamptz,
+  continued_at timestamptz,
   constraint database_identity_pkey PRIMARY KEY (single),
   constraint database_identity_single_check CHECK (single)
 );
@@ -225,6 +226,7 @@ create table heartbeat (
   beat_at timestamptz not null,
   every_seconds integer,
   host_ahead_seconds double precision,
+  replication jsonb,
   constraint heartbeat_pkey PRIMARY KEY (name)
 ) with (fillfactor=50);
 
@@ -456,7 +458,7 @@ create table message_content (
   content jsonb not null,
   inbound_context jsonb,
   constraint message_content_pkey PRIMARY KEY (message_id)
-) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
+) partition by RANGE (message_id);
 CREATE INDEX message_content_author ON message_content ((((inbound_context -> 'sender') ->> 'user_id'))) WHERE (((inbound_context -> 'sender') ->> 'user_id') IS NOT NULL);
 
 create table message_queue (

@@ -29,12 +29,14 @@ create table lane (
 create index lane_in_use on lane (key) where owner is not null or low_at < next_slot_at;
 
 -- Last success of what runs again and again, and the seconds between two rounds. The age is part of readiness. Rows
--- clock:<host>:<process>: the clock of that host is so far ahead of this one's.
+-- clock:<host>:<process>: the clock of that host is so far ahead of this one's. Rows primary:<worker>: which standbys the commits of
+-- this server wait for, as that worker found it (AFTER_FAILOVER=continue).
 create table heartbeat (
   name text primary key,
   beat_at timestamptz not null,
   every_seconds integer,
-  host_ahead_seconds double precision
+  host_ahead_seconds double precision,
+  replication jsonb
 ) with (fillfactor = 50);
 -- Readiness updates this row, to prove that the database takes writes.
 insert into heartbeat (name, beat_at) values ('ready', clock_timestamp());
@@ -61,12 +63,14 @@ begin
   return cluster || '/' || timeline || '/' || (select oid from pg_database where datname = current_database());
 end $$;
 
--- One row. "blocked_since": rows that were queued before it were accepted on the database of "identity".
+-- One row. "blocked_since": rows that were queued before it were accepted on the database of "identity". "continued_at": when Herald last
+-- went on by itself after a failover.
 create table database_identity (
   single boolean primary key default true check (single),
   identity text not null,
   confirmed_at timestamptz not null default clock_timestamp(),
-  blocked_since timestamptz
+  blocked_since timestamptz,
+  continued_at timestamptz
 );
 insert into database_identity (identity) values (identity_of_database());
 `;

@@ -1,3 +1,5 @@
+import type { QueryRunner } from 'typeorm';
+import { makePartitionsAhead } from '../src/infrastructure/database/partitions.js';
 import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** Messages: the journal, and where each outbound message stands, its attempts and the work to be done. */
@@ -5,6 +7,11 @@ export class Messages1770600000000 extends SqlMigration {
   readonly name = 'Messages1770600000000';
   protected readonly upSql = UP;
   protected readonly downSql = DOWN;
+
+  override async up(queryRunner: QueryRunner): Promise<void> {
+    await super.up(queryRunner);
+    await makePartitionsAhead((sql, params) => queryRunner.query(sql, params), 'message_content', 'month');
+  }
 }
 
 /** How functions on a queue are planned: by an index, in its order. */
@@ -97,13 +104,13 @@ create table platform_message (
   primary key (connection_id, meta_message_id)
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
 
--- Deleted after the time of retention.
+-- Deleted after the time of retention: a partition a month, by the time in the id, which goes whole.
 create table message_content (
   message_id uuid primary key,
   body text,
   content jsonb not null,
   inbound_context jsonb
-) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
+) partition by range (message_id);
 -- What was said in groups, whose authors have no conversation, by the author's user id.
 create index message_content_author on message_content ((inbound_context -> 'sender' ->> 'user_id'))
   where inbound_context -> 'sender' ->> 'user_id' is not null;

@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import { makeDaysAhead } from '../src/infrastructure/database/day-partitions.js';
+import { makePartitionsAhead } from '../src/infrastructure/database/partitions.js';
 import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** Webhook endpoints, the log of events, and their deliveries. */
@@ -10,7 +10,7 @@ export class Webhook1771000000000 extends SqlMigration {
 
   override async up(queryRunner: QueryRunner): Promise<void> {
     await super.up(queryRunner);
-    await makeDaysAhead((sql, params) => queryRunner.query(sql, params), 'webhook_delivery');
+    await makePartitionsAhead((sql, params) => queryRunner.query(sql, params), 'webhook_delivery', 'day');
   }
 }
 

@@ -12,7 +12,7 @@ import { packClient } from './pack-client.mjs';
 const DIST = join(ROOT, 'dist');
 const LOCK = join(DIST, '.build-lock');
 const MAIN = 'src/main.js';
-const SERVICE = ['src', 'simulator/src', 'migrations'];
+const SERVICE = ['src', 'simulator/src', 'migrations', 'clients/typescript/src'];
 const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json'];
 // A build takes seconds; a lock older than this was left behind.
 const LOCK_TIMEOUT_MS = 180_000;

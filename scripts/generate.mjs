@@ -69,13 +69,14 @@ async function generate() {
   const { ERROR_STATUS } = await built('common/app-error.js');
   const { buildProgram } = await built('cli/program.js');
   const { commandsOf, GUIDES } = await built('cli/guides.js');
+  const { placeOf } = await built('cli/runner.js');
   const messages = await built('modules/message-state/message-state.types.js');
   const { TOOLS_OF_ROUTES } = await built('modules/mcp/mcp-tools.js');
   return {
     '.env.example': renderEnvExample(listSettings()),
     [CHART_SCHEMA]: await renderChartSchema(join(ROOT, CHART_SCHEMA), listSettings()),
     'docs/errors.md': renderErrorsPage(declaredErrors(), ERROR_STATUS),
-    'docs/command-line.md': await formatted(renderCliPage(commandsOf(buildProgram()), GUIDES)),
+    'docs/command-line.md': await formatted(renderCliPage(commandsOf(buildProgram()), GUIDES, placeOf)),
     'docs/schema.sql': await describeSchema(),
     'openapi.json': `${JSON.stringify(description, null, 2)}\n`,
     'src/modules/mcp/mcp-tools.json': renderMcpTools(description, TOOLS_OF_ROUTES),

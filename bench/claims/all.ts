@@ -9,6 +9,7 @@ import { eventsWaitClaim } from './events-wait.js';
 import { journalClaim } from './journal.js';
 import { memoryClaim } from './memory.js';
 import { pausedTagClaim } from './paused-tag.js';
+import { pressureClaim } from './pressure.js';
 import { quietWorkspaceClaim } from './quiet-workspace.js';
 import { routeCostsClaim } from './route-costs.js';
 import { scheduledClaim } from './scheduled.js';
@@ -40,4 +41,5 @@ export const CLAIMS: readonly Claim[] = [
   uploadsClaim,
   coldStartClaim,
   writesClaim,
+  pressureClaim,
 ];

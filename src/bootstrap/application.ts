@@ -9,6 +9,7 @@ import { sessionLink } from '../infrastructure/database/pooler.js';
 import { configureHttp } from '../infrastructure/http/configure-http.js';
 import { FixedPrototypeAdapter } from '../infrastructure/http/express-adapter.js';
 import { QueueWorkers } from '../infrastructure/queue/queue-workers.js';
+import { Failover } from '../infrastructure/queue/failover.js';
 import { Restoration } from '../infrastructure/queue/restoration.js';
 import { Sweeps } from '../infrastructure/queue/sweeps.js';
 import type { HeraldLogger } from '../infrastructure/operations/logger.js';
@@ -37,9 +38,15 @@ export async function createApplication(config: Config, logger: HeraldLogger): P
     const restoration = app.get(Restoration);
     await restoration.checkAtStart();
     const sweeps = app.get(Sweeps);
+    const failover = app.get(Failover);
+    if (failover.continues) {
+      sweeps.add({ name: 'primary', everyMs: NOTICE_EVERY_MS, everywhere: true, run: () => failover.beat() });
+    }
     sweeps.add({
       name: 'server',
       everyMs: NOTICE_EVERY_MS,
+      // Not every worker knows the database before.
+      everywhere: failover.continues,
       hasWork: restoration.unnoticed,
       run: () => restoration.notice(),
     });

@@ -6,6 +6,7 @@ import { closeNow } from '../infrastructure/database/lost-server.js';
 import { startClient } from '../infrastructure/database/pooler.js';
 import { lsnOf, PRIMARY_PLACE, PrimaryHistory } from '../infrastructure/database/primary-history.js';
 import { askStandby } from '../infrastructure/database/standby.js';
+import { PRIMARY_FACTS, type PrimaryFacts, reasonAgainst } from '../infrastructure/queue/failover-proof.js';
 import { type Finding, ok, type Result, warn } from './doctor-findings.js';
 
 /** A standby that replays is behind by milliseconds. */
@@ -20,6 +21,18 @@ export async function checkStandbys(primary: pg.Client, { database }: Config): P
     findings.push({ check: `standby ${index + 1}`, ...(await checkStandby(primary, url)) });
   }
   return findings;
+}
+
+/** One finding where AFTER_FAILOVER=continue: whether it would. */
+export async function checkFailover(primary: pg.Client, { database }: Config): Promise<Finding[]> {
+  if (database.afterFailover !== 'continue') return [];
+  const { rows } = await primary.query<{ facts: PrimaryFacts }>(`select ${PRIMARY_FACTS} as facts`, [0]);
+  const reason = rows[0] === undefined ? null : reasonAgainst(rows[0].facts);
+  const finding =
+    reason === null
+      ? ok('AFTER_FAILOVER=continue: each commit waits for the synchronous standbys')
+      : warn(`AFTER_FAILOVER=continue, but after a failover now an operator would have to decide: ${reason}`);
+  return [{ check: 'failover', ...finding }];
 }
 
 async function checkStandby(primary: pg.Client, url: string): Promise<Result> {

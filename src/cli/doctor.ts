@@ -36,7 +36,7 @@ import {
   checkPayment,
   checkPlatform,
 } from './doctor-platform.js';
-import { checkStandbys } from './doctor-standbys.js';
+import { checkFailover, checkStandbys } from './doctor-standbys.js';
 import { fail, type Finding, ok, REACH_WITHIN_MS, type Result, warn } from './doctor-findings.js';
 import { openDatabase } from './session.js';
 
@@ -214,7 +214,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
     // Where the question itself fails, so do the others, and say why.
     const readable = await schemaOf(client).then(isOwn, () => true);
     if (readable) await run(TABLE_CHECKS);
-    if (readable) findings.push(...(await checkStandbys(client, config)));
+    if (readable) findings.push(...(await checkStandbys(client, config)), ...(await checkFailover(client, config)));
     return findings;
   } finally {
     await client.end();

@@ -99,24 +99,10 @@ function cellText(value: string | number | Date | readonly string[] | null): str
   return value instanceof Date ? value.toISOString() : String(value ?? '-');
 }
 
-/** Rows as a table for people, and as bodies for programs. */
-export function listed<R extends object>(
-  rows: readonly R[],
-  body: (row: R) => object,
-  columns: Columns<R>,
-  none: string,
-) {
-  return { data: rows.map(body), text: table(rows, columns, none) };
-}
-
-/** Fields as the API writes them: their names in snake_case, and the workspace under both of its names. */
+/** Fields as the API writes them: their names in snake_case. */
 export function snakeCased(fields: object): Record<string, unknown> {
-  const body: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields) as [string, unknown][]) {
-    body[name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value;
-    if (name === 'organizationId') body.workspace_id = value;
-  }
-  return body;
+  const name = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [name(field), value]));
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;

@@ -1,14 +1,15 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, paint, printable } from './output.js';
 import { AppError } from '../common/app-error.js';
 import { describeError } from '../common/describe-error.js';
-import { ApiError, type Target, type TargetOptions, targetOf } from './api/client.js';
+import { HeraldConnectionError, HeraldError } from '../../clients/typescript/src/errors.js';
+import { refusalOf, type Target, type TargetOptions, targetOf } from './api/client.js';
 import type { Services } from '../bootstrap/services.js';
-import { openServices } from './session.js';
+import { INTERRUPTED, type Operator, type OperatorOptions, withOperator, withSession } from './operator.js';
 
 /** What the shell learns of a command's end. */
-export const EXIT = { done: 0, failed: 1, wrongUse: 2, interrupted: 130 } as const;
+export const EXIT = { done: 0, failed: 1, wrongUse: 2, interrupted: INTERRUPTED } as const;
 
 /** The output of a command that goes on for a while, and the wish to end it. */
 export class Live {
@@ -78,24 +79,54 @@ export function action<O extends object>(command: Command, handler: Handler<[], 
   });
 }
 
-/** As `action`, for work that needs services: opens them, and closes them whatever happens. */
-export function serviceAction<O extends object>(command: Command, handler: Handler<[Services], O>): Command {
-  return action<O>(command, async (options, ...args) => {
-    const session = await openServices();
-    // An interrupt must not leave behind an embedded database that was started for this command.
-    const interrupt = (): void => {
-      void session.close().finally(() => process.exit(EXIT.interrupted));
-    };
-    process.once('SIGINT', interrupt);
-    process.once('SIGTERM', interrupt);
-    try {
-      return await handler(session.services, options, ...args);
-    } finally {
-      process.off('SIGINT', interrupt);
-      process.off('SIGTERM', interrupt);
-      await session.close();
-    }
-  });
+/** Where a command runs; the documentation says it of each. */
+export type Place =
+  /** Here, or over the admin API of a service elsewhere. */
+  | 'anywhere'
+  /** It calls the API of messages, or needs no service. */
+  | 'caller'
+  /** On the server only, for this reason. */
+  | { onlyHere: string };
+
+const places = new WeakMap<Command, Place>();
+
+export function placeOf(command: Command): Place {
+  return places.get(command) ?? 'caller';
+}
+
+/** As `action`, for what operators do: over the admin API, that of this process or of a service elsewhere. */
+export function operatorAction<O extends object>(command: Command, handler: Handler<[Operator], O>): Command {
+  places.set(command, 'anywhere');
+  return action<O & OperatorOptions>(
+    command
+      .option('--url <url>', 'run it on a service elsewhere; default HERALD_URL where HERALD_OPERATOR_KEY is set too')
+      .option('--key-stdin', 'read the operator key from standard input; default HERALD_OPERATOR_KEY'),
+    async ({ url, keyStdin, ...options }, ...args) =>
+      withOperator({ url, keyStdin }, (operator) => handler(operator, options as O, ...args)),
+  );
+}
+
+/** As `action`, for what no route of the admin API does. @param why ends the sentence that refuses `--url` */
+export function localAction<O extends object>(command: Command, why: string, handler: Handler<[], O>): Command {
+  places.set(command, { onlyHere: why });
+  return action<O & OperatorOptions>(
+    command.addOption(new Option('--url <url>').hideHelp()),
+    async ({ url, ...options }, ...args) => {
+      if (url === undefined) return handler(options as O, ...args);
+      throw new UsageError(`this command runs on the server only: ${why}. Run it there, without --url`);
+    },
+  );
+}
+
+/** As `localAction`, for work that needs services: opens them, and closes them whatever happens. */
+export function serviceAction<O extends object>(
+  command: Command,
+  why: string,
+  handler: Handler<[Services], O>,
+): Command {
+  return localAction<O>(command, why, async (options, ...args) =>
+    withSession(({ services }) => handler(services, options, ...args)),
+  );
 }
 
 /**
@@ -159,13 +190,21 @@ function register<O extends object>(command: Command, jsonMeaning: string, act: 
 
 /** `{"error": {...}}` on standard output with `--json`, else one line on standard error. */
 function printError(json: boolean, error: unknown): void {
-  const known = error instanceof AppError || error instanceof ApiError || error instanceof UsageError ? error : null;
-  const message = describeError(error);
+  const { code, message, extra } = faceOf(error);
   if (json) {
-    process.stdout.write(`${JSON.stringify({ error: { code: known?.code, message, ...known?.extra } })}\n`);
+    process.stdout.write(`${JSON.stringify({ error: { code, message, ...extra } })}\n`);
     return;
   }
   // The API's code is what its documents are searched by.
-  const text = error instanceof ApiError ? `${error.code}: ${message}` : message;
+  const text = error instanceof HeraldError ? `${code}: ${message}` : message;
   process.stderr.write(`${paint.bad('herald:')} ${printable(text)}\n`);
+}
+
+/** What a person, or with `--json` a program, is told of an error. */
+export function faceOf(error: unknown): { code?: string; message: string; extra?: object } {
+  if (error instanceof HeraldError) return refusalOf(error);
+  // Its cause says why, and what to do.
+  if (error instanceof HeraldConnectionError) return { message: describeError(error.cause) };
+  const known = error instanceof AppError || error instanceof UsageError ? error : null;
+  return { code: known?.code, message: describeError(error), extra: known?.extra };
 }

@@ -30,13 +30,20 @@ export async function openDatabase(given: Config = loadConfig()): Promise<Databa
   }
 }
 
-/** The services of the application without HTTP, workers or sweeps, on a schema that they know. */
-export async function openServices(): Promise<{ services: Services; close: () => Promise<void> }> {
+/** The application of this machine without a port, workers or sweeps, on a schema that it knows. */
+export interface Session {
+  services: Services;
+  /** Calls its API, as the account that runs the command. */
+  fetch: typeof fetch;
+  close: () => Promise<void>;
+}
+
+export async function openSession(): Promise<Session> {
   const database = await openDatabase();
   try {
-    const { createServices, servicesOf } = await import('../bootstrap/services.js');
+    const { createServices, fetchOf, servicesOf } = await import('../bootstrap/services.js');
     const app = await createServices(database.config, database.started);
-    return { services: servicesOf(app), close: () => app.close().then(database.close) };
+    return { services: servicesOf(app), fetch: fetchOf(app), close: () => app.close().then(database.close) };
   } catch (error) {
     await database.close();
     throw error;

@@ -142,7 +142,7 @@ describe('deletion of a workspace', () => {
       expect((await test.api.as(key).get('/messages')).status).toBe(401);
     }
     const again = await runHerald(['workspace', 'delete', id, '--yes', '--json'], env);
-    expect([again.code, again.stdout]).toEqual([1, expect.stringContaining('there is no workspace')]);
+    expect([again.code, again.stdout]).toEqual([1, expect.stringContaining('WORKSPACE_NOT_FOUND')]);
 
     expect(await rowsOf(other.sender.workspace.id)).toEqual(others);
     expect((await other.sender.api.get('/messages')).body.data).toHaveLength(4);
@@ -185,7 +185,7 @@ describe('deletion of a workspace', () => {
       await test.database.execute(
         `with made as (
            insert into message (id, organization_id, connection_id, direction, type, created_at)
-           select gen_random_uuid(), $1, $2, 'outbound', 'text', clock_timestamp() from generate_series(1, 8000)
+           select uuid_v7(), $1, $2, 'outbound', 'text', clock_timestamp() from generate_series(1, 8000)
            returning *
          ), contents as (
            insert into message_content (message_id, body, content) select id, repeat('x', 1500), '{}' from made

@@ -69,7 +69,8 @@ beforeAll(async () => {
      from information_schema.tables t
      left join information_schema.columns c on c.table_schema = t.table_schema and c.table_name = t.table_name
        and c.column_name = 'organization_id'
-     where t.table_schema = 'public' and t.table_type = 'BASE TABLE' order by 1`,
+     where t.table_schema = 'public' and t.table_type = 'BASE TABLE'
+       and not (select relispartition from pg_class where oid = format('public.%I', t.table_name)::regclass) order by 1`,
   );
   owned = tables.filter(({ nullable }) => nullable !== null).map(({ name }) => name);
   without = tables.filter(({ nullable }) => nullable === null).map(({ name }) => name);

@@ -76,10 +76,19 @@ export class Servers {
     await waitFor(isDone, { what: 'the standby to replay' });
   }
 
-  /** The primary's commits wait for these standbys; empty: for none. */
-  async synchronous(names: string): Promise<void> {
+  /** The primary's commits wait for no standby, whether or not one is there. */
+  async alone(): Promise<void> {
+    await this.nameSynchronous('');
+  }
+
+  private async nameSynchronous(names: string): Promise<void> {
     await this.ask(this.primary, `alter system set synchronous_standby_names = '${names}'`);
     await this.ask(this.primary, 'select pg_reload_conf()');
+  }
+
+  /** The primary's commits wait for these standbys; empty: for none. */
+  async synchronous(names: string): Promise<void> {
+    await this.nameSynchronous(names);
     const state =
       names === '' ? `count(*) filter (where sync_state <> 'async') = 0` : `bool_or(sync_state in ('sync', 'quorum'))`;
     const isSo = async () =>

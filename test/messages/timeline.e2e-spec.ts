@@ -1,8 +1,7 @@
-import type { Wire } from '../../src/cli/api/client.js';
+import type { MessageTimeline as Timeline } from '../../clients/typescript/src/resources.js';
 import { FAILURE_CATEGORIES, FAILURE_MEANINGS } from '../../src/common/failure-category.js';
 import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
-import type { TimelineResponse } from '../../src/modules/messages/dto/timeline.response.js';
 import { SendingSweepsRepository } from '../../src/modules/sending/sweeps/sending-sweeps.repository.js';
 import { Receiver } from '../faults/webhook-receiver.js';
 import { testPhone } from '../support/factories.js';
@@ -12,8 +11,6 @@ import { waitFor } from '../support/wait-for.js';
 import { startWebhookApp } from '../webhook/fixture.js';
 import { TimelineService } from '../../src/modules/messages/timeline/timeline.service.js';
 import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from './fixture.js';
-
-type Timeline = Wire<TimelineResponse>;
 
 let test: TestApp;
 let receiver: Receiver;

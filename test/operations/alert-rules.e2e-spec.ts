@@ -47,6 +47,7 @@ const HEALTHY: Readonly<Record<string, number | { rise: number }>> = {
       [`herald_queue_reachable{${labels}}`, 1],
       [`herald_media_storage_available{${labels}}`, 1],
       [`herald_lanes_held{${labels}}`, 0],
+      [`herald_failover_continued{${labels}}`, 0],
       [`herald_messages_oldest_due_seconds{${labels}}`, 1],
       [`herald_backlog_rows{${labels}, queue="messages", state="waiting"}`, 5],
       ...QUEUES.map((queue) => [`herald_backlog_oldest_due_seconds{${labels}, queue="${queue}"}`, 1] as const),
@@ -114,6 +115,7 @@ interface Case {
 
 const READ_FROM_DATABASE = [
   'lanes_held',
+  'failover_continued',
   'backlog_rows',
   'oldest_due_seconds',
   'sweep_age',
@@ -233,6 +235,7 @@ const CASES: Case[] = [
   { fault: 'the clock of a host is behind', changed: all(-3, 'clock_offset', 'api-1'), fires: ['HeraldClockWrong'] },
   { fault: 'a key ends', changed: all(1, 'keys_ending'), fires: ['HeraldKeysEnd'] },
   { fault: 'claims are blocked', changed: all(1, 'lanes_held'), fires: ['HeraldLanesHeld'] },
+  { fault: 'Herald went on after a failover', changed: all(1, 'failover_continued'), fires: ['HeraldFailedOver'] },
   {
     fault: 'messages are late',
     changed: all({ rise: 15 }, 'messages_oldest_due'),

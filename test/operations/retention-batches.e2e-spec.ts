@@ -97,7 +97,11 @@ describe('retention beside a transaction that stays open', () => {
 
   it.each(Object.entries(KINDS))('reads a batch of %s without those before it', async (_name, kind) => {
     const { database } = test;
-    await database.execute(`alter table ${kind.table} set (autovacuum_enabled = false)`);
+    const parts = await database.query<{ name: string }>(
+      'select relid::regclass::text as name from pg_partition_tree($1) where isleaf',
+      [kind.table],
+    );
+    for (const { name } of parts) await database.execute(`alter table ${name} set (autovacuum_enabled = false)`);
     const { connection } = await test.sender();
     await database.execute(kind.insert, [connection.organizationId, connection.id]);
     await database.execute(`analyze ${kind.table}`);

@@ -1,4 +1,4 @@
-import { DayPartitions, makeDaysAhead } from '../../src/infrastructure/database/day-partitions.js';
+import { makePartitionsAhead, Partitions } from '../../src/infrastructure/database/partitions.js';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -214,11 +214,11 @@ describe('what is kept for a time only', () => {
         replaced_at: isReplaced ? new Date(Date.now() - daysAgo * DAY_MS) : null,
       });
     // As of a process that has run for weeks: a partition a day.
-    const days = test.app.get(DayPartitions);
+    const days = test.app.get(Partitions);
     for (const { name } of await days.list('webhook_delivery')) await test.database.execute(`drop table ${name}`);
     const query = (sql: string, params?: unknown[]) => test.database.query(sql, params);
-    await makeDaysAhead(query, 'webhook_delivery', new Date(Date.now() - 22 * DAY_MS));
-    await days.makeAhead('webhook_delivery');
+    await makePartitionsAhead(query, 'webhook_delivery', 'day', new Date(Date.now() - 22 * DAY_MS));
+    await days.makeAhead('webhook_delivery', 'day');
     const gone = [
       await event(21),
       await event(300),
@@ -367,6 +367,49 @@ describe('what is kept for a time only', () => {
     expect(await test.database.query(contents, [young.id])).toHaveLength(1);
   });
 
+  it('a month of contents goes whole when all of it is old, but one of which a message is still to be sent', async () => {
+    const { connection } = await test.sender();
+    const query = (sql: string, params?: unknown[]) => test.database.query(sql, params);
+    const partitions = test.app.get(Partitions);
+    for (const { name } of await partitions.list('message_content')) await test.database.execute(`drop table ${name}`);
+    const now = new Date();
+    const month = (after: number) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + after, 1));
+    for (let after = -8; after <= 0; after++) {
+      await makePartitionsAhead(query, 'message_content', 'month', month(after));
+    }
+    const daysTo = (time: Date): number => (Date.now() - time.getTime()) / DAY_MS;
+    const content = async (daysAgo: number): Promise<string> => {
+      const id = idOf(daysAgo);
+      await query(`insert into message_content (message_id, content) values ($1, '{}')`, [id]);
+      return id;
+    };
+    // A day after the beginning of the month, and 91 days ago.
+    for (const daysAgo of [daysTo(month(-8)) - 1, daysTo(month(-7)) - 1, daysTo(month(-6)) - 1, 91])
+      await content(daysAgo);
+    const [waits, young] = [await content(daysTo(month(-6)) - 2), await content(89)];
+    await test.database.execute(
+      `insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, expires_at, held_until)
+       select $1, clock_timestamp(), $2, $3, '4915112345', clock_timestamp(), 'infinity', 'infinity'`,
+      [connection.id, waits, connection.organizationId],
+    );
+    const partitionsLeft = async () => (await partitions.list('message_content')).map(({ name }) => name);
+    const contentsLeft = async () =>
+      (await query('select message_id as id from message_content order by 1')).map(({ id }) => id as string);
+    const nameOf = (after: number): string =>
+      `message_content_${month(after).toISOString().slice(0, 7).replace('-', '')}`;
+    expect(await partitionsLeft()).toEqual([-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2].map(nameOf));
+    await run();
+    expect(await contentsLeft()).toEqual([waits, young].sort());
+    // 90 days are at least two whole months, and the month before them is partly old at the most.
+    expect(await partitionsLeft()).not.toContain(nameOf(-8));
+    expect(await partitionsLeft()).not.toContain(nameOf(-7));
+    expect(await partitionsLeft()).toEqual(expect.arrayContaining([-6, -2, -1, 0, 1, 2].map(nameOf)));
+    await test.database.execute('delete from message_queue where message_id = $1', [waits]);
+    await run();
+    expect(await partitionsLeft()).not.toContain(nameOf(-6));
+    expect(await contentsLeft()).toEqual([young]);
+  });
+
   it('every batch is a range of an index', async () => {
     // On empty tables the planner takes what it likes; the question is which indexes can be used at all.
     const client = new pg.Client({ connectionString: test.databaseUrl });
@@ -404,7 +447,7 @@ describe('what is kept for a time only', () => {
 });
 
 const PARTITIONS = `select inhrelid::regclass::text as name from pg_inherits
-  where inhparent = 'webhook_delivery'::regclass order by 1`;
+  where inhparent in ('webhook_delivery'::regclass, 'message_content'::regclass) order by 1`;
 
 const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 

@@ -62,7 +62,8 @@ export function placesOf(secret: string, written: readonly Written[]): string[] 
 export async function dumpDatabase(database: Database): Promise<Written[]> {
   const tables = await database.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
-     where schemaname not in ('pg_catalog', 'information_schema') order by 1`,
+     where schemaname not in ('pg_catalog', 'information_schema')
+       and not (select relispartition from pg_class where oid = format('%I.%I', schemaname, tablename)::regclass) order by 1`,
   );
   const dumped: Written[] = [];
   for (const { name } of tables) {

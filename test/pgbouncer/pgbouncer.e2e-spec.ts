@@ -7,7 +7,7 @@ import { checkDatabase } from '../../src/cli/doctor.js';
 import { requireDatabase } from '../../src/bootstrap/database.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
 import { migrate } from '../../src/infrastructure/database/data-source.js';
-import { DayPartitions } from '../../src/infrastructure/database/day-partitions.js';
+import { Partitions } from '../../src/infrastructure/database/partitions.js';
 import { poolingOf } from '../../src/infrastructure/database/pooler.js';
 import { codesSentTo, mobile, otpApp, setSender } from '../otp/fixture.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
@@ -207,12 +207,12 @@ withPgBouncer.each(WAYS)('a service behind a pooler in $mode mode, its queue on 
   });
 
   it('makes and drops the partitions of days, under a lock that outlasts a transaction', async () => {
-    const days = test.app.get(DayPartitions);
+    const days = test.app.get(Partitions);
     const table = 'webhook_delivery';
     const before = await days.list(table);
     const last = before.at(-1)?.name ?? '';
     await test.database.execute(`drop table ${last}`);
-    const made = await Promise.all([days.makeAhead(table), days.makeAhead(table), days.makeAhead(table)]);
+    const made = await Promise.all([1, 2, 3].map(() => days.makeAhead(table, 'day')));
     expect(made.toSorted((a, b) => a - b)).toEqual([0, 0, 1]);
     expect((await days.list(table)).map(({ name }) => name)).toEqual(before.map(({ name }) => name));
     // The queue takes some for the time of a statement; what stays is ours.

@@ -108,7 +108,10 @@ describe('herald', () => {
     expect(packages.allowances).toEqual([{ country: 'DE', monthly_limit: 5 }]);
     expect(packages.months.map(({ reserved, used }) => reserved + used)).toEqual([1]);
     const mixed = await runHerald(`key create --otp-project ${project.id} --scopes messages:read`.split(' '), env);
-    expect(mixed).toMatchObject({ code: 1, stderr: 'herald: a key of an OTP project has scopes of OTP only\n' });
+    expect(mixed).toMatchObject({
+      code: 1,
+      stderr: 'herald: KEY_SCOPES_MIXED: a key of an OTP project has scopes of OTP only\n',
+    });
   });
 
   it('queue status counts what waits, by number', async () => {
@@ -164,11 +167,12 @@ describe('herald', () => {
 
   it('says what is wrong; exits with 1, and with 2 where the command was wrong', async () => {
     const unknown = '01890000-0000-7000-8000-000000000000';
+    const text = 'There is no such workspace, or the operator key may not see it: herald workspace list.';
     const plain = await runHerald(['key', 'list', '--workspace', unknown], env);
-    expect(plain).toMatchObject({ code: 1, stdout: '', stderr: `herald: there is no workspace ${unknown}\n` });
+    expect(plain).toMatchObject({ code: 1, stdout: '', stderr: `herald: WORKSPACE_NOT_FOUND: ${text}\n` });
     const asJson = await runHerald(['key', 'list', '--workspace', unknown, '--json'], env);
     expect(asJson.code).toBe(1);
-    expect(JSON.parse(asJson.stdout)).toEqual({ error: { message: `there is no workspace ${unknown}` } });
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ error: { code: 'WORKSPACE_NOT_FOUND', message: text } });
     const scopes = await runHerald(['key', 'create', '--workspace', unknown, '--scopes', 'everything'], env);
     expect(scopes.code).toBe(2);
     expect(scopes.stderr).toContain('everything is no scope');

@@ -45,3 +45,26 @@ export function costOf(
     return { entries: to.entries - from.entries, pages: to.pages - from.pages, scans: to.scans - from.scans };
   });
 }
+
+/** The partitions of a table in which `work` looks for rows or inserts some, by their names. */
+export function partitionsTouched(
+  database: Database,
+  table: string,
+  work: () => Promise<unknown>,
+  settings = '',
+): Promise<string[]> {
+  const soFar = async (): Promise<Map<string, number>> => {
+    const rows = await database.query<{ name: string; count: string }>(
+      `select p.relid::regclass::text as name, pg_stat_get_xact_numscans(p.relid) + pg_stat_get_xact_tuples_inserted(p.relid)
+         + coalesce((select sum(pg_stat_get_xact_numscans(indexrelid)) from pg_index where indrelid = p.relid), 0) as count
+       from pg_partition_tree($1) p where p.isleaf order by 1`,
+      [table],
+    );
+    return new Map(rows.map(({ name, count }) => [name, Number(count)]));
+  };
+  return database.transaction(async () => {
+    const from = await soFar();
+    await work();
+    return [...(await soFar())].flatMap(([name, count]) => (count > (from.get(name) ?? 0) ? [name] : []));
+  }, settings);
+}

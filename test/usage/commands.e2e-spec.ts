@@ -46,9 +46,9 @@ it('herald rates: sets and shows prices, and a limit of spending needs them', as
 
   expect(await json('rates', 'set', '--file', file(...PRICES))).toEqual({ prices: 1, unpriced: [] });
   expect(await json('rates', 'show')).toMatchObject([
-    { countries: ['DE'], category: 'utility', price: '0.045600', currency: 'EUR', validFrom: '2026-01-01' },
+    { countries: ['DE'], category: 'utility', price: '0.045600', currency: 'EUR', valid_from: '2026-01-01' },
   ]);
-  expect(await limitOf('250')).toMatchObject({ spend_per_month: '250.000000' });
+  expect(await limitOf('250')).toMatchObject({ spend_per_month: '250.00' });
   expect(await herald('workspace', 'show', workspace.organizationId)).toContain('250.00 a month');
 
   const dollars = PRICES.map((line) => line.replace('EUR', 'USD'));
@@ -68,7 +68,7 @@ it.each([
   [[...PRICES, 'FR,utility,1,"0,05",EUR,2026-01-01'], 'line 3: six fields are expected, not 7'],
   [[...PRICES, 'FR,utility,1,5 ct,EUR,2026-01-01'], 'line 3: column 4: price must be a decimal'],
   [['country;price', 'DE;1'], 'line 1: the first line must be countries,category,tier_from'],
-  [[], 'line 1'],
+  [[], 'csv must be 1 to 200000 characters long'],
 ])('herald rates set says what is wrong with a file, and changes nothing: %j', async (lines, why) => {
   await herald('rates', 'set', '--file', file(...PRICES));
   await expect(herald('rates', 'set', '--file', file(...lines))).rejects.toThrow(why);

@@ -11,6 +11,8 @@ export interface HeraldClientOptions extends Partial<RetryOptions> {
   apiKey: string;
   /** In the place of the global one, such as one that goes through a proxy. */
   fetch?: typeof fetch;
+  /** Aborted, it ends every call of this client. */
+  signal?: AbortSignal;
 }
 
 export type UploadOptions = {
@@ -42,6 +44,7 @@ export function createHeraldClient(options: HeraldClientOptions) {
       baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, ''),
       headers: { authorization: `Bearer ${apiKey}` },
       fetch: fetcherOf(fetcher, retry),
+      ...(options.signal && { signal: options.signal }),
     });
   const api = clientWith(options);
 

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { describeError } from '../../common/describe-error.js';
 import { isObject } from '../../common/json.js';
-import type { SendBatchResponse } from '../../modules/messages/dto/send-batch.js';
+import type { HeraldClient } from '../../../clients/typescript/src/client.js';
+import { HeraldError, isHeraldError } from '../../../clients/typescript/src/errors.js';
+import type { SendBatch } from '../../../clients/typescript/src/resources.js';
 import { readStandardInput } from '../arguments.js';
 import { type Answer, padded, paint, paintStatus } from '../output.js';
-import { type Live, UsageError } from '../runner.js';
-import { type ApiClient, ApiError, refusalText, type Target, type Wire } from './client.js';
+import { faceOf, type Live, UsageError } from '../runner.js';
+import { refusalText, type Target } from './client.js';
 import { connectionOf, unreadable } from './message.js';
 
-type Batch = Wire<SendBatchResponse>;
+type Batch = Awaited<ReturnType<HeraldClient['messages']['sendBatch']>>;
 
 interface Keyed extends Record<string, unknown> {
   idempotency_key: unknown;
@@ -18,9 +19,6 @@ interface Keyed extends Record<string, unknown> {
 /** What one request takes (POST /messages/batch); a little room for what surrounds the messages. */
 const MAX_MESSAGES = 100;
 const MAX_BYTES = 1_024 * 1_024 - 4_096;
-/** Each time with the same keys, so that nothing is sent twice. */
-const TRIES = 3;
-const PAUSE_MS = 1_000;
 const SERVER_ERROR = 500;
 
 /** Sends the messages of a file, or of standard input, a hundred with each request; says what became of each. */
@@ -107,29 +105,21 @@ function nextBatch(messages: readonly Keyed[], start: number): Keyed[] {
 
 async function sendBatch(
   live: Live,
-  api: ApiClient,
+  api: HeraldClient,
   messages: readonly Keyed[],
   start: number,
   permissive: boolean,
 ): Promise<Batch> {
-  const body = { messages, validation: permissive ? 'permissive' : 'strict' };
-  for (let tries = 1; ; tries++) {
-    try {
-      return await api.post<SendBatchResponse>('/messages/batch', body);
-    } catch (error) {
-      if (error instanceof ApiError && error.code === 'BATCH_REFUSED') {
-        return { data: [], errors: error.extra.errors as Batch['errors'] };
-      }
-      if (live.signal.aborted || (error instanceof ApiError && error.status < SERVER_ERROR)) throw error;
-      if (tries >= TRIES) {
-        const places = `messages ${start} to ${start + messages.length - 1}`;
-        const advice = 'give each message an idempotency_key before you repeat it: what was taken is not sent again';
-        throw new Error(`${describeError(error)}. Whether ${places} were taken is not known: ${advice}`, {
-          cause: error,
-        });
-      }
-      await live.pause(PAUSE_MS);
-    }
+  try {
+    // Repeated with the same keys, so that nothing is sent twice.
+    const validation = permissive ? 'permissive' : 'strict';
+    return await api.messages.sendBatch({ messages: messages as unknown as SendBatch['messages'], validation });
+  } catch (error) {
+    if (isHeraldError(error, 'BATCH_REFUSED')) return { data: [], errors: error.fields.errors as Batch['errors'] };
+    if (live.signal.aborted || (error instanceof HeraldError && error.status < SERVER_ERROR)) throw error;
+    const places = `messages ${start} to ${start + messages.length - 1}`;
+    const advice = 'give each message an idempotency_key before you repeat it: what was taken is not sent again';
+    throw new Error(`${faceOf(error).message}. Whether ${places} were taken is not known: ${advice}`, { cause: error });
   }
 }
 

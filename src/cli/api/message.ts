@@ -3,17 +3,14 @@ import { constants, openAsBlob } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { describeError } from '../../common/describe-error.js';
-import type { ConnectionListResponse } from '../../modules/connections/dto/connection.response.js';
-import type { SingleMediaResponse } from '../../modules/media/dto/media.response.js';
-import type { MessageListItem } from '../../modules/message-state/message-list-item.response.js';
-import type {
-  MessageResponse,
-  QueuedMessageResponse,
-  SingleMessageResponse,
-} from '../../modules/messages/dto/message.response.js';
+import { answerOf, keyed } from '../../../clients/typescript/src/calls.js';
+import type { HeraldClient } from '../../../clients/typescript/src/client.js';
+import { HeraldError } from '../../../clients/typescript/src/errors.js';
+import type { Message, MessageListItem, SendMessage } from '../../../clients/typescript/src/resources.js';
 import { clock, clockAfter, padded, paint, paintStatus } from '../output.js';
 import { type Live, UsageError } from '../runner.js';
-import { type ApiClient, ApiError, type Target } from './client.js';
+import type { Target } from './client.js';
+import { faceOf } from '../runner.js';
 
 /** Its states in the order in which they are reached, with the field that says when. */
 const STATE_FIELDS = [
@@ -43,28 +40,28 @@ export const DIRECTIONS = ['inbound', 'outbound'];
 const SERVER_ERROR = 500;
 
 /** Sends what the body says. Without a key of the caller's each call sends another message. */
-export async function sendMessage(api: ApiClient, body: object, idempotencyKey: string = randomUUID()) {
-  const headers = { 'idempotency-key': idempotencyKey };
-  const answer = await api
-    .call<QueuedMessageResponse>('POST', '/messages', { body, headers })
-    .catch((error: unknown) => {
-      if (error instanceof ApiError && error.status < SERVER_ERROR) throw error;
-      const again = `It may have been accepted: repeat the command with --idempotency-key ${idempotencyKey}`;
-      throw new Error(`${describeError(error)}. ${again}`, { cause: error });
-    });
-  return {
-    ...answer.body.data,
-    idempotency_key: idempotencyKey,
-    /** The key was used before: this is the first message again, and nothing was sent. */
-    replayed: answer.headers.get('idempotency-replayed') === 'true',
-  };
+export async function sendMessage({ api }: HeraldClient, body: object, idempotencyKey: string = randomUUID()) {
+  try {
+    const params = { header: keyed(idempotencyKey) };
+    const answer = await api.POST('/api/v1/messages', { body: body as SendMessage, params });
+    return {
+      ...answerOf(answer).data,
+      idempotency_key: idempotencyKey,
+      /** The key was used before: this is the first message again, and nothing was sent. */
+      replayed: answer.response.headers.get('idempotency-replayed') === 'true',
+    };
+  } catch (error) {
+    if (error instanceof HeraldError && error.status < SERVER_ERROR) throw error;
+    const again = `It may have been accepted: repeat the command with --idempotency-key ${idempotencyKey}`;
+    throw new Error(`${faceOf(error).message}. ${again}`, { cause: error });
+  }
 }
 
 /** The number to send from: that named, the demo's first, or the only one of the workspace. */
 export async function connectionOf({ api, demo }: Target, named: string | undefined): Promise<string> {
   if (named !== undefined) return named;
   if (demo.connection_id !== undefined) return demo.connection_id;
-  const { data } = await api.get<ConnectionListResponse>('/connections');
+  const data = await api.connections.list();
   const [first, second] = data.filter((connection) => connection.status === 'connected');
   if (first === undefined) throw new Error('the workspace has no connected number: herald connection add');
   if (second === undefined) return first.id;
@@ -78,11 +75,8 @@ export const unreadable = (path: string) => (error: unknown) => {
 };
 
 /** Uploads a file; its MIME type is detected from its content. */
-async function uploadFile(api: ApiClient, connectionId: string, path: string) {
-  const form = new FormData();
-  form.set('connection_id', connectionId);
-  form.set('file', await openAsBlob(path), basename(path));
-  return (await api.post<SingleMediaResponse>('/media', form)).data;
+async function uploadFile(api: HeraldClient, connectionId: string, path: string) {
+  return api.media.upload({ connection_id: connectionId, file: await openAsBlob(path), filename: basename(path) });
 }
 
 /** What a message says, and to whom. */
@@ -135,7 +129,7 @@ function templateOf(name: string, { language, param }: BodyOptions): object {
 
 interface WatchOptions {
   /** Ends the watch. Default: nothing more is to be expected. */
-  until?: (message: MessageResponse) => boolean;
+  until?: (message: Message) => boolean;
   timeoutMs: number;
   /** In front of each line. */
   indent?: string;
@@ -158,11 +152,11 @@ interface Step {
 }
 
 /** Reads a message again and again, and says each state that it has come to, until `until` or the end of the time. */
-export async function watchMessage(api: ApiClient, id: string, live: Live, options: WatchOptions) {
+export async function watchMessage(api: HeraldClient, id: string, live: Live, options: WatchOptions) {
   const { until = isOver, timeoutMs, indent = '', seen = new Set() } = options;
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const { data: message } = await api.get<SingleMessageResponse>(`/messages/${encodeURIComponent(id)}`);
+    const message = await api.messages.get(id);
     for (const step of stepsOf(message)) {
       const key = `${step.status} ${step.at ?? step.attempt}`;
       if (seen.has(key)) continue;
@@ -176,7 +170,7 @@ export async function watchMessage(api: ApiClient, id: string, live: Live, optio
 }
 
 /** Every state that the message has been in since it was last queued, and the one in which it is. */
-function stepsOf(message: MessageResponse): Step[] {
+function stepsOf(message: Message): Step[] {
   const attempt = message.attempt_count;
   const base = { event: 'status', id: message.id } as const;
   const steps: Step[] = STATE_FIELDS.flatMap(([status, field]) => {
@@ -194,7 +188,7 @@ function stepsOf(message: MessageResponse): Step[] {
   return steps;
 }
 
-function lineOf({ status, at, error }: Step, message: MessageResponse): string {
+function lineOf({ status, at, error }: Step, message: Message): string {
   const time = at === null ? clock(new Date()) : clock(new Date(at));
   const after = message.queued_at === null || at === null ? '' : clockAfter(message.queued_at, at);
   const why = [message.status === status ? message.failure_category : null, error].filter(Boolean).join(', ');

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { clock } from '../output.js';
 import type { Live } from '../runner.js';
-import type { ApiClient } from './client.js';
+import type { HeraldClient } from '../../../clients/typescript/src/client.js';
 import { isOver, watchMessage } from './message.js';
 
 const TIMES = {
@@ -20,9 +20,9 @@ describe('watching a message', () => {
     const live = {
       say: (text: string, { at }: { at: unknown }) => said.push({ text: stripVTControlCharacters(text), at }),
     };
-    const api = { get: () => Promise.resolve({ data: { ...data, ...TIMES } }) };
+    const api = { messages: { get: () => Promise.resolve({ ...data, ...TIMES }) } };
     const options = { until: isOver, timeoutMs: 1_000 };
-    await watchMessage(api as unknown as ApiClient, 'm1', live as unknown as Live, options);
+    await watchMessage(api as unknown as HeraldClient, 'm1', live as unknown as Live, options);
     expect(said.map(({ at }) => at)).toEqual(Object.values(TIMES));
     for (const { text, at } of said) expect(text.startsWith(clock(new Date(String(at))))).toBe(true);
     expect(said.at(-1)?.text).toMatch(/read +\+60\.0 s$/);

@@ -55,7 +55,7 @@ function fishScript(program: Command): string {
 /** What may follow each command's words: the commands below it, or its options. */
 function branchesOf(command: Command, path: readonly string[]): [path: string, words: string[]][] {
   const below = command.commands.map((inner) => inner.name());
-  const options = command.options.flatMap((option) => option.long ?? []);
+  const options = command.options.flatMap(({ hidden, long }) => (hidden ? [] : (long ?? [])));
   const own: [string, string[]] = [path.join(' '), [...below, ...options, '--help']];
   return [own, ...command.commands.flatMap((inner) => branchesOf(inner, [...path, inner.name()]))];
 }

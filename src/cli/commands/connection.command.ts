@@ -1,14 +1,11 @@
 import { type Command, Option } from 'commander';
-import type { HistoryImport } from '../../modules/inbound/history-import.service.js';
-import {
-  MARKETING_ROUTES,
-  type Connection,
-  type ConnectionStatus,
-  type MarketingRoute,
-} from '../../modules/connections/connections.types.js';
-import { facts, listed } from '../output.js';
+import { MARKETING_ROUTES, type MarketingRoute } from '../../modules/connections/connections.types.js';
+import { facts, table } from '../output.js';
 import { decimalId, phoneDigits, secretArgument, wholeNumber } from '../arguments.js';
-import { serviceAction, UsageError } from '../runner.js';
+import { onServer, type Schemas } from '../operator.js';
+import { operatorAction, UsageError } from '../runner.js';
+
+type Connection = Schemas['OperatedConnectionResponse'];
 
 interface AddOptions {
   workspace: string;
@@ -24,7 +21,7 @@ interface AddOptions {
 /** `connection add|list|set|disconnect|import-history`. */
 export function addConnectionCommands(program: Command): void {
   const connection = program.command('connection').description('WhatsApp numbers of a workspace');
-  serviceAction<AddOptions>(
+  operatorAction<AddOptions>(
     connection
       .command('add')
       .description(
@@ -38,79 +35,90 @@ export function addConnectionCommands(program: Command): void {
       .option('--throughput <n>', 'messages a second; without it as the platform says', wholeNumber(1, 10_000))
       .addOption(marketingRouteOption())
       .option('--no-verify', 'add it unseen; needs --phone-number'),
-    async (services, options) => {
-      const workspace = await services.workspaces.getById(options.workspace);
+    async (operator, { workspace, verify, ...options }) => {
       const { phoneNumber, throughput, marketingRoute, phoneNumberId, wabaId } = options;
-      const number = {
-        organizationId: workspace.id,
-        phoneNumberId,
-        wabaId,
-        token: await secretArgument(options.token),
-        ...(marketingRoute !== undefined && { marketingRoute }),
-        ...(throughput !== undefined && { throughputPerSecond: throughput }),
-      };
-      if (!options.verify && phoneNumber === undefined) throw new UsageError('--no-verify needs --phone-number');
-      const added =
-        options.verify || phoneNumber === undefined
-          ? await services.connectionCheck.connect({ ...number, ...(phoneNumber !== undefined && { phoneNumber }) })
-          : await services.connections.add({
-              ...number,
-              phoneNumber,
-              ...(throughput !== undefined && { throughputFixed: true }),
-            });
+      if (!verify && phoneNumber === undefined) throw new UsageError('--no-verify needs --phone-number');
+      const token = await secretArgument(options.token);
+      const { connections } = operator.admin;
+      let added: Connection | undefined;
+      if (verify || phoneNumber === undefined) {
+        added = await connections.add(workspace, {
+          phone_number_id: phoneNumberId,
+          waba_id: wabaId,
+          token,
+          phone_number: phoneNumber,
+          throughput_per_second: throughput,
+          marketing_route: marketingRoute,
+        });
+      } else {
+        const services = onServer(operator, '--no-verify', 'the admin API adds no number that it has not checked');
+        const { id: organizationId } = await services.workspaces.getById(workspace);
+        const { id } = await services.connections.add({
+          organizationId,
+          phoneNumberId,
+          wabaId,
+          token,
+          phoneNumber,
+          ...(marketingRoute !== undefined && { marketingRoute }),
+          ...(throughput !== undefined && { throughputPerSecond: throughput, throughputFixed: true }),
+        });
+        added = (await connections.list(workspace)).find((each) => each.id === id);
+      }
+      if (added === undefined) throw new Error('the number was removed at once');
       const hint = added.status === 'connected' ? '' : `\n${HINTS[added.status]}`;
-      return {
-        data: bodyOf(added),
-        text:
-          facts({ Connection: added.id, Number: added.phoneNumber, Status: added.status, ...MARKETING(added) }) + hint,
-      };
+      const rows = { Connection: added.id, Number: added.phone_number, Status: added.status, ...MARKETING(added) };
+      return { data: added, text: facts(rows) + hint };
     },
   );
-  serviceAction<{ workspace: string }>(
+  operatorAction<{ workspace: string }>(
     connection.command('list').description('list the numbers').requiredOption('--workspace <id>', 'the workspace'),
-    async (services, options) => {
-      const workspace = await services.workspaces.getById(options.workspace);
-      const rows = await services.connections.list(workspace.id);
-      return listed(
-        rows,
-        bodyOf,
-        { ID: 'id', NUMBER: 'phoneNumber', NAME: 'verifiedName', STATUS: 'status', 'PHONE NUMBER ID': 'phoneNumberId' },
-        'This workspace has no numbers.',
-      );
+    async ({ admin }, { workspace }) => {
+      const data = await admin.connections.list(workspace);
+      const columns = {
+        ID: 'id',
+        NUMBER: 'phone_number',
+        NAME: 'verified_name',
+        STATUS: 'status',
+        'PHONE NUMBER ID': 'phone_number_id',
+      } as const;
+      return { data, text: table(data, columns, 'This workspace has no numbers.') };
     },
   );
-  serviceAction<{ workspace: string; marketingRoute: MarketingRoute }>(
+  operatorAction<{ workspace: string; marketingRoute: MarketingRoute }>(
     connection
       .command('set')
       .description('change a setting of a number')
       .argument('<connection-id>', 'its id, as in the list')
       .requiredOption('--workspace <id>', 'the workspace')
       .addOption(marketingRouteOption().makeOptionMandatory()),
-    async (services, { workspace, marketingRoute }, id) => {
-      const connections = services.connections;
-      await connections.setMarketingRoute(workspace, id, marketingRoute);
-      const changed = await connections.getById(workspace, id);
-      return { data: bodyOf(changed), text: facts(MARKETING(changed)) };
+    async ({ admin }, { workspace, marketingRoute }, id) => {
+      const data = await admin.connections.change(workspace, id, { marketing_route: marketingRoute });
+      return { data, text: facts(MARKETING(data)) };
     },
   );
-  serviceAction<{ workspace: string; request?: true }>(
+  operatorAction<{ workspace: string; request?: true }>(
     connection
       .command('import-history')
       .description('import the history of the WhatsApp Business app that WhatsApp has handed over')
       .argument('<connection-id>', 'its id, as in the list')
       .requiredOption('--workspace <id>', 'the workspace')
       .option('--request', 'ask WhatsApp for it first: once, within 24 hours after the number was connected'),
-    async (services, { workspace, request }, id) => {
+    async ({ admin: { history } }, { workspace, request }, id) => {
       if (request !== undefined) {
-        await services.historyImport.request(workspace, id);
         const text = 'WhatsApp hands the history over within minutes. Then run this again without --request.';
-        return { data: { requested: true }, text };
+        return { data: await history.request(workspace, id), text };
       }
-      const onProgress = ({ notifications, imported, progress }: HistoryImport): void => {
-        const handedOver = progress === null ? '' : `, ${progress} % handed over`;
-        process.stderr.write(`${notifications} notifications, ${imported} messages imported${handedOver}\n`);
-      };
-      const { next: _all, ...sum } = await services.historyImport.run(workspace, id, { onProgress });
+      const sum = { notifications: 0, found: 0, imported: 0, unreadable: 0, progress: null as number | null };
+      let declined = false;
+      for (let after: string | null | undefined; after !== null;) {
+        const part = await history.run(workspace, id, { after });
+        for (const name of ['notifications', 'found', 'imported', 'unreadable'] as const) sum[name] += part[name];
+        sum.progress = part.progress ?? sum.progress;
+        declined ||= part.declined;
+        after = part.next;
+        const handedOver = sum.progress === null ? '' : `, ${sum.progress} % handed over`;
+        process.stderr.write(`${sum.notifications} notifications, ${sum.imported} messages imported${handedOver}\n`);
+      }
       const rows = facts({
         Notifications: String(sum.notifications),
         'Messages in them': String(sum.found),
@@ -118,20 +126,21 @@ export function addConnectionCommands(program: Command): void {
         Unreadable: String(sum.unreadable),
         'Handed over': sum.progress === null ? 'not known' : `${sum.progress} %`,
       });
-      return { data: sum, text: rows + (sum.declined ? '\nThe business does not share its history.' : '') };
+      return {
+        data: { ...sum, declined },
+        text: rows + (declined ? '\nThe business does not share its history.' : ''),
+      };
     },
   );
-  serviceAction<{ workspace: string }>(
+  operatorAction<{ workspace: string }>(
     connection
       .command('disconnect')
       .description('stop sending from a number; what is queued waits')
       .argument('<connection-id>', 'its id, as in the list')
       .requiredOption('--workspace <id>', 'the workspace'),
-    async (services, options, id) => {
-      const connections = services.connections;
-      await connections.disconnect(options.workspace, id);
-      const changed = await connections.getById(options.workspace, id);
-      return { data: bodyOf(changed), text: `Disconnected ${changed.phoneNumber}.` };
+    async ({ admin }, { workspace }, id) => {
+      const data = await admin.connections.disconnect(workspace, id);
+      return { data, text: `Disconnected ${data.phone_number}.` };
     },
   );
 }
@@ -141,32 +150,14 @@ function marketingRouteOption(): Option {
   return new Option('--marketing-route <route>', what).choices(MARKETING_ROUTES);
 }
 
-const MARKETING = ({ marketingRoute, marketingStatus }: Connection) => ({
-  'Marketing route': marketingRoute,
-  'Marketing status': marketingStatus ?? 'not known yet',
+const MARKETING = ({ marketing_route: route, marketing_status: status }: Connection) => ({
+  'Marketing route': route,
+  'Marketing status': status ?? 'not known yet',
 });
 
-const HINTS: Readonly<Record<ConnectionStatus, string>> = {
+const HINTS: Readonly<Record<Connection['status'], string>> = {
   connected: '',
   pending: 'The platform has not finished registering this number; it can send once it is CONNECTED there.',
   restricted: 'The platform restricts this number; it may refuse some messages.',
   disconnected: 'The platform does not let this number send; look at it in the WhatsApp Manager.',
 };
-
-function bodyOf(connection: Connection): object {
-  return {
-    id: connection.id,
-    organization_id: connection.organizationId,
-    workspace_id: connection.organizationId,
-    phone_number_id: connection.phoneNumberId,
-    waba_id: connection.wabaId,
-    phone_number: connection.phoneNumber,
-    verified_name: connection.verifiedName,
-    status: connection.status,
-    status_reason: connection.statusReason,
-    throughput_per_second: connection.throughputPerSecond,
-    marketing_route: connection.marketingRoute,
-    marketing_status: connection.marketingStatus,
-    created_at: connection.createdAt,
-  };
-}

@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import { describeError } from '../../common/describe-error.js';
-import type { KeyResponse } from '../../modules/keys/keys.dto.js';
-import { request } from '../api/client.js';
+import { fetchFrom } from '../api/client.js';
 import { paint } from '../output.js';
 import { apiAction } from '../runner.js';
 
@@ -14,9 +13,10 @@ export function addConsoleCommand(program: Command): void {
       .command('console')
       .description('print the link that opens the console, signed in with the key')
       .option('--open', 'open it in the browser of this machine too'),
-    async ({ api }, { open = false }) => {
-      const { data: key } = await api.get<KeyResponse>('/key');
-      const link = api.consoleLink(await consoleUrl(api.url));
+    async ({ api, url, key: text }, { open = false }) => {
+      const key = await api.key.get();
+      // No browser sends the fragment, and the page removes it from the address.
+      const link = `${await consoleUrl(url)}#${new URLSearchParams({ key: text }).toString()}`;
       if (open) await openInBrowser(link);
       const data = { url: link, workspace: key.workspace, key_name: key.name, opened: open };
       const who = `Signs in to ${key.workspace.name} with the key ${key.name}.`;
@@ -25,9 +25,12 @@ export function addConsoleCommand(program: Command): void {
   );
 }
 
+const TIMEOUT_MS = 30_000;
+
 /** @throws Error where the service has no console. */
 async function consoleUrl(base: string): Promise<string> {
-  const response = await request(base, `${base}/`, { method: 'GET', headers: { accept: 'application/json' } });
+  const headers = { accept: 'application/json' };
+  const response = await fetchFrom(base)(`${base}/`, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
   const { console_url: url } = (await response.json()) as { console_url?: string };
   if (url === undefined) throw new Error(`${base} serves no console: CONSOLE=false is set there`);
   return url;

@@ -3,12 +3,10 @@ import type { Command } from 'commander';
 import { announceReceiver, type DemoFile, readDemoFile } from '../../bootstrap/demo-file.js';
 import { describeError } from '../../common/describe-error.js';
 import { loadClientConfig } from '../../infrastructure/config/load-config.js';
-import type { MediaLinkResponse, SingleMediaResponse } from '../../modules/media/dto/media.response.js';
-import type { JournalResponse, MessageResponse } from '../../modules/messages/dto/message.response.js';
-import type { SingleOtpResponse } from '../../modules/otp/dto/otp.response.js';
-import type { PreviewResponse } from '../../modules/templates/dto/templates.response.js';
-import type { WebhookResponse, WebhookWithSecretResponse } from '../../modules/webhook/dto/webhook.dto.js';
-import { ApiClient, ApiError } from '../api/client.js';
+import type { HeraldClient } from '../../../clients/typescript/src/client.js';
+import { type ErrorCode, isHeraldError } from '../../../clients/typescript/src/errors.js';
+import type { Message } from '../../../clients/typescript/src/resources.js';
+import { apiAt } from '../api/client.js';
 import { sendMessage, watchMessage } from '../api/message.js';
 import { type Answer, oneLine, paint } from '../output.js';
 import { type Live, liveAction, UsageError } from '../runner.js';
@@ -40,7 +38,7 @@ class Stage {
 
   constructor(
     readonly live: Live,
-    readonly api: ApiClient,
+    readonly api: HeraldClient,
     readonly demo: DemoFile,
     readonly simulator: SimulatorControl,
     private readonly isFast: boolean,
@@ -75,7 +73,7 @@ class Stage {
   }
 
   /** Prints the message's statuses until it has the given one. */
-  async until(id: string, status: string, attempts = 1): Promise<MessageResponse> {
+  async until(id: string, status: string, attempts = 1): Promise<Message> {
     const seen = this.seen.get(id) ?? new Set<string>();
     this.seen.set(id, seen);
     const { message } = await watchMessage(this.api, id, this.live, {
@@ -94,7 +92,7 @@ class Stage {
       await call();
       return null;
     } catch (error) {
-      if (error instanceof ApiError) return error.code;
+      if (isHeraldError(error)) return error.code;
       throw error;
     }
   }
@@ -141,7 +139,7 @@ const CHAPTERS: readonly Chapter[] = [
       stage.expect(failed.failure_category === 'recipient_unreachable', 'it says why: recipient_unreachable');
       await stage.breathe();
       stage.note(`POST /messages/${id}/retry`);
-      await stage.api.post(`/messages/${id}/retry`, {});
+      await stage.api.messages.retry(id);
       const twice = await stage.until(id, 'failed', 2);
       stage.expect(twice.attempts?.length === 2, 'it fails again, and both attempts are on record');
     },
@@ -179,7 +177,7 @@ const CHAPTERS: readonly Chapter[] = [
       await stage.breathe();
       await stage.simulator.inbound(stage.demo.phone_number_id, customer, { message: 'A table for two?' });
       const question = await stage.waitFor('the customer’s message', async () => {
-        const { data } = await stage.api.get<JournalResponse>('/messages', { status: 'received', limit: '20' });
+        const { items: data } = await stage.api.messages.list({ status: 'received', limit: 20 }).page();
         return data.find((message) => message.from === customer);
       });
       stage.note(`${paint.name('←')} +${customer}  "${question.body ?? ''}"  ${paint.faint(question.id)}`);
@@ -196,14 +194,8 @@ const CHAPTERS: readonly Chapter[] = [
     intro: 'A customer who has not written may get an approved template. Its values are filled in.',
     play: async (stage) => {
       const parameters = ['Ana', '4711'];
-      const { data } = await stage.api.post<PreviewResponse>(
-        `/connections/${stage.demo.connection_id}/templates/preview`,
-        {
-          template_name: 'order_update',
-          parameters: { body: parameters },
-        },
-      );
-      const text = data.body ?? '';
+      const asked = { template_name: 'order_update', parameters: { body: parameters } };
+      const text = (await stage.api.templates.preview(stage.demo.connection_id, asked)).body ?? '';
       stage.note(`preview: "${text}"`);
       const template = {
         name: 'order_update',
@@ -221,15 +213,13 @@ const CHAPTERS: readonly Chapter[] = [
     intro: 'Uploaded once, sent as often as you like. Its MIME type is detected from its content.',
     play: async (stage) => {
       const menu = `Soup, bread, coffee. ${new Date().toDateString()}\n`;
-      const form = new FormData();
-      form.set('connection_id', stage.demo.connection_id);
-      form.set('file', new Blob([menu]), 'menu.txt');
-      const { data: media } = await stage.api.post<SingleMediaResponse>('/media', form);
+      const from = { connection_id: stage.demo.connection_id };
+      const media = await stage.api.media.upload({ ...from, file: new Blob([menu]), filename: 'menu.txt' });
       stage.note(`menu.txt is ${media.mime_type}, a ${media.type}  ${paint.faint(media.id)}`);
       const content = { type: media.type, media: { id: media.id, caption: 'Today' } };
       const { id } = await stage.send(stage.demo.recipients[0]?.to ?? '', content, 'menu.txt: Today');
       await stage.until(id, 'read');
-      const { data: link } = await stage.api.get<MediaLinkResponse>(`/media/${media.id}/url`);
+      const link = await stage.api.media.link(media.id);
       const bytes = await (await fetch(link.url, { signal: stage.live.signal })).text();
       stage.expect(bytes === menu, 'a signed link, valid for 15 minutes, returns the same bytes');
     },
@@ -239,14 +229,12 @@ const CHAPTERS: readonly Chapter[] = [
     title: 'Check a phone number',
     intro: 'A sandbox key sends nothing and answers with the code; a live one sends it over WhatsApp.',
     play: async (stage) => {
-      const otp = stage.api.as(stage.demo.otp_sandbox_key);
+      const { otp } = apiAt(stage.demo.base_url, stage.demo.otp_sandbox_key, stage.live.signal);
       const to = `+4915112${randomInt(100_000, 1_000_000)}`;
-      const key = { 'idempotency-key': `demo-${randomUUID()}` };
-      const { data } = await otp.post<SingleOtpResponse>('/otp/send', { to }, key);
-      const { id, test_code: code = '' } = data;
+      const { id, test_code: code = '' } = await otp.send({ to }, { idempotencyKey: `demo-${randomUUID()}` });
       stage.note(`${paint.name('→')} ${to}  the code is ${paint.heading(code)}`);
       const wrong = code === '000000' ? '000001' : '000000';
-      const verify = (guess: string): Promise<unknown> => otp.post('/otp/verify', { id, code: guess });
+      const verify = (guess: string): Promise<unknown> => otp.verify({ id, code: guess });
       const refused = await stage.refusal(() => verify(wrong));
       stage.expect(refused === 'OTP_CODE_INCORRECT', `${wrong} is refused: OTP_CODE_INCORRECT`);
       await verify(code);
@@ -260,25 +248,23 @@ const CHAPTERS: readonly Chapter[] = [
     intro: 'Herald posts every message in and every status to your address, signed, until it is acknowledged.',
     // With a webhook of this command's own, which it removes again.
     play: async (stage) => {
-      const known = await unlessRefused('WEBHOOK_NOT_FOUND', stage.api.get<WebhookResponse>('/webhook'));
+      const known = await unlessRefused('WEBHOOK_NOT_FOUND', stage.api.webhook.get());
       if (known !== null) {
-        throw new Skipped(`the workspace has a webhook, ${known.data.url}: it stays; DELETE /webhook takes it away`);
+        throw new Skipped(`the workspace has a webhook, ${known.url}: it stays; DELETE /webhook takes it away`);
       }
       const events: ReceivedEvent[] = [];
       const receiver = await WebhookReceiver.listen({ onEvent: (event) => events.push(event) });
       const withdraw = announceReceiver(loadClientConfig().dataDir, receiver.url);
       try {
-        const put = stage.api.call<WebhookWithSecretResponse>('PUT', '/webhook', {
-          body: { url: receiver.url, active: true },
-        });
+        const put = stage.api.webhook.set({ url: receiver.url, active: true });
         const set = await unlessRefused('WEBHOOK_URL_NOT_ALLOWED', put);
         if (set === null) {
           throw new Skipped(
             'this Herald delivers to public https addresses only; the chapter needs its DATA_DIR on this machine, or a start with WEBHOOK_ALLOW_PRIVATE_TARGETS=true npm start',
           );
         }
-        receiver.secret = set.body.data.secret ?? '';
-        await stage.api.post('/webhook/test', {});
+        receiver.secret = set.secret ?? '';
+        await stage.api.webhook.test();
         await stage.waitFor('the test event', () => events.find(({ type }) => type === 'webhook.test'));
         stage.expect(true, 'received a test event, signature OK');
         await stage.breathe();
@@ -291,7 +277,7 @@ const CHAPTERS: readonly Chapter[] = [
         stage.expect(receiver.forged === 0, 'every signature was verified from the raw bytes');
       } finally {
         await receiver.close();
-        if (receiver.secret !== null) await stage.api.call('DELETE', '/webhook').catch(() => undefined);
+        if (receiver.secret !== null) await stage.api.webhook.remove().catch(() => undefined);
         withdraw();
       }
     },
@@ -304,9 +290,9 @@ function newCustomer(): string {
 }
 
 /** What the call answers; null where it is refused with this code. */
-async function unlessRefused<T>(code: string, call: Promise<T>): Promise<T | null> {
+async function unlessRefused<T>(code: ErrorCode, call: Promise<T>): Promise<T | null> {
   return call.catch((error: unknown) => {
-    if (error instanceof ApiError && error.code === code) return null;
+    if (isHeraldError(error, code)) return null;
     throw error;
   });
 }
@@ -379,7 +365,9 @@ export function addDemoCommand(program: Command): void {
     const unknown = (wanted ?? []).filter((name) => CHAPTERS.every((chapter) => chapter.name !== name));
     if (unknown.length > 0) throw new UsageError(`no chapter is called ${unknown.join(', ')}; there are ${names}`);
     const stage = await openStage(live, fast);
-    live.print(`${paint.heading('Herald')} at ${stage.api.url}, the simulator at ${stage.demo.simulator_url ?? ''}`);
+    live.print(
+      `${paint.heading('Herald')} at ${stage.demo.base_url}, the simulator at ${stage.demo.simulator_url ?? ''}`,
+    );
     return play(
       stage,
       CHAPTERS.filter(({ name }) => wanted === undefined || wanted.includes(name)),
@@ -397,9 +385,9 @@ async function openStage(live: Live, isFast: boolean): Promise<Stage> {
   }
   const { simulator_url: simulatorUrl } = demo;
   if (simulatorUrl === null) throw new Error('the demo needs the simulator: start Herald with the role simulator');
-  const api = new ApiClient(demo.base_url, demo.api_key, live.signal);
+  const api = apiAt(demo.base_url, demo.api_key, live.signal);
   // Fails at once where no service answers, or the key is of a demo that is gone.
-  await api.get('/connections');
+  await api.connections.list();
   return new Stage(live, api, demo, new SimulatorControl(simulatorUrl, live.signal), isFast);
 }
 

@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
-import { databaseClock } from '../../common/clock.js';
-import type { OtpProject } from '../../modules/otp/otp.types.js';
-import type { ApiKey, IssuedApiKey } from '../../modules/keys/keys.service.js';
 import { isOtpScope, SCOPES, type Scope } from '../../infrastructure/http/scopes.js';
-import { type Answer, facts, listed, snakeCased } from '../output.js';
+import { databaseClock } from '../../common/clock.js';
+import { type Answer, facts, table } from '../output.js';
 import { durationSeconds, lifetimeSeconds, nameText, scopeList } from '../arguments.js';
-import { serviceAction, UsageError } from '../runner.js';
-import type { Services } from '../../bootstrap/services.js';
+import { onServer, type Operator, PAGE, rowsOf, type Schemas } from '../operator.js';
+import { operatorAction, UsageError } from '../runner.js';
+
+type Key = Schemas['ApiKeyResponse'];
 
 interface CreateOptions {
   workspace?: string;
@@ -19,7 +19,7 @@ interface CreateOptions {
 /** `key create|list|revoke|rotate`. */
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys of a workspace');
-  serviceAction<CreateOptions>(
+  operatorAction<CreateOptions>(
     key
       .command('create')
       .description('create a key; it is shown only once')
@@ -28,79 +28,88 @@ export function addKeyCommands(program: Command): void {
       .option('--name <name>', 'its name in lists', nameText, 'API key')
       .option('--scopes <list>', 'scopes separated by commas; default all, of an OTP project all of OTP', scopeList)
       .option('--expires-in <duration>', 'such as 12h or 30d; without it the key does not expire', lifetimeSeconds),
-    async (services, options) => {
-      const { name, expiresIn } = options;
-      const { organizationId, otpProject } = await ownerOf(services, options);
-      const ofOtp = otpProject !== undefined;
-      const scopes = options.scopes ?? SCOPES.filter((scope) => isOtpScope(scope) === ofOtp);
-      const expiresAt = expiresIn === undefined ? null : new Date(databaseClock.now() + expiresIn * 1_000);
-      const issued = await services.apiKeys.create({ organizationId, name, scopes, expiresAt, otpProject });
-      return issuedAnswer(issued);
+    async (operator, options) => {
+      const { otpProject: project, name, expiresIn } = options;
+      const workspace = options.workspace ?? (await workspaceOfProject(operator, project));
+      const scopes = options.scopes ?? SCOPES.filter((scope) => isOtpScope(scope) === (project !== undefined));
+      const body = { name, scopes, expires_in: expiresIn, otp_project_id: project };
+      return issuedAnswer(await operator.admin.keys.create(workspace, body));
     },
   );
-  serviceAction<{ workspace: string }>(
-    key.command('list').description('list the keys of a workspace').requiredOption('--workspace <id>', 'the workspace'),
-    async (services, { workspace }) => {
-      const { id } = await services.workspaces.getById(workspace);
-      const keys = await services.apiKeys.list(id);
-      return listed(
-        keys,
-        snakeCased,
-        { ID: 'id', NAME: 'name', STATE: stateOf, 'LAST USED': 'lastUsedAt', SCOPES: 'scopes' },
-        'This workspace has no keys.',
-      );
+  operatorAction<{ workspace: string }>(
+    key
+      .command('list')
+      .description('list the keys of a workspace, oldest first')
+      .requiredOption('--workspace <id>', 'the workspace'),
+    async ({ admin }, { workspace }) => {
+      const data = (await rowsOf(admin.keys.list(workspace, { limit: PAGE }))).reverse();
+      const columns = {
+        ID: 'id',
+        NAME: 'name',
+        STATE: (each: Key) => stateOf(each.revoked_at, each.expires_at),
+        'LAST USED': 'last_used_at',
+        SCOPES: 'scopes',
+      } as const;
+      return { data, text: table(data, columns, 'This workspace has no keys.') };
     },
   );
-  serviceAction(
-    key.command('revoke').description('revoke a key at once').argument('<key-id>', 'its id, as in the list'),
-    async (services, _options, id) => {
-      const revoked = await services.apiKeys.revoke(id);
-      return { data: snakeCased(revoked), text: `Revoked ${revoked.id} (${revoked.name}).` };
+  operatorAction<{ workspace?: string }>(
+    key
+      .command('revoke')
+      .description('revoke a key at once')
+      .argument('<key-id>', 'its id, as in the list')
+      .option(...WORKSPACE_OPTION),
+    async (operator, { workspace }, id) => {
+      const data = await operator.admin.keys.revoke(workspace ?? (await workspaceOfKey(operator, id)), id);
+      return { data, text: `Revoked ${data.id} (${data.name}).` };
     },
   );
-  serviceAction<{ overlap: number }>(
+  operatorAction<{ workspace?: string; overlap: number }>(
     key
       .command('rotate')
       .description('replace a key; the old one stays valid for a while')
       .argument('<key-id>', 'id of the old key')
+      .option(...WORKSPACE_OPTION)
       .addOption(
         new Option('--overlap <duration>', 'how long both work; 0s ends the old one at once')
           .argParser(durationSeconds)
           .default(86_400, '1d'),
       ),
-    async (services, { overlap }, id) => issuedAnswer(await services.apiKeys.rotate(id, overlap)),
+    async (operator, { workspace, overlap }, id) => {
+      const of = workspace ?? (await workspaceOfKey(operator, id));
+      return issuedAnswer(await operator.admin.keys.rotate(of, id, { overlap_seconds: overlap }));
+    },
   );
 }
 
-/** Whose key it will be: a workspace's, or an OTP project's. */
-async function ownerOf(
-  services: Services,
-  { workspace, otpProject }: CreateOptions,
-): Promise<{ organizationId: string; otpProject?: OtpProject }> {
-  if (otpProject !== undefined) {
-    const project = await services.otpProjects.getById(otpProject);
-    if (workspace !== undefined && workspace !== project.organizationId) {
-      throw new Error(`the OTP project ${otpProject} is not of the workspace ${workspace}`);
-    }
-    return { organizationId: project.organizationId, otpProject: project };
-  }
-  if (workspace === undefined) throw new UsageError('name the owner with --workspace or --otp-project');
-  return { organizationId: (await services.workspaces.getById(workspace)).id };
+/** A path of the admin API begins with the workspace; on the server it is looked up. */
+export const WORKSPACE_OPTION = ['--workspace <id>', 'its workspace; needed with --url'] as const;
+
+async function workspaceOfKey(operator: Operator, id: string): Promise<string> {
+  return (await onServer(operator, 'a key without --workspace', FOUND).apiKeys.getById(id)).organizationId;
 }
 
-function issuedAnswer(issued: IssuedApiKey): Answer {
+/** @throws UsageError without a project */
+export async function workspaceOfProject(operator: Operator, id: string | undefined): Promise<string> {
+  if (id === undefined) throw new UsageError('name the owner with --workspace or --otp-project');
+  return (await onServer(operator, 'a project without --workspace', FOUND).otpProjects.getById(id)).organizationId;
+}
+
+const FOUND = 'its workspace is looked up in the database';
+
+function issuedAnswer(data: Schemas['IssuedKeyResponse']): Answer {
   const text = facts({
-    Key: issued.key,
-    Id: issued.id,
-    Scopes: issued.scopes.join(', '),
-    Expires: issued.expiresAt?.toISOString() ?? 'never',
+    Key: data.key ?? undefined,
+    Id: data.id,
+    Scopes: data.scopes.join(', '),
+    Expires: data.expires_at ?? 'never',
   });
-  return { data: snakeCased(issued), text: `${text}\nKeep the key now: it is not shown again.` };
+  return { data, text: `${text}\nKeep the key now: it is not shown again.` };
 }
 
 /** Of an API key, or of an operator key. */
-export function stateOf(key: Pick<ApiKey, 'revokedAt' | 'expiresAt'>): string {
-  if (key.revokedAt !== null) return 'revoked';
-  if (key.expiresAt === null) return 'valid';
-  return key.expiresAt.getTime() <= databaseClock.now() ? 'expired' : `until ${key.expiresAt.toISOString()}`;
+export function stateOf(revokedAt: unknown, expiresAt: string | null): string {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt === null) return 'valid';
+  return Date.parse(expiresAt) <= databaseClock.now() ? 'expired' : `until ${expiresAt}`;
 }

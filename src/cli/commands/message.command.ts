@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander';
-import type { MessageResponse } from '../../modules/messages/dto/message.response.js';
-import type { TimelineResponse } from '../../modules/messages/dto/timeline.response.js';
+import type { HeraldClient } from '../../../clients/typescript/src/client.js';
+import type { Message, MessageTimeline } from '../../../clients/typescript/src/resources.js';
 import { sendFile } from '../api/batch.js';
-import type { ApiClient, Wire } from '../api/client.js';
 import { type BodyOptions, bodyOf, sendMessage, watchMessage } from '../api/message.js';
 import { collected, durationSeconds, phoneDigits, timeAhead } from '../arguments.js';
 import { type Answer, padded, paint, paintStatus } from '../output.js';
@@ -37,7 +36,7 @@ export function addMessageCommands(program: Command): void {
       .description('print what happened to a message and why, who can do something about it, and whether to retry')
       .argument('<id>', "the message's id"),
     async ({ api }, _options, id) => {
-      const timeline = await api.get<TimelineResponse>(`/messages/${encodeURIComponent(id)}/timeline`);
+      const timeline = await api.messages.timeline(id);
       return { data: timeline, text: timelineText(id, timeline) };
     },
   );
@@ -95,13 +94,13 @@ function addSend(message: Command): void {
   });
 }
 
-async function watched(live: Live, api: ApiClient, id: string, timeoutSeconds: number): Promise<Answer> {
+async function watched(live: Live, api: HeraldClient, id: string, timeoutSeconds: number): Promise<Answer> {
   const { message, timedOut } = await watchMessage(api, id, live, { timeoutMs: timeoutSeconds * 1_000 });
   const failed = timedOut || message.status === 'failed';
   return { data: { event: 'end', timed_out: timedOut, message }, text: endText(message, timedOut), failed };
 }
 
-function endText(message: MessageResponse, timedOut: boolean): string {
+function endText(message: Message, timedOut: boolean): string {
   if (timedOut) return paint.doubtful(`${message.status} when the time to watch was over; --timeout gives it more`);
   if (message.status !== 'failed') return paint.good(`done: ${message.status}`);
   return (
@@ -117,7 +116,7 @@ const RESPONSIBLE = {
   whatsapp: 'WhatsApp',
 };
 
-function timelineText(id: string, { data, explanation, not_kept: notKept }: Wire<TimelineResponse>): string {
+function timelineText(id: string, { data, explanation, not_kept: notKept }: MessageTimeline): string {
   const { summary, responsible, retry } = explanation;
   const advice = retry.not_before === null ? 'advised' : `advised, not before ${retry.not_before}`;
   return [

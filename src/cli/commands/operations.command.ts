@@ -1,16 +1,14 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { StorageKind } from '../../infrastructure/config/settings.js';
 import type { MoveResult } from '../../modules/media/media-move.service.js';
-import { action, serviceAction } from '../runner.js';
+import { localAction, operatorAction, serviceAction } from '../runner.js';
 import { openDatabase } from '../session.js';
-import type { LaneStatus } from '../../modules/message-state/message.types.js';
-import type { QueueBacklog } from '../../infrastructure/operations/backlogs.js';
-import { listed, snakeCased, table } from '../output.js';
+import { PAGE, rowsOf, type Schemas } from '../operator.js';
+import { snakeCased, table } from '../output.js';
 import { BLOCKED_ADVICE } from '../../infrastructure/queue/claims-blocked.js';
 import type { Restoration } from '../../infrastructure/queue/restoration.js';
 import { isUuid } from '../../common/ids.js';
-import type { AuditEvent } from '../../modules/audit/audit.service.js';
-import { AUDIT_ACTIONS } from '../../modules/audit/audit.types.js';
+import { AUDIT_ACTIONS, type AuditAction } from '../../modules/audit/audit.types.js';
 import { dayOrTime, wholeNumber } from '../arguments.js';
 
 /** `migrate`, `doctor`, `queue status`, `restore`, `audit`, `secrets rotate`, `media move`: for operators. */
@@ -25,7 +23,8 @@ export function addOperationsCommands(program: Command): void {
 }
 
 function addMigrate(program: Command): void {
-  action(program.command('migrate').description('bring the database schema up to date'), async () => {
+  const command = program.command('migrate').description('bring the database schema up to date');
+  localAction(command, 'it changes the tables of the database', async () => {
     // Loaded only for this command: every other one would wait for them.
     const { migrate } = await import('../../infrastructure/database/data-source.js');
     // It runs alone before the service, and is given no secret but the database's.
@@ -45,70 +44,51 @@ function addMigrate(program: Command): void {
   });
 }
 
+type Lane = Schemas['LaneResponse'];
+
+const secondsText = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+
 const QUEUE_COLUMNS = {
   WHAT: 'queue',
   WAITING: 'waiting',
-  'IN FLIGHT': 'inFlight',
-  'OLDEST DUE': ({ oldestDueSeconds: age }: QueueBacklog) => (age === 0 ? '-' : `${age.toFixed(1)} s`),
+  'IN FLIGHT': 'in_flight',
+  'OLDEST DUE': ({ oldest_due_ms: age }: Schemas['QueueResponse']) => (age === 0 ? '-' : secondsText(age)),
 } as const;
 
 const LANE_COLUMNS = {
-  CONNECTION: 'connectionId',
-  NUMBER: 'phoneNumber',
+  CONNECTION: 'connection_id',
+  NUMBER: 'phone_number',
   DUE: 'due',
   QUEUED: 'queued',
   SCHEDULED: 'scheduled',
-  'IN FLIGHT': 'inFlight',
-  'OLDEST DUE': ({ oldestDueMs: age }: LaneStatus) => (age === null ? '-' : `${(age / 1_000).toFixed(1)} s`),
+  'IN FLIGHT': 'in_flight',
+  'OLDEST DUE': ({ oldest_due_ms: age }: Lane) => (age === null ? '-' : secondsText(age)),
   STATE: stateOf,
 } as const;
 
 function addQueueStatus(program: Command): void {
   const queue = program.command('queue').description('queued messages and other pending work');
-  serviceAction(
+  operatorAction(
     queue
       .command('status')
       .description('pending work and its age: messages by number, webhooks, codes, files, notifications'),
-    async (services) => {
-      const status = services.queueStatus;
-      const lanes = await status.lanes();
-      const unknown = await status.unknown();
-      const queues = await services.backlogs.read();
-      const held = (await services.restoration.blocked()) !== null;
-      return {
-        data: { held, queues: queues.map(queueBodyOf), outcome_unknown: unknown, lanes: lanes.map(laneBodyOf) },
-        text: [
-          ...(held ? [`Claims are blocked, nothing is sent: ${BLOCKED_ADVICE}.`] : []),
-          table(queues, QUEUE_COLUMNS),
-          ...(unknown === 0 ? [] : [`${unknown} messages with an unknown outcome: they wait for a decision.`]),
-          table(lanes, LANE_COLUMNS, 'No number has messages to send.'),
-        ].join('\n\n'),
-      };
+    async ({ admin }) => {
+      const { held, queues, outcome_unknown: unknown, lanes } = await admin.installation.get();
+      const text = [
+        ...(held ? [`Claims are blocked, nothing is sent: ${BLOCKED_ADVICE}.`] : []),
+        table(queues, QUEUE_COLUMNS),
+        ...(unknown === 0 ? [] : [`${unknown} messages with an unknown outcome: they wait for a decision.`]),
+        table(lanes, LANE_COLUMNS, 'No number has messages to send.'),
+      ];
+      return { data: { held, queues, outcome_unknown: unknown, lanes }, text: text.join('\n\n') };
     },
   );
 }
 
-function queueBodyOf({ queue, waiting, inFlight, oldestDueSeconds }: QueueBacklog): object {
-  return { queue, waiting, in_flight: inFlight, oldest_due_ms: Math.round(oldestDueSeconds * 1_000) };
-}
-
-function stateOf(lane: LaneStatus): string {
-  if (lane.status !== 'connected') return lane.status;
-  if (lane.pausedUntil !== null) return `paused until ${lane.pausedUntil.toISOString()}: ${lane.pauseReason ?? '-'}`;
-  return lane.isDrained ? 'draining' : 'waiting';
-}
-
-function laneBodyOf(lane: LaneStatus): object {
-  const {
-    connectionId,
-    organizationId,
-    phoneNumber,
-    status: connectionStatus,
-    due,
-    isDrained: draining,
-    ...rest
-  } = lane;
-  return snakeCased({ connectionId, organizationId, phoneNumber, connectionStatus, due, ...rest, draining });
+function stateOf(lane: Lane): string {
+  if (lane.connection_status !== 'connected') return lane.connection_status;
+  if (lane.paused_until !== null) return `paused until ${lane.paused_until}: ${lane.pause_reason ?? '-'}`;
+  return lane.draining ? 'draining' : 'waiting';
 }
 
 interface RestoreOptions {
@@ -134,6 +114,7 @@ function addRestore(program: Command): void {
       .option('--dry-run', 'count, and change nothing')
       .option('--nothing-lost', 'a planned move, or a standby with every commit was promoted: keep the queue as it is')
       .option('--force', 'even when a worker seems to run'),
+    'it decides what a restored database still sends, where its workers are stopped',
     async (services, options) => {
       const restoration = services.restoration;
       const before = options.before;
@@ -179,7 +160,7 @@ function listOf(counts: Record<string, number>): string {
 
 interface AuditOptions {
   workspace?: string;
-  action?: string;
+  action?: AuditAction;
   since?: Date;
   until?: Date;
   limit: number;
@@ -188,7 +169,7 @@ interface AuditOptions {
 const MAX_AUDIT_EVENTS = 10_000;
 
 function addAudit(program: Command): void {
-  serviceAction<AuditOptions>(
+  operatorAction<AuditOptions>(
     program
       .command('audit')
       .description('who changed keys, numbers, settings and data, when and from where; newest first')
@@ -197,26 +178,25 @@ function addAudit(program: Command): void {
       .option('--since <time>', 'from this time on', dayOrTime)
       .option('--until <time>', 'before this time', dayOrTime)
       .option('--limit <n>', 'how many at the most', wholeNumber(1, MAX_AUDIT_EVENTS), 100),
-    async (services, { workspace, ...filter }) => {
-      const events = await services.audit.list({ ...filter, organizationId: workspace });
-      return listed(events, auditBodyOf, AUDIT_COLUMNS, 'Nothing was changed in this time.');
+    async ({ admin }, { workspace, action, since, until, limit }) => {
+      const filter = { workspace_id: workspace, action, since: since?.toISOString(), until: until?.toISOString() };
+      const data = await rowsOf(admin.audit.list({ ...filter, limit: Math.min(limit, PAGE) }), limit);
+      return { data, text: table(data, AUDIT_COLUMNS, 'Nothing was changed in this time.') };
     },
   );
 }
 
+type AuditEvent = Schemas['AuditEventResponse'];
+
 const AUDIT_COLUMNS = {
-  TIME: 'occurredAt',
+  TIME: 'occurred_at',
   ACTION: 'action',
-  BY: ({ actorKind, actor }: AuditEvent) => (actor === null ? actorKind : `${actorKind} ${actor}`),
+  BY: ({ actor_kind: kind, actor }: AuditEvent) => (actor === null ? kind : `${kind} ${actor}`),
   FROM: 'address',
-  WORKSPACE: 'organizationId',
+  WORKSPACE: 'workspace_id',
   TARGET: 'target',
   DETAILS: ({ details }: AuditEvent) => (details === null ? '-' : JSON.stringify(details)),
 } as const;
-
-function auditBodyOf({ id, occurredAt, action, ...event }: AuditEvent): object {
-  return snakeCased({ id, occurredAt, action, ...event });
-}
 
 function uuid(text: string): string {
   if (isUuid(text)) return text;
@@ -230,6 +210,7 @@ function addSecretsRotate(program: Command): void {
   const secrets = program.command('secrets').description('stored secrets and the keys that encrypt them');
   serviceAction(
     secrets.command('rotate').description('encrypt every stored secret again under the current key; service may run'),
+    'it needs ENCRYPTION_KEYS, which leave the server for nothing',
     async (services) => {
       const rotation = services.secretRotation;
       const columns = await rotation.rotate();
@@ -267,6 +248,7 @@ function addMediaMove(program: Command): void {
           .makeOptionMandatory(),
       )
       .option('--verify', 'read files that are there already, too, and copy those whose bytes differ'),
+    'it copies the files themselves',
     async (services, { to, verify = false }) => {
       const tell = (soFar: MoveResult): void => void process.stderr.write(`${moveText(soFar)}\n`);
       const result = await services.mediaMove.move({ to, verify, tell });
@@ -294,7 +276,8 @@ function moveText({ copied, copiedBytes, present, missing, damaged }: MoveResult
 const MARKS = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' } as const;
 
 function addDoctor(program: Command): void {
-  action(program.command('doctor').description('check every dependency and setting, one line each'), async () => {
+  const command = program.command('doctor').description('check every dependency and setting, one line each');
+  localAction(command, 'it checks the settings and the dependencies of the machine itself', async () => {
     // Loaded only for this command: every other one would wait for it.
     const { examine } = await import('../doctor.js');
     const findings = await examine();

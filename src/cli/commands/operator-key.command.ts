@@ -3,9 +3,11 @@ import { databaseClock } from '../../common/clock.js';
 import { OPERATOR_SCOPES, type OperatorScope } from '../../infrastructure/http/scopes.js';
 import type { IssuedOperatorKey, OperatorKey } from '../../modules/keys/operator/operator-keys.service.js';
 import { durationSeconds, lifetimeSeconds, nameText, operatorScopeList, uuidList } from '../arguments.js';
-import { type Answer, facts, listed, snakeCased } from '../output.js';
+import { type Answer, facts, snakeCased, table } from '../output.js';
 import { serviceAction } from '../runner.js';
 import { stateOf } from './key.command.js';
+
+const WHY = 'a key that can make keys would have no end; keys of the admin API are made where its database is';
 
 interface CreateOptions {
   name: string;
@@ -29,29 +31,29 @@ export function addOperatorKeyCommands(program: Command): void {
       )
       .option('--workspaces <ids>', 'limit it to these workspaces, separated by commas; it then makes none', uuidList)
       .option('--expires-in <duration>', 'such as 12h or 30d; without it the key does not expire', lifetimeSeconds),
+    WHY,
     async (services, { name, scopes, workspaces, expiresIn }) => {
       const expiresAt = expiresIn === undefined ? null : new Date(databaseClock.now() + expiresIn * 1_000);
       const given = { name, scopes, workspaceIds: workspaces ?? null, expiresAt };
       return issuedAnswer(await services.operatorKeys.create(given));
     },
   );
-  serviceAction(key.command('list').description('list the operator keys'), async (services) =>
-    listed(
-      await services.operatorKeys.list(),
-      snakeCased,
-      {
-        ID: 'id',
-        NAME: 'name',
-        STATE: stateOf,
-        'LAST USED': 'lastUsedAt',
-        WORKSPACES: ({ workspaceIds }: OperatorKey) => workspaceIds?.join(',') ?? 'all',
-        SCOPES: 'scopes',
-      },
-      'There are no operator keys, so the admin API answers 401: herald operator-key create',
-    ),
-  );
+  serviceAction(key.command('list').description('list the operator keys'), WHY, async (services) => {
+    const keys = await services.operatorKeys.list();
+    const columns = {
+      ID: 'id',
+      NAME: 'name',
+      STATE: (each: OperatorKey) => stateOf(each.revokedAt, each.expiresAt?.toISOString() ?? null),
+      'LAST USED': 'lastUsedAt',
+      WORKSPACES: ({ workspaceIds }: OperatorKey) => workspaceIds?.join(',') ?? 'all',
+      SCOPES: 'scopes',
+    } as const;
+    const none = 'There are no operator keys, so the admin API answers 401: herald operator-key create';
+    return { data: keys.map(snakeCased), text: table(keys, columns, none) };
+  });
   serviceAction(
     key.command('revoke').description('revoke an operator key at once').argument('<key-id>', 'its id, as in the list'),
+    WHY,
     async (services, _options, id) => {
       const revoked = await services.operatorKeys.revoke(id);
       return { data: snakeCased(revoked), text: `Revoked ${revoked.id} (${revoked.name}).` };
@@ -67,6 +69,7 @@ export function addOperatorKeyCommands(program: Command): void {
           .argParser(durationSeconds)
           .default(86_400, '1d'),
       ),
+    WHY,
     async (services, { overlap }, id) => issuedAnswer(await services.operatorKeys.rotate(id, overlap)),
   );
 }

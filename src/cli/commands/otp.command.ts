@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
-import type { OtpMode, OtpProject, OtpSender } from '../../modules/otp/otp.types.js';
-import { type Answer, facts, listed, snakeCased, table } from '../output.js';
+import type { OtpMode } from '../../modules/otp/otp.types.js';
+import { type Answer, facts, table } from '../output.js';
 import { countryCode, countryList, decimalId, nameText, otpMode, secretArgument, wholeNumber } from '../arguments.js';
-import { serviceAction, UsageError } from '../runner.js';
+import { onServer, type Schemas } from '../operator.js';
+import { operatorAction, UsageError } from '../runner.js';
+import { WORKSPACE_OPTION, workspaceOfProject } from './key.command.js';
+
+type Sender = Schemas['OtpSenderData'];
 
 interface ProjectOptions {
   workspace: string;
@@ -29,7 +33,7 @@ export function addOtpCommands(program: Command): void {
 }
 
 function addProjectCommands(project: Command): void {
-  serviceAction<ProjectOptions>(
+  operatorAction<ProjectOptions>(
     project
       .command('create')
       .description('make a project; then make keys of it: herald key create --otp-project <id>')
@@ -38,91 +42,74 @@ function addProjectCommands(project: Command): void {
       .option('--name <name>', 'its name in lists', nameText, 'OTP project')
       .option('--language <code>', 'language of the template that carries the codes; default en_US')
       .option('--countries <list>', 'countries to which it may send, such as DE,US; default any', countryList),
-    async (services, options) => {
-      const { id: organizationId } = await services.workspaces.getById(options.workspace);
-      const made = await services.otpProjects.create({
-        organizationId,
-        name: options.name,
-        mode: options.mode,
-        templateLanguage: options.language,
-        allowedCountries: options.countries,
-      });
+    async ({ admin }, { workspace, name, mode, language, countries }) => {
+      const body = { name, mode, template_language: language, allowed_countries: countries };
+      const data = await admin.otpProjects.create(workspace, body);
       return {
-        data: snakeCased(made),
-        text: facts({ Project: made.id, Name: made.name, Mode: made.mode, Countries: countriesText(made) }),
+        data,
+        text: facts({ Project: data.id, Name: data.name, Mode: data.mode, Countries: countriesText(data) }),
       };
     },
   );
-  serviceAction<{ workspace: string }>(
+  operatorAction<{ workspace: string }>(
     project.command('list').description('list the projects').requiredOption('--workspace <id>', 'the workspace'),
-    async (services, { workspace }) => {
-      const { id } = await services.workspaces.getById(workspace);
-      const projects = await services.otpProjects.list(id);
-      return listed(
-        projects,
-        snakeCased,
-        {
-          ID: 'id',
-          NAME: 'name',
-          MODE: 'mode',
-          LANGUAGE: 'templateLanguage',
-          COUNTRIES: countriesText,
-          CREATED: 'createdAt',
-        },
-        'This workspace has no OTP projects.',
-      );
+    async ({ admin }, { workspace }) => {
+      const data = await admin.otpProjects.list(workspace);
+      const columns = {
+        ID: 'id',
+        NAME: 'name',
+        MODE: 'mode',
+        LANGUAGE: 'template_language',
+        COUNTRIES: countriesText,
+        CREATED: 'created_at',
+      } as const;
+      return { data, text: table(data, columns, 'This workspace has no OTP projects.') };
     },
   );
 }
 
 function addPackageCommands(packages: Command): void {
-  serviceAction<{ project: string; country: string; limit: number }>(
+  operatorAction<{ workspace?: string; project: string; country: string; limit: number }>(
     packages
       .command('grant')
       .description('set how many codes a project may send to a country in each calendar month (UTC); 0 ends it')
       .requiredOption('--project <id>', 'the OTP project')
+      .option(...WORKSPACE_OPTION)
       .requiredOption('--country <code>', 'ISO 3166 alpha-2, such as DE', countryCode)
       .requiredOption(
         '--limit <n>',
         'codes a month; applies to the current month at once',
         wholeNumber(0, 1_000_000_000),
       ),
-    async (services, { project, country, limit }) => {
-      const granted = await services.otpProjects.getById(project);
-      await services.otpProjects.grant(granted, country, limit);
-      const { id } = granted;
+    async (operator, { workspace, project: id, country, limit }) => {
+      const of = workspace ?? (await workspaceOfProject(operator, id));
+      await operator.admin.otpProjects.setPackage(of, id, country, { monthly_limit: limit });
       return {
         data: { project_id: id, country, monthly_limit: limit },
         text: facts({ Project: id, Country: country, 'Codes a month': String(limit) }),
       };
     },
   );
-  serviceAction<{ project: string }>(
+  operatorAction<{ workspace?: string; project: string }>(
     packages
       .command('list')
       .description('list packages, and the codes sent in each month')
-      .requiredOption('--project <id>', 'the OTP project'),
-    async (services, { project }) => {
-      const { id, organizationId } = await services.otpProjects.getById(project);
-      const service = services.otpPackages;
-      const allowances = await service.allowances(organizationId, id);
-      const months = await service.list(organizationId, id);
+      .requiredOption('--project <id>', 'the OTP project')
+      .option(...WORKSPACE_OPTION),
+    async (operator, { workspace, project: id }) => {
+      const of = workspace ?? (await workspaceOfProject(operator, id));
+      const data = await operator.admin.otpProjects.listPackages(of, id);
       return {
-        data: {
-          allowances: allowances.map(snakeCased),
-          months: months.map(({ month, country, monthlyLimit, reserved, used }) =>
-            snakeCased({ month, country, monthlyLimit, reserved, used }),
-          ),
-        },
+        data,
         text: [
           table(
-            allowances,
-            { COUNTRY: 'country', 'CODES A MONTH': 'monthlyLimit' },
+            data.allowances,
+            { COUNTRY: 'country', 'CODES A MONTH': 'monthly_limit' },
             'This project has no packages: herald otp-package grant',
           ),
           table(
-            months,
-            { MONTH: 'month', COUNTRY: 'country', LIMIT: 'monthlyLimit', USED: 'used', RESERVED: 'reserved' },
+            data.months,
+            { MONTH: 'month', COUNTRY: 'country', LIMIT: 'monthly_limit', USED: 'used', RESERVED: 'reserved' },
             'It has sent nothing yet.',
           ),
         ].join('\n\n'),
@@ -132,7 +119,7 @@ function addPackageCommands(packages: Command): void {
 }
 
 function addSenderCommands(sender: Command): void {
-  serviceAction<SenderOptions>(
+  operatorAction<SenderOptions>(
     sender
       .command('set')
       .description('check a number and its template with the platform, and send the codes from it')
@@ -142,42 +129,37 @@ function addSenderCommands(sender: Command): void {
       .requiredOption('--token <token>', 'access token, or - to read it from standard input')
       .option('--throughput <n>', 'messages a second; without it as the platform says', wholeNumber(1, 10_000))
       .option('--no-verify', 'set it unseen'),
-    async (services, options) => {
+    async (operator, { phoneNumberId, wabaId, template, throughput, verify, ...options }) => {
+      const { otpSender } = operator.admin;
+      if (verify && wabaId === undefined) {
+        throw new UsageError('name the account with --waba-id, or set --no-verify');
+      }
       const token = await secretArgument(options.token);
-      const { phoneNumberId, wabaId, template: templateName } = options;
-      const number = { phoneNumberId, templateName, token, throughputPerSecond: options.throughput };
-      if (!options.verify) return senderAnswer(await services.otpSender.set({ ...number, phoneNumber: null }));
-      if (wabaId === undefined) throw new UsageError('name the account with --waba-id, or set --no-verify');
-      const { languages, ...set } = await services.otpSender.connect({ ...number, wabaId });
-      return senderAnswer(set, languages);
+      if (wabaId !== undefined && verify) {
+        const number = { phone_number_id: phoneNumberId, waba_id: wabaId, template, token };
+        return senderAnswer(await otpSender.set({ ...number, throughput_per_second: throughput }));
+      }
+      const services = onServer(operator, '--no-verify', 'the admin API sets no number that it has not checked');
+      const number = { phoneNumberId, templateName: template, token, phoneNumber: null };
+      await services.otpSender.set({ ...number, throughputPerSecond: throughput });
+      return senderAnswer(await otpSender.get());
     },
   );
-  serviceAction(sender.command('show').description('show the number'), async (services) => {
-    const set = await services.otpSender.find();
-    if (set === null) throw new Error('no number is set: herald otp-sender set');
-    return senderAnswer(set);
+  operatorAction(sender.command('show').description('show the number'), async ({ admin }) =>
+    senderAnswer(await admin.otpSender.get()),
+  );
+}
+
+function senderAnswer(data: Sender): Answer {
+  const text = facts({
+    Number: data.phone_number ?? data.phone_number_id,
+    Template: data.template,
+    Languages: data.languages?.join(', '),
+    Status: data.status,
   });
+  return { data, text };
 }
 
-function senderAnswer(sender: OtpSender, languages?: string[]): Answer {
-  return {
-    data: {
-      phone_number_id: sender.phoneNumberId,
-      phone_number: sender.phoneNumber,
-      template: sender.templateName,
-      languages,
-      throughput_per_second: sender.throughputPerSecond,
-      status: sender.status,
-    },
-    text: facts({
-      Number: sender.phoneNumber ?? sender.phoneNumberId,
-      Template: sender.templateName,
-      Languages: languages?.join(', '),
-      Status: sender.status,
-    }),
-  };
-}
-
-function countriesText({ allowedCountries }: OtpProject): string {
-  return allowedCountries === null ? 'any' : allowedCountries.join(',');
+function countriesText({ allowed_countries: countries }: Schemas['OtpProjectResponse']): string {
+  return countries === null ? 'any' : countries.join(',');
 }

@@ -1,17 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { databaseClock } from '../../common/clock.js';
-import {
-  isReturnUrl,
-  LINK_SECONDS,
-  LOCALE,
-  type SetupLink,
-  SIGNUP_KINDS,
-  type SignupKind,
-  statusOf,
-} from '../../modules/setup/setup.types.js';
+import { isReturnUrl, LINK_SECONDS, LOCALE, SIGNUP_KINDS, type SignupKind } from '../../modules/setup/setup.types.js';
 import { durationSeconds } from '../arguments.js';
-import { facts, listed, snakeCased } from '../output.js';
-import { serviceAction } from '../runner.js';
+import { rowsOf, type Schemas } from '../operator.js';
+import { facts, table } from '../output.js';
+import { operatorAction } from '../runner.js';
 
 interface CreateOptions {
   workspace: string;
@@ -27,7 +19,7 @@ const LISTED = 100;
 /** `setup-link create|list|revoke`. */
 export function addSetupLinkCommands(program: Command): void {
   const link = program.command('setup-link').description('pages on which a business connects its number itself');
-  serviceAction<CreateOptions>(
+  operatorAction<CreateOptions>(
     link
       .command('create')
       .description('make a setup link; its address is shown only once')
@@ -45,65 +37,42 @@ export function addSetupLinkCommands(program: Command): void {
           .default(LINK_SECONDS.usual, '7d'),
       )
       .option('--locale <locale>', 'language of the dialog of Meta, such as de_DE', locale, 'en_US'),
-    async (services, { workspace, signup, returnUrl: url, expiresIn, locale: language }) => {
-      const { id: organizationId } = await services.workspaces.getById(workspace);
-      const made = await services.setupLinks.create({
-        organizationId,
-        returnUrl: url ?? null,
-        expiresInSeconds: expiresIn,
-        locale: language,
-        ...(signup !== undefined && { signup }),
-      });
-      const text = facts({
-        Link: made.url,
-        Id: made.id,
-        Signup: made.signup,
-        Expires: made.expiresAt.toISOString(),
-      });
-      return { data: snakeCased(made), text: `${text}\nSend the link to the business now: it is not shown again.` };
+    async ({ admin }, { workspace, signup, returnUrl: url, expiresIn, locale: language }) => {
+      const body = { signup, return_url: url, expires_in: expiresIn, locale: language };
+      const data = await admin.setupLinks.create(workspace, body);
+      const text = facts({ Link: data.url ?? undefined, Id: data.id, Signup: data.signup, Expires: data.expires_at });
+      return { data, text: `${text}\nSend the link to the business now: it is not shown again.` };
     },
   );
-  serviceAction<{ workspace: string }>(
+  operatorAction<{ workspace: string }>(
     link
       .command('list')
       .description(`list the newest ${LISTED} setup links of a workspace`)
       .requiredOption('--workspace <id>', 'the workspace'),
-    async (services, { workspace }) => {
-      const { id } = await services.workspaces.getById(workspace);
-      return listed(
-        await services.setupLinks.page(id, { before: null, beforeId: null, limit: LISTED }),
-        snakeCased,
-        {
-          ID: 'id',
-          SIGNUP: 'signup',
-          STATUS: (each: SetupLink) => statusOf(each, databaseClock.now()),
-          STEP: stepOf,
-          EXPIRES: 'expiresAt',
-        },
-        'This workspace has no setup links.',
-      );
+    async ({ admin }, { workspace }) => {
+      const data = await rowsOf(admin.setupLinks.list(workspace, { limit: LISTED }), LISTED);
+      const columns = { ID: 'id', SIGNUP: 'signup', STATUS: 'status', STEP: stepOf, EXPIRES: 'expires_at' } as const;
+      return { data, text: table(data, columns, 'This workspace has no setup links.') };
     },
   );
-  serviceAction<{ workspace: string }>(
+  operatorAction<{ workspace: string }>(
     link
       .command('revoke')
       .description('end a setup link that is not used yet')
       .argument('<id>', 'its id, as in the list')
       .requiredOption('--workspace <id>', 'its workspace'),
-    async (services, { workspace }, id) => {
-      const { id: organizationId } = await services.workspaces.getById(workspace);
-      const revoked = await services.setupLinks.revoke(organizationId, id);
-      return { data: snakeCased(revoked), text: `Revoked ${revoked.id}.` };
+    async ({ admin }, { workspace }, id) => {
+      const data = await admin.setupLinks.revoke(workspace, id);
+      return { data, text: `Revoked ${data.id}.` };
     },
   );
 }
 
 /** How far it is: the step that failed, else the last one that is done. */
-function stepOf({ steps }: SetupLink): string {
-  const tried = Object.entries(steps);
-  const failed = tried.find(([, step]) => step.state === 'failed');
-  if (failed !== undefined) return `${failed[0]}: ${failed[1].problem?.code ?? 'failed'}`;
-  return tried.at(-1)?.[0] ?? '';
+function stepOf({ steps }: Schemas['SetupLinkResponse']): string {
+  const failed = steps.find(({ state }) => state === 'failed');
+  if (failed !== undefined) return `${failed.name}: ${failed.problem?.code ?? 'failed'}`;
+  return steps.findLast(({ state }) => state === 'done')?.name ?? '';
 }
 
 function returnUrl(text: string): string {

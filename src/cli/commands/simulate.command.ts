@@ -2,8 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Argument, type Command } from 'commander';
-import type { JournalResponse, SingleMessageResponse } from '../../modules/messages/dto/message.response.js';
-import { request, type Target } from '../api/client.js';
+import { fetchFrom, type Target } from '../api/client.js';
 import { decimalId, phoneDigits, wholeNumber } from '../arguments.js';
 import { facts, paintStatus } from '../output.js';
 import { apiAction, UsageError } from '../runner.js';
@@ -274,24 +273,22 @@ function reply(type: 'button_reply' | 'list_reply', id: string): object {
 
 /** @throws Error where the message was not sent yet. */
 async function sentMessage({ api }: Target, id: string): Promise<{ to: string | null; platformId: string }> {
-  const { data: message } = await api.get<SingleMessageResponse>(`/messages/${encodeURIComponent(id)}`);
-  const { to, meta_message_id: platformId, status } = message;
+  const { to, meta_message_id: platformId, status } = await api.messages.get(id);
   if (platformId === null) throw new Error(`${id} is ${status}: it has no platform id yet`);
   return { to, platformId };
 }
 
 /** @throws Error where no customer with a number wrote it. */
 async function receivedMessage({ api }: Target, id: string): Promise<{ from: string; platformId: string }> {
-  const { data: message } = await api.get<SingleMessageResponse>(`/messages/${encodeURIComponent(id)}`);
-  const { from, meta_message_id: platformId, direction } = message;
+  const { from, meta_message_id: platformId, direction } = await api.messages.get(id);
   if (direction !== 'inbound') throw new Error(`${id} was sent by you: customers change their own messages only`);
   if (from === null || platformId === null) throw new Error(`the customer of ${id} is not known by a number`);
   return { from, platformId };
 }
 
 async function lastSentTo({ api }: Target, from: string): Promise<string> {
-  const page = await api.get<JournalResponse>('/messages', { to: from, direction: 'outbound', limit: 10 });
-  const sent = page.data.find((message) => message.meta_message_id !== null);
+  const { items } = await api.messages.list({ to: from, direction: 'outbound', limit: 10 }).page();
+  const sent = items.find((message) => message.meta_message_id !== null);
   const id = sent?.meta_message_id ?? null;
   if (id === null) throw new Error(`nothing was sent to ${from} yet: name a message with --to`);
   return id;
@@ -311,6 +308,8 @@ interface InboundAnswer {
   id: string;
   message: { type: string };
 }
+
+const TIMEOUT_MS = 30_000;
 
 /** The simulator's control calls, see docs/simulator.md. */
 export class SimulatorControl {
@@ -359,8 +358,12 @@ export class SimulatorControl {
   private async call(path: string, body?: object): Promise<unknown> {
     const method = body === undefined ? 'GET' : 'POST';
     // What was held back must be let go also when the command is being ended.
-    const signal = body !== undefined && 'statuses' in body ? undefined : this.signal;
-    const response = await request(this.url, `${this.url}/_simulator${path}`, { method, body, signal });
+    const ends = body !== undefined && 'statuses' in body ? [] : [this.signal ?? []].flat();
+    const response = await fetchFrom(this.url)(`${this.url}/_simulator${path}`, {
+      method,
+      ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...ends]),
+    });
     if (!response.ok) throw new Error(`the simulator answered ${response.status} to ${path}: ${await response.text()}`);
     const text = await response.text();
     return text === '' ? null : JSON.parse(text);

@@ -1,36 +1,40 @@
 import { JournalTail } from './tail.command.js';
-import type { ApiClient } from '../api/client.js';
-import type { MessageListItem } from '../../modules/message-state/message-list-item.response.js';
+import type { HeraldClient } from '../../../clients/typescript/src/client.js';
+import type { MessageListItem } from '../../../clients/typescript/src/resources.js';
 
 /** A journal in memory, behind the two calls that the tail makes. */
 class FakeJournal {
   readonly messages: MessageListItem[] = [];
   calls = 0;
 
-  add(status: string, count = 1): MessageListItem[] {
+  add(status: MessageListItem['status'], count = 1): MessageListItem[] {
     const added = Array.from({ length: count }, (_, index) => message(this.messages.length + index, status));
     this.messages.push(...added);
     return added;
   }
 
-  get client(): ApiClient {
-    const get = (path: string, query?: Record<string, string>): Promise<unknown> => {
+  get client(): Pick<HeraldClient, 'messages'> {
+    const get = (wanted: string): Promise<unknown> => {
       this.calls++;
-      if (path !== '/messages') {
-        return Promise.resolve({ data: this.messages.find(({ id }) => path.endsWith(id)) });
-      }
-      const newest = this.messages.toReversed();
-      const from = query?.before_id === undefined ? 0 : newest.findIndex(({ id }) => id === query.before_id) + 1;
-      const data = newest.slice(from, from + Number(query?.limit)).map((each) => ({ ...each }));
-      const last = from + data.length < newest.length ? data.at(-1) : undefined;
-      const pagination = { next_before: last?.created_at ?? null, next_before_id: last?.id ?? null };
-      return Promise.resolve({ data, pagination });
+      return Promise.resolve(this.messages.find(({ id }) => id === wanted));
     };
-    return { get } as unknown as ApiClient;
+    const list = ({ limit }: { limit: number }) => ({
+      page: (cursor: string | null): Promise<unknown> => {
+        this.calls++;
+        const newest = this.messages.toReversed();
+        const from = cursor === null ? 0 : newest.findIndex(({ id }) => id === cursor) + 1;
+        const items = newest.slice(from, from + limit).map((each) => ({ ...each }));
+        return Promise.resolve({
+          items,
+          next: from + items.length < newest.length ? (items.at(-1)?.id ?? null) : null,
+        });
+      },
+    });
+    return { messages: { get, list } } as unknown as Pick<HeraldClient, 'messages'>;
   }
 }
 
-function message(number: number, status: string): MessageListItem {
+function message(number: number, status: MessageListItem['status']): MessageListItem {
   return {
     id: `m${number}`,
     connection_id: 'c',

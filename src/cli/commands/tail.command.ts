@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { JournalResponse, SingleMessageResponse } from '../../modules/messages/dto/message.response.js';
-import type { MessageListItem } from '../../modules/message-state/message-list-item.response.js';
-import type { ApiClient } from '../api/client.js';
+import type { HeraldClient } from '../../../clients/typescript/src/client.js';
+import type { MessageListItem } from '../../../clients/typescript/src/resources.js';
 import { contactOf, DIRECTIONS, isOver, STATES } from '../api/message.js';
 import { phoneDigits, wholeNumber, wordsOf } from '../arguments.js';
 import { clock, oneLine, padded, paint, paintStatus } from '../output.js';
@@ -37,7 +36,7 @@ export class JournalTail {
   /** Messages came too fast for the last look. */
   isBehind = false;
 
-  constructor(private readonly api: ApiClient) {}
+  constructor(private readonly api: Pick<HeraldClient, 'messages'>) {}
 
   /** What happened since the last look, oldest first. The first one only learns what is there. */
   async look(): Promise<TailEvent[]> {
@@ -48,8 +47,7 @@ export class JournalTail {
       // The next look asks for others.
       this.open.delete(id);
       this.open.add(id);
-      const { data } = await this.api.get<SingleMessageResponse>(`/messages/${id}`);
-      events.push(...this.compare(data));
+      events.push(...this.compare(await this.api.messages.get(id)));
     }
     if (this.isFirst) events.length = 0;
     this.isFirst = false;
@@ -59,23 +57,18 @@ export class JournalTail {
 
   private async newMessages(): Promise<MessageListItem[]> {
     const found: MessageListItem[] = [];
-    let cursor: Record<string, string> = {};
+    const list = this.api.messages.list({ limit: PAGE });
+    let cursor: string | null = null;
     this.isBehind = false;
     for (let pages = 0; ; pages++) {
       if (pages === MAX_PAGES) {
         this.isBehind = true;
         return found;
       }
-      const { data, pagination } = await this.api.get<JournalResponse>('/messages', {
-        limit: PAGE,
-        ...cursor,
-      });
-      found.push(...data);
-      const reachesKnown = data.some((message) => this.known.has(message.id));
-      if (this.isFirst || reachesKnown || pagination.next_before === null || pagination.next_before_id === null) {
-        return found;
-      }
-      cursor = { before: pagination.next_before, before_id: pagination.next_before_id };
+      const { items, next } = await list.page(cursor);
+      found.push(...items);
+      if (this.isFirst || next === null || items.some((message) => this.known.has(message.id))) return found;
+      cursor = next;
     }
   }
 
@@ -121,11 +114,11 @@ export function addTailCommand(program: Command): void {
     .option('--contact <number>', 'only from or to this number', phoneDigits)
     .option('--connection <id>', 'only of this connection')
     .option('--interval <ms>', 'milliseconds between two polls', wholeNumber(100, 60_000), 500);
-  liveApiAction<TailOptions>(command, async (live, { api }, options) => {
+  liveApiAction<TailOptions>(command, async (live, { api, url }, options) => {
     const tail = new JournalTail(api);
     return live.untilEnded(async () => {
       await tail.look();
-      live.print(paint.faint(`following ${api.url}; Ctrl-C ends it`));
+      live.print(paint.faint(`following ${url}; Ctrl-C ends it`));
       for (;;) {
         await live.pause(options.interval);
         for (const event of await tail.look()) if (isWanted(event, options)) live.say(lineOf(event), event);

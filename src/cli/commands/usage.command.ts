@@ -1,45 +1,48 @@
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import { databaseClock } from '../../common/clock.js';
-import type { UsageLine } from '../../modules/usage/usage-by-workspace.service.js';
-import { type Answer, table } from '../output.js';
-import { serviceAction } from '../runner.js';
+import { answerOf } from '../../../clients/typescript/src/calls.js';
+import { PAGE, rowsOf, type Schemas } from '../operator.js';
+import { table } from '../output.js';
+import { operatorAction } from '../runner.js';
+
+type UsageLine = Schemas['WorkspaceUsageLine'];
 
 /** `usage` and `rates`: what was sent, and what it cost. */
 export function addUsageCommands(program: Command): void {
-  serviceAction<{ workspace?: string; month?: string; csv?: boolean }>(
+  operatorAction<{ workspace?: string; month?: string; csv?: boolean }>(
     program
       .command('usage')
       .description('messages of a month by workspace, number, country and category, with their estimated cost')
       .option('--workspace <id>', 'only this workspace')
       .option('--month <month>', 'a UTC month such as 2026-10; default: the present one', monthText)
       .option('--csv', 'print comma-separated values, for a spreadsheet'),
-    async (services, { workspace, month = databaseClock.date().toISOString().slice(0, 7), csv = false }) => {
-      const { usageByWorkspace, workspaces } = services;
-      const asked = workspace === undefined ? await workspaces.list() : [await workspaces.getById(workspace)];
-      const lines: UsageLine[] = [];
-      for (const each of asked) lines.push(...(await usageByWorkspace.linesOf(month, each)));
-      return csv
-        ? { data: lines, text: usageByWorkspace.csvOf(month, lines) }
-        : {
-            data: lines,
-            text: [
-              table(lines, COLUMNS, `Nothing was counted in ${month}.`),
-              'Costs are estimated.',
-              ...unpricedText('Without a price', unpricedOf(lines)),
-            ].join('\n'),
-          };
+    async ({ admin }, { workspace, month = databaseClock.date().toISOString().slice(0, 7), csv = false }) => {
+      const asked = { month, workspace_id: workspace };
+      if (csv) {
+        const query = { ...asked, format: 'csv' as const };
+        const file = await admin.api.GET('/api/admin/v1/usage', { params: { query }, parseAs: 'text' });
+        const text = answerOf(file).trimEnd();
+        return { data: { csv: text }, text };
+      }
+      const data = await rowsOf(admin.usage.get({ ...asked, limit: PAGE }));
+      const text = [
+        table(data, COLUMNS, `Nothing was counted in ${month}.`),
+        'Costs are estimated.',
+        ...unpricedText('Without a price', unpricedOf(data)),
+      ];
+      return { data, text: text.join('\n') };
     },
   );
 
   const rates = program.command('rates').description('prices of billable messages, for the estimated cost');
-  serviceAction<{ file: string }>(
+  operatorAction<{ file: string }>(
     rates
       .command('set')
       .description('replace all prices by those of a CSV file')
       .requiredOption('--file <path>', 'countries,category,tier_from,price,currency,valid_from'),
-    async (services, { file }) => {
-      const data = await services.usage.setRates(await readFile(file, 'utf8'));
+    async ({ admin }, { file }) => {
+      const data = await admin.rates.replace({ csv: await readFile(file, 'utf8') });
       const names = data.unpriced.map(
         ({ category, countries, messages }) => [`${category} in ${countries.join(' ')}`, messages] as const,
       );
@@ -50,18 +53,17 @@ export function addUsageCommands(program: Command): void {
       return { data, text: text.join('\n') };
     },
   );
-  serviceAction(rates.command('show').description('show the prices'), async (services): Promise<Answer> => {
-    const prices = await services.usage.rates();
+  operatorAction(rates.command('show').description('show the prices'), async ({ admin }) => {
+    const data = await admin.rates.get();
     const columns = {
-      COUNTRIES: ({ countries }: (typeof prices)[number]) => countries.join(' '),
+      COUNTRIES: ({ countries }: Schemas['RateResponse']) => countries.join(' '),
       CATEGORY: 'category',
-      FROM: 'tierFrom',
+      FROM: 'tier_from',
       PRICE: 'price',
       CURRENCY: 'currency',
-      VALID: 'validFrom',
+      VALID: 'valid_from',
     } as const;
-    const none = 'There are no prices: herald rates set --file <path>';
-    return { data: prices, text: table(prices, columns, none) };
+    return { data, text: table(data, columns, 'There are no prices: herald rates set --file <path>') };
   });
 }
 

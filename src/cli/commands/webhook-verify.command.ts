@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 import { describeError } from '../../common/describe-error.js';
 import { parseUrl } from '../../common/parse-url.js';
 import { SECRET_PATTERN } from '../../common/standard-webhooks.js';
-import type { ConformanceResponse } from '../../modules/webhook/conformance/conformance.dto.js';
+import type { HeraldClient } from '../../../clients/typescript/src/client.js';
 import type { Post, ProbeAnswer } from '../../modules/webhook/conformance/conformance.types.js';
-import { type TargetOptions, targetOf, type Wire } from '../api/client.js';
+import { type TargetOptions, targetOf } from '../api/client.js';
 import { secretArgument } from '../arguments.js';
 import { type Answer, padded, paint } from '../output.js';
 import { action, UsageError, withTarget } from '../runner.js';
 
-type Report = Wire<ConformanceResponse>['data'];
+type Report = Awaited<ReturnType<HeraldClient['webhook']['verify']>>;
 
 /** As Herald waits for the answer to a delivery. */
 const ANSWER_WITHIN_MS = 10_000;
@@ -34,7 +34,7 @@ export function addVerify(webhook: Command): void {
     if (receiver === undefined && secret !== undefined) throw new UsageError('--secret belongs to --receiver');
     if (receiver !== undefined) return answerOf(await checkLocal(receiver, secret));
     const { api } = await targetOf({ url, key });
-    return answerOf((await api.post<ConformanceResponse>('/webhook/verify', {})).data);
+    return answerOf(await api.webhook.verify());
   });
 }
 

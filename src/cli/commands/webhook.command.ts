@@ -1,4 +1,3 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,12 +5,12 @@ import { type Command, Option } from 'commander';
 import { announceReceiver } from '../../bootstrap/demo-file.js';
 import { describeError } from '../../common/describe-error.js';
 import { loadClientConfig } from '../../infrastructure/config/load-config.js';
-import { newWebhookSecret, signatureHeaders } from '../../common/standard-webhooks.js';
-import type { WebhookSettingsWithSecret, WebhookWithSecretResponse } from '../../modules/webhook/dto/webhook.dto.js';
-import type { EventsResponse } from '../../modules/webhook/events/events.dto.js';
-import type { ReplayData, ReplayResponse } from '../../modules/webhook/replay/replays.dto.js';
+import { answerOf } from '../../../clients/typescript/src/calls.js';
+import type * as R from '../../../clients/typescript/src/resources.js';
+import { isSameText } from '../../common/same-text.js';
+import { newWebhookSecret, signatureHeaders, signDelivery } from '../../common/standard-webhooks.js';
 import { EVENT_TYPES, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
-import { type ApiClient, type TargetOptions, targetOf, type Wire } from '../api/client.js';
+import { type Target, type TargetOptions, targetOf } from '../api/client.js';
 import { collected, pastTime, secretArgument, wholeNumber, wordsOf } from '../arguments.js';
 import { clock, facts, oneLine, padded, paint } from '../output.js';
 import { addVerify } from './webhook-verify.command.js';
@@ -30,7 +29,7 @@ export function addWebhookCommands(program: Command): void {
 }
 
 interface SetOptions {
-  events?: string[];
+  events?: R.ConfigureWebhook['events'];
   connection?: string[];
   header?: string[];
   paused?: boolean;
@@ -54,7 +53,7 @@ function addSet(webhook: Command): void {
       headers: header && (await headersOf(header.filter((line) => line !== 'none'))),
     };
     if (/^http:\/\/127\.0\.0\.1:\d+\/$/.test(url)) announceReceiver(loadClientConfig().dataDir, url);
-    const { data } = (await api.call<WebhookWithSecretResponse>('PUT', '/webhook', { body })).body;
+    const data = await api.webhook.set(body);
     return { data, text: factsOf(data) };
   });
 }
@@ -62,8 +61,8 @@ function addSet(webhook: Command): void {
 interface ReplayOptions {
   since: Date;
   until?: Date;
-  types?: string[];
-  status: string;
+  types?: R.StartReplay['types'];
+  status: 'failed' | 'all';
 }
 
 function addReplay(webhook: Command): void {
@@ -79,21 +78,22 @@ function addReplay(webhook: Command): void {
         .default('failed'),
     );
   liveApiAction<ReplayOptions>(command, async (live, { api }, { since, until, types, status }) => {
-    let { data } = await api.post<ReplayResponse>('/webhook/replay', { since, until, types, status });
+    const times = { since: since.toISOString(), until: until?.toISOString() };
+    let data = await api.webhook.replayMany({ ...times, types, status });
     let shown = -1;
     for (;;) {
       if (data.done !== shown && data.status !== 'done') live.say(progressOf(data, status), data);
       if (data.status === 'done') return { data, text: progressOf(data, status) };
       shown = data.done;
       await live.pause(REPLAY_LOOK_MS);
-      ({ data } = await api.get<ReplayResponse>(`/webhook/replay/${data.id}`));
+      data = await api.webhook.replayState(data.id);
     }
   });
 }
 
 /** How far a replay is. An empty one is no mistake and looks like one, so its line says why nothing came. */
 export function progressOf(
-  { id, status, done, total }: Pick<ReplayData, 'id' | 'done' | 'total'> & { status: string },
+  { id, status, done, total }: Pick<R.Replay, 'id' | 'done' | 'total'> & { status: string },
   which: string,
 ): string {
   const state = status === 'paused' ? paint.doubtful('paused: the webhook is not active') : status;
@@ -109,7 +109,7 @@ interface ListenOptions {
   port: number;
   host: string;
   forwardTo?: string;
-  types?: string[];
+  types?: R.Event['type'][];
 }
 
 function addListen(webhook: Command): void {
@@ -132,10 +132,10 @@ function addListen(webhook: Command): void {
       return receiveDeliveries(live, { ...options, secret: await secretArgument(secret) });
     }
     const target = forwardTo === undefined ? null : new ForwardTarget(forwardTo, live.signal);
-    const { api } = await targetOf({ url, key }, live.signal);
+    const source = await targetOf({ url, key }, live.signal);
     return live.untilEnded(async () => {
       if (target !== null) live.print(`signing secret: ${paint.name(target.secret)}`);
-      for await (const event of eventsOf(api, live, { types })) {
+      for await (const event of eventsOf(source, live, { types })) {
         const answer = target === null ? null : await target.post(event);
         const shown = lineOf(event, new Date(event.created_at));
         live.say(answer === null ? shown : `${shown}  ${paint.faint(`-> ${answer}`)}`, event);
@@ -180,7 +180,7 @@ class ForwardTarget {
   }
 
   /** Posts the event once. @returns the outcome, for people: the status, or why there was no answer. */
-  async post(event: EventOfList): Promise<string> {
+  async post(event: R.Event): Promise<string> {
     const body = JSON.stringify(event);
     try {
       const response = await fetch(this.url, {
@@ -210,7 +210,7 @@ async function headersOf(lines: readonly string[]): Promise<Record<string, strin
   return headers;
 }
 
-function factsOf(webhook: Wire<WebhookSettingsWithSecret>): string {
+function factsOf(webhook: R.WebhookSettings): string {
   const { connection_ids: numbers, header_names: headers, failing_since: failingSince, secret } = webhook;
   const [last] = webhook.recent_deliveries;
   const state = webhook.active ? paint.good('active') : paint.bad(webhook.disabled_reason ?? 'paused');
@@ -228,7 +228,8 @@ function factsOf(webhook: Wire<WebhookSettingsWithSecret>): string {
 const TYPE_WIDTH = Math.max(...EVENT_TYPES.map((type) => type.length));
 
 /** An event in one line; by default it is shown as it comes. */
-export function lineOf({ type, data }: Pick<ReceivedEvent, 'type' | 'data'>, at = new Date()): string {
+export function lineOf({ type, data: any }: { type: string; data: object }, at = new Date()): string {
+  const data = any as ReceivedEvent['data'];
   const parts = [data.message_id ?? data.message?.id, data.status ?? data.message?.status];
   const what = parts.filter((part) => part !== undefined).join('  ');
   return [paint.faint(clock(at)), padded(paint.name(type), TYPE_WIDTH), what || oneLine(JSON.stringify(data), 80)]
@@ -238,7 +239,6 @@ export function lineOf({ type, data }: Pick<ReceivedEvent, 'type' | 'data'>, at 
 
 const MAX_EVENTS = 250;
 const POLL_MS = 1_000;
-type EventOfList = Wire<EventsResponse>['data'][number];
 
 const TYPES_OPTION = [
   '--types <list>',
@@ -257,8 +257,8 @@ export function addEventsCommands(program: Command): void {
     .option('--after <cursor>', 'behind this one, or now; default: from the oldest that is kept')
     .option(...TYPES_OPTION)
     .option('--limit <n>', 'how many at the most', wholeNumber(1, MAX_EVENTS), 100);
-  apiAction<{ after?: string; types?: string[]; limit: number }>(list, async ({ api }, { after, types, limit }) => {
-    const page = await pageOf(api, after, types, limit);
+  apiAction<{ after?: string; types?: string[]; limit: number }>(list, async (target, { after, types, limit }) => {
+    const page = await pageOf(target, { after, types: types?.join(','), limit });
     const lines = page.data.map((event) => lineOf(event, new Date(event.created_at)));
     lines.push(paint.faint(`${page.done ? 'no more for now' : 'there is more'}; next: ${page.next}`));
     return { data: page, text: lines.join('\n') };
@@ -270,9 +270,9 @@ export function addEventsCommands(program: Command): void {
     .option('--after <cursor>', 'first what follows this one; default: only what comes from now on', 'now')
     .option(...TYPES_OPTION)
     .option('--interval <ms>', 'milliseconds between two polls', wholeNumber(100, 60_000), POLL_MS);
-  liveApiAction<FollowOptions>(tail, async (live, { api }, options) =>
+  liveApiAction<FollowOptions>(tail, async (live, target, options) =>
     live.untilEnded(async () => {
-      for await (const event of eventsOf(api, live, options))
+      for await (const event of eventsOf(target, live, options))
         live.say(lineOf(event, new Date(event.created_at)), event);
     }),
   );
@@ -281,28 +281,25 @@ export function addEventsCommands(program: Command): void {
 interface FollowOptions {
   /** Default: only what comes from now on. */
   after?: string;
-  types?: string[];
-  /** Milliseconds. */
+  types?: R.Event['type'][];
+  /** Milliseconds. Default: the service is asked to wait for the next one. */
   interval?: number;
 }
 
 /** The events of the workspace as they come, each once, in order; without end. */
 async function* eventsOf(
-  api: ApiClient,
+  target: Target,
   live: Live,
-  { after = 'now', types, interval = POLL_MS }: FollowOptions,
-): AsyncGenerator<EventOfList> {
-  for (let cursor = after; ;) {
-    const page = await pageOf(api, cursor, types, MAX_EVENTS);
-    if (cursor === 'now') live.print(paint.faint(`following ${api.url}; Ctrl-C ends it`));
-    yield* page.data;
-    if (page.done || page.next === cursor) await live.pause(interval);
-    cursor = page.next;
-  }
+  { after = 'now', types, interval }: FollowOptions,
+): AsyncGenerator<R.Event> {
+  // From this moment on: what comes while the line is printed is not missed.
+  const from = after === 'now' ? (await pageOf(target, { after, limit: 1 })).next : after;
+  if (after === 'now') live.print(paint.faint(`following ${target.url}; Ctrl-C ends it`));
+  yield* target.api.events.follow({ after: from, types }, { everyMs: interval, signal: live.signal });
 }
 
-function pageOf(api: ApiClient, after: string | undefined, types: string[] | undefined, limit: number) {
-  return api.get<EventsResponse>('/events', { after, types: types?.join(','), limit });
+async function pageOf({ api }: Target, query: { after?: string; types?: string; limit: number }) {
+  return answerOf(await api.api.GET('/api/v1/events', { params: { query } }));
 }
 
 export interface ReceivedEvent {
@@ -383,17 +380,9 @@ export class WebhookReceiver {
 }
 
 function isGenuine(secret: string | null, headers: IncomingMessage['headers'], body: Buffer): boolean {
-  if (secret === null) return false;
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
-  if (typeof signatures !== 'string' || Math.abs(Date.now() / 1_000 - Number(timestamp)) > TOLERANCE_SECONDS)
-    return false;
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  const expected = createHmac('sha256', key)
-    .update(`${String(id)}.${String(timestamp)}.`)
-    .update(body)
-    .digest();
-  return signatures.split(' ').some((signature) => {
-    const given = Buffer.from(signature.replace(/^v1,/, ''), 'base64');
-    return given.length === expected.length && timingSafeEqual(given, expected);
-  });
+  if (secret === null || typeof id !== 'string' || typeof signatures !== 'string') return false;
+  if (!(Math.abs(Date.now() / 1_000 - Number(timestamp)) <= TOLERANCE_SECONDS)) return false;
+  const expected = signDelivery([secret], id, Number(timestamp), body);
+  return signatures.split(' ').some((given) => isSameText(given, expected));
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { decimalText, millionthsOf } from '../../common/millionths.js';
-import type { Workspace, WorkspaceUse } from '../../modules/workspaces/workspaces.service.js';
-import { type Answer, byteText, facts, listed, snakeCased } from '../output.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isHeraldError } from '../../../clients/typescript/src/errors.js';
+import { onServer, PAGE, rowsOf, type Schemas } from '../operator.js';
+import { type Answer, byteText, facts, table } from '../output.js';
 import {
   YES_OPTION,
   amount,
@@ -14,7 +15,9 @@ import {
   userId,
   wholeNumber,
 } from '../arguments.js';
-import { serviceAction, UsageError } from '../runner.js';
+import { operatorAction, serviceAction, UsageError } from '../runner.js';
+
+type Workspace = Schemas['WorkspaceResponse'];
 
 interface LimitOptions {
   workspace: string;
@@ -33,27 +36,26 @@ const MAX_MESSAGES = 1_000_000_000;
 /** `workspace create|list|show|limits|delete` and `subscription set`. */
 export function addWorkspaceCommands(program: Command): void {
   const workspace = program.command('workspace').description('make, list, limit and delete workspaces');
-  serviceAction<{ name: string }>(
+  operatorAction<{ name: string }>(
     workspace.command('create').description('make a workspace').requiredOption('--name <name>', 'its name', nameText),
-    async (services, { name }) => {
-      const { id } = await services.workspaces.create(name);
-      return answerOf(await services.workspaces.use(id));
-    },
+    async ({ admin }, { name }) => answerOf(await admin.workspaces.create({ name })),
   );
-  serviceAction(workspace.command('list').description('list all workspaces'), async (services) => {
-    const workspaces = await services.workspaces.listUse();
-    return listed(
-      workspaces,
-      workspaceBody,
-      { ID: 'id', NAME: 'name', 'PAID UNTIL': 'apiPaidUntil', STORAGE: storageText, CREATED: 'createdAt' },
-      'There are no workspaces: herald workspace create --name <name>',
-    );
+  operatorAction(workspace.command('list').description('list all workspaces, oldest first'), async ({ admin }) => {
+    const data = (await rowsOf(admin.workspaces.list({ limit: PAGE }))).reverse();
+    const columns = {
+      ID: 'id',
+      NAME: 'name',
+      'PAID UNTIL': 'api_paid_until',
+      STORAGE: storageText,
+      CREATED: 'created_at',
+    } as const;
+    return { data, text: table(data, columns, 'There are no workspaces: herald workspace create --name <name>') };
   });
-  serviceAction(
+  operatorAction(
     workspace.command('show').description('show a workspace and its limits').argument('<id>', 'the workspace'),
-    async (services, _options, id) => answerOf(await services.workspaces.use(id)),
+    async ({ admin }, _options, id) => answerOf(await admin.workspaces.get(id)),
   );
-  serviceAction<LimitOptions>(
+  operatorAction<LimitOptions>(
     workspace
       .command('limits')
       .description('set the limits of a workspace; "default" restores the default')
@@ -85,43 +87,40 @@ export function addWorkspaceCommands(program: Command): void {
         'where its days, weeks and months begin, such as Europe/Berlin; UTC at first',
         timeZone,
       ),
-    async (services, { workspace: id, rate, burst, storageBytes, ...limits }) => {
-      const { messagesPerDay, spendPerMonth, marketingPerRecipientPerWeek, timeZone: zone } = limits;
-      const isAmount = spendPerMonth !== undefined && spendPerMonth !== 'default';
-      await services.workspaces.setLimits(id, {
-        ...(rate !== undefined && { ratePerSecond: orNull(rate) }),
-        ...(burst !== undefined && { rateBurst: orNull(burst) }),
-        ...(storageBytes !== undefined && { storageLimitBytes: orNull(storageBytes) }),
-        ...(messagesPerDay !== undefined && { messagesPerDay: orNull(messagesPerDay) }),
-        ...(spendPerMonth !== undefined && { spendPerMonth: isAmount ? spendPerMonth : null }),
-        ...(marketingPerRecipientPerWeek !== undefined && {
-          marketingPerRecipientPerWeek: orNull(marketingPerRecipientPerWeek),
-        }),
-        ...(zone !== undefined && { timeZone: zone }),
+    async ({ admin }, { workspace: id, ...limits }) => {
+      // What is left out has no value, which JSON leaves out too.
+      const changed = await admin.workspaces.change(id, {
+        rate_per_second: orNull(limits.rate),
+        rate_burst: orNull(limits.burst),
+        storage_limit_bytes: orNull(limits.storageBytes),
+        messages_per_day: orNull(limits.messagesPerDay),
+        spend_per_month: orNull(limits.spendPerMonth),
+        marketing_per_recipient_per_week: orNull(limits.marketingPerRecipientPerWeek),
+        time_zone: limits.timeZone,
       });
-      return answerOf(await services.workspaces.use(id));
+      return answerOf(changed);
     },
   );
   addKeywords(workspace);
   addDelete(workspace);
 
   const subscription = program.command('subscription').description('paid access of a workspace');
-  serviceAction<{ workspace: string; paidUntil: Date | 'none' }>(
+  operatorAction<{ workspace: string; paidUntil: Date | 'none' }>(
     subscription
       .command('set')
       .description('set the time until which a workspace may send')
       .requiredOption('--workspace <id>', 'the workspace')
       .requiredOption('--paid-until <time>', 'a day, a time of ISO 8601, or none', orWord('none', dayOrTime)),
-    async (services, { workspace: id, paidUntil }) => {
-      await services.workspaces.setSubscription(id, paidUntil === 'none' ? null : paidUntil);
-      return answerOf(await services.workspaces.use(id));
-    },
+    async ({ admin }, { workspace: id, paidUntil }) =>
+      answerOf(
+        await admin.workspaces.change(id, { api_paid_until: paidUntil === 'none' ? null : paidUntil.toISOString() }),
+      ),
   );
 }
 
 function addKeywords(workspace: Command): void {
   const words = (text: string): string[] => text.split(',');
-  serviceAction<{ workspace: string; language?: string; out?: string[]; in?: string[]; off?: boolean }>(
+  operatorAction<{ workspace: string; language?: string; out?: string[]; in?: string[]; off?: boolean }>(
     workspace
       .command('opt-out-keywords')
       .description('words by which customers opt out of marketing and in again; without --language it shows them')
@@ -130,41 +129,50 @@ function addKeywords(workspace: Command): void {
       .option('--out <words>', 'words that opt out, separated by commas', words)
       .option('--in <words>', 'words that opt in again, separated by commas', words)
       .option('--off', 'take the words of the language away'),
-    async (services, { workspace: given, language, out, in: into, off = false }) => {
-      const { id } = await services.workspaces.getById(given);
+    async ({ admin: { optOutKeywords } }, { workspace: id, language, out, in: into, off = false }) => {
       if (language === undefined && (off || out !== undefined || into !== undefined)) {
         throw new UsageError('name the language with --language');
       }
       if (language !== undefined && off === (out !== undefined || into !== undefined)) {
         throw new UsageError('give the words with --out and --in, or take them away with --off');
       }
-      const { optOuts } = services;
-      const keywords =
+      const data =
         language === undefined
-          ? await optOuts.keywords(id)
-          : await optOuts.setKeywords(id, language, off ? null : { out: out ?? [], in: into ?? [] });
-      const rows = Object.entries(keywords).map(([tag, { out: outs, in: ins }]) => [
+          ? await optOutKeywords.list(id)
+          : off
+            ? await optOutKeywords.remove(id, language)
+            : await optOutKeywords.set(id, language, { out: out ?? [], in: into ?? [] });
+      const rows = data.map(({ language: tag, out: outs, in: ins }) => [
         tag,
         `out: ${outs.join(', ') || 'none'}; in: ${ins.join(', ') || 'none'}`,
       ]);
       const text = rows.length === 0 ? 'No word opts out.' : facts(Object.fromEntries(rows) as Record<string, string>);
-      return { data: { workspace_id: id, keywords }, text };
+      return { data, text };
     },
   );
 }
 
+/** Between two looks whether a deletion on the server is over. */
+const LOOK_MS = 1_000;
+
 function addDelete(workspace: Command): void {
-  serviceAction<{ dryRun?: boolean; yes?: boolean }>(
+  operatorAction<{ dryRun?: boolean; yes?: boolean }>(
     workspace
       .command('delete')
       .description('delete a workspace with everything in it')
       .argument('<id>', 'the workspace')
       .option('--dry-run', 'count, and change nothing')
       .option(...YES_OPTION),
-    async (services, { dryRun = false, yes }, id) => {
-      const { name } = await services.workspaces.getById(id);
+    async (operator, { dryRun = false, yes }, id) => {
+      const { workspaces } = operator.admin;
+      const { name } = await workspaces.get(id);
       if (!dryRun) await confirm(`Delete the workspace "${name}" with all its data? This can't be undone.`, yes, id);
-      const erasure = services.workspaceErasure;
+      if (operator.services === null && !dryRun) {
+        await workspaces.remove(id);
+        await untilDeleted(() => workspaces.get(id));
+        return { data: { id, name, deleted: true }, text: 'Deleted.' };
+      }
+      const erasure = onServer(operator, '--dry-run', 'it counts the rows of the database').workspaceErasure;
       const counts = dryRun ? await erasure.count(id) : await erasure.delete(id);
       const found = Object.entries(counts).filter(([, count]) => count > 0);
       const rows = Object.fromEntries(found.map(([word, count]) => [word, String(count)]));
@@ -177,34 +185,44 @@ function addDelete(workspace: Command): void {
   );
 }
 
-function orNull(limit: number | 'default'): number | null {
+/** A worker of the service removes the data, however long that takes. */
+async function untilDeleted(look: () => Promise<unknown>): Promise<void> {
+  process.stderr.write('A worker of the service deletes it; this waits. It goes on without this command, too.\n');
+  for (;;) {
+    try {
+      await look();
+    } catch (error) {
+      if (isHeraldError(error, 'WORKSPACE_NOT_FOUND')) return;
+      throw error;
+    }
+    await pause(LOOK_MS);
+  }
+}
+
+function orNull<T>(limit: T | 'default'): T | null {
   return limit === 'default' ? null : limit;
 }
 
-function workspaceBody({ effective, createdAt, ...workspace }: Workspace & WorkspaceUse): object {
-  return { ...snakeCased(workspace), effective: snakeCased(effective), created_at: createdAt };
+function storageText({ storage_used_bytes: used, effective }: Workspace): string {
+  const { storage_limit_bytes: limit } = effective;
+  return `${byteText(used)} of ${limit === null ? 'any' : byteText(limit)}`;
 }
 
-function storageText({ storageUsedBytes, effective }: WorkspaceUse): string {
-  const { storageLimitBytes: limit } = effective;
-  return `${byteText(storageUsedBytes)} of ${limit === null ? 'any' : byteText(limit)}`;
-}
-
-function answerOf(workspace: Workspace & WorkspaceUse): Answer {
-  const { ratePerSecond, rateBurst, needsSubscription } = workspace.effective;
+function answerOf(workspace: Workspace): Answer {
+  const { effective, messages_per_day: messages, marketing_per_recipient_per_week: marketing } = workspace;
   const text = facts({
     Workspace: workspace.id,
     Name: workspace.name,
-    'Paid until': needsSubscription
-      ? (workspace.apiPaidUntil?.toISOString() ?? 'not paid: herald subscription set')
+    'Paid until': effective.needs_subscription
+      ? (workspace.api_paid_until ?? 'not paid: herald subscription set')
       : 'not asked for: BILLING=off',
-    Requests: `${ratePerSecond} a second of each key, ${rateBurst} at once`,
+    Requests: `${effective.rate_per_second} a second of each key, ${effective.rate_burst} at once`,
     Storage: storageText(workspace),
-    Messages: `${workspace.messagesPerDay ?? 'any number'} a day, ${workspace.timeZone}`,
-    Spend: `${workspace.spendPerMonth === null ? 'any amount' : decimalText(millionthsOf(workspace.spendPerMonth))} a month, estimated`,
-    Marketing: `${workspace.marketingPerRecipientPerWeek ?? 'any number'} to one recipient a week`,
+    Messages: `${messages ?? 'any number'} a day, ${workspace.time_zone}`,
+    Spend: `${workspace.spend_per_month ?? 'any amount'} a month, estimated`,
+    Marketing: `${marketing ?? 'any number'} to one recipient a week`,
   });
-  return { data: workspaceBody(workspace), text };
+  return { data: workspace, text };
 }
 
 interface EraseOptions {
@@ -224,7 +242,8 @@ export function addDataCommands(program: Command): void {
     .option('--number <E.164>', 'the phone number with its country code', phoneDigits)
     .option('--user-id <id>', "instead of it the platform's id of the user, such as DE.1795...", userId)
     .option('--yes', 'erase: queued messages are cancelled, and nothing can be restored');
-  serviceAction<EraseOptions>(erase, async (services, options) => {
+  const why = 'it looks for the person in every table, and an interrupted run is repeated there';
+  serviceAction<EraseOptions>(erase, why, async (services, options) => {
     const { workspace, number, userId: user, yes = false } = options;
     const name = number ?? user;
     if (name === undefined || (number !== undefined && user !== undefined)) {

@@ -106,6 +106,9 @@ export const SETTINGS = {
     readLagMs: integer('READ_LAG_MS', [2_000, 3_600_000], { default: 5_000 }).means(
       'Milliseconds that a standby of DATABASE_READ_URL may be behind; what is further behind is not read.',
     ),
+    afterFailover: oneOf('AFTER_FAILOVER', ['ask', 'continue'], { default: 'ask' }).means(
+      'Once a standby is promoted: ask blocks claims until `herald restore`; continue goes on by itself where the standby was synchronous. Only for primaries that never commit without it, such as with synchronous_mode_strict of Patroni.',
+    ),
     poolSize: integer('DATABASE_POOL_SIZE', [2, 200], {
       default: 10,
     }).means('Connections of this process for its own statements.'),
@@ -387,6 +390,9 @@ export const CLIENT_SETTINGS = {
   ),
   apiKey: text('HERALD_API_KEY', { secret: true }).means(
     'Key with which `herald message` and `tail` call the API. Default: that of DATA_DIR/demo.json.',
+  ),
+  operatorKey: text('HERALD_OPERATOR_KEY', { secret: true }).means(
+    'Operator key with which commands of operators call the admin API of HERALD_URL, or of `--url`. Without it HERALD_URL is not theirs.',
   ),
 };
 

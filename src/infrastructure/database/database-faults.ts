@@ -27,6 +27,12 @@ export const isForeignKeyViolation = hasState('23503');
 /** Another row has what must be unique. */
 export const isUniqueViolation = hasState('23505');
 
+/** No partition of the table takes the row. Of a check of the table itself the error names the constraint. */
+export const isWithoutPartition: Question = (error) => {
+  const { constraint, driverError } = error as { constraint?: string; driverError?: { constraint?: string } };
+  return stateOf(error) === '23514' && (constraint ?? driverError?.constraint) === undefined;
+};
+
 /** A table or a function is missing: migrations of this build did not run. */
 export const isOfOlderSchema = hasState('42P01', '42883');
 

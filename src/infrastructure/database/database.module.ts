@@ -4,7 +4,7 @@ import { Config } from '../config/config.js';
 import { ClockWatch } from './clock-watch.js';
 import { dataSourceOptions } from './data-source.js';
 import { Database } from './database.js';
-import { DayPartitions } from './day-partitions.js';
+import { Partitions } from './partitions.js';
 import { PgNotifier } from './pg-notifier.js';
 import { Standbys } from './standbys.js';
 
@@ -21,7 +21,7 @@ import { Standbys } from './standbys.js';
       }),
     }),
   ],
-  providers: [Database, ClockWatch, DayPartitions, PgNotifier, Standbys],
-  exports: [Database, DayPartitions, PgNotifier, Standbys],
+  providers: [Database, ClockWatch, Partitions, PgNotifier, Standbys],
+  exports: [Database, Partitions, PgNotifier, Standbys],
 })
 export class DatabaseModule {}

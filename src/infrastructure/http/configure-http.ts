@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 import type { Config } from '../config/config.js';
 import { Counters } from '../operations/counters.js';
+import { requestContext } from '../operations/logger.js';
 import { AddressMiddleware } from './address.middleware.js';
 import { setApiPrefix } from './api-version.js';
 import { serveConsole } from './console.js';
@@ -48,6 +50,18 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
     perAddress: config.limits.connectionsPerAddress,
     isProxy: (address) => isTrusted(address, 0),
     onRefused: () => counters.increment('connections_refused'),
+  });
+}
+
+/**
+ * Configures a Nest application that answers the calls of its own command only: it has no port, so it limits no callers
+ * and writes no access log.
+ */
+export function configureCommandCalls(app: NestExpressApplication): void {
+  setApiPrefix(app);
+  app.use((req: HeraldRequest, _res: Response, next: NextFunction) => {
+    Object.assign(req, { id: randomUUID(), startedAt: performance.now() });
+    requestContext.run(req, next);
   });
 }
 

@@ -4,7 +4,7 @@ import type { Request } from 'express';
 
 /** Who calls the admin API. */
 export interface Operator {
-  /** Public part of the operator key, or id of the person. */
+  /** Public part of the operator key, or id of the person; empty for a command on the server. */
   keyId: string;
   /** Null: all workspaces, and what concerns the whole installation. */
   workspaceIds: readonly string[] | null;

@@ -4,7 +4,7 @@
  */
 export abstract class AuditTrail {
   abstract record(entry: {
-    action: 'database.restored' | 'database.confirmed' | 'secrets.rotation_started';
+    action: 'database.restored' | 'database.confirmed' | 'database.continued' | 'secrets.rotation_started';
     /** None: it concerns the whole service. */
     organizationId: null;
     details?: Record<string, unknown>;

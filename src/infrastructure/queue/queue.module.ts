@@ -4,6 +4,7 @@ import { DiscoveryModule } from '@nestjs/core';
 import type { QueueOptions } from 'bullmq';
 import { Config } from '../config/config.js';
 import { ClockSteps } from './clock-steps.js';
+import { Failover } from './failover.js';
 import { LaneOwner } from './lane-owner.js';
 import { LaneWakes } from './lane-wakes.js';
 import { LaneRepository } from './lane.repository.js';
@@ -41,9 +42,10 @@ import { Sweeps } from './sweeps.js';
     LaneWakes,
     Sweeps,
     Retention,
+    Failover,
     Restoration,
     ClockSteps,
   ],
-  exports: [QueueConnection, QueueWorkers, QueueParts, LaneRepository, Sweeps, Retention, Restoration],
+  exports: [QueueConnection, QueueWorkers, QueueParts, LaneRepository, Sweeps, Retention, Failover, Restoration],
 })
 export class QueueModule {}

@@ -4,6 +4,7 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/t
 import type { GaugeSource, Metrics } from '../operations/metrics/metrics.js';
 import { Readiness } from '../operations/readiness.js';
 import { newId } from '../../common/ids.js';
+import type { Failover, Verdict } from './failover.js';
 import { Restoration } from './restoration.js';
 
 describe('Restoration', () => {
@@ -18,11 +19,15 @@ describe('Restoration', () => {
   const NEWEST = new Date('2036-01-01T00:00:00.123Z');
 
   /** Work of which two rows are uncertain until they are marked; the newest is of a clock that was years ahead. */
-  function restorationOf() {
+  function restorationOf(verdict: Verdict = { kind: 'ask', reason: null }) {
     const gauges: GaugeSource[] = [];
     const readiness = new Readiness();
     const metrics = { add: (gauge: GaugeSource) => gauges.push(gauge) } as unknown as Metrics;
-    const restoration = new Restoration(test.database, NO_AUDIT, readiness, metrics);
+    const failover = {
+      continues: verdict.kind !== 'ask',
+      verdict: () => Promise.resolve(verdict),
+    } as unknown as Failover;
+    const restoration = new Restoration(test.database, NO_AUDIT, failover, readiness, metrics);
     const marks: Date[] = [];
     restoration.add({
       name: 'things',
@@ -33,8 +38,9 @@ describe('Restoration', () => {
         return Promise.resolve(2);
       },
     });
-    const lanesHeld = async () => (await gauges[0]?.collect())?.[0]?.value;
-    return { restoration, marks, readiness, lanesHeld };
+    const valueOf = async (name: string) => (await gauges.find((gauge) => gauge.name === name)?.collect())?.[0]?.value;
+    const lanesHeld = () => valueOf('lanes_held');
+    return { restoration, marks, readiness, lanesHeld, continued: () => valueOf('failover_continued') };
   }
 
   /** As if Herald had last worked on this database. */
@@ -124,6 +130,33 @@ describe('Restoration', () => {
     await restoration.notice();
     await restoration.adopt();
     expect([marks, await lanesHeld(), await slots()]).toEqual([[], 0, 5]);
+  });
+
+  it('goes on by itself, marks nothing, and says so for an hour', async () => {
+    await confirmed(`'1/00000001/1'`);
+    const { restoration, marks, lanesHeld, continued } = restorationOf({ kind: 'continue' });
+    expect([await lanesHeld(), await continued(), await slots()]).toEqual([1, 0, 0]);
+    expect(await restoration.notice()).toBe(1);
+    expect([marks, await lanesHeld(), await continued(), await slots()]).toEqual([[], 0, 1, 5]);
+    expect(await restoration.notice()).toBe(0);
+    await test.database.execute(`update database_identity set continued_at = continued_at - interval '1 hour'`);
+    expect(await continued()).toBe(0);
+  });
+
+  it('leaves the decision to another process, and claims stay blocked until then', async () => {
+    await confirmed(`'1/00000001/1'`);
+    const { restoration, lanesHeld } = restorationOf({ kind: 'wait' });
+    await restoration.checkAtStart();
+    expect(await restoration.notice()).toBe(0);
+    expect([await restoration.blocked(), await lanesHeld(), await slots()]).toMatchObject([{ since: null }, 1, 0]);
+  });
+
+  it('does not go on by itself where an operator was asked before', async () => {
+    await confirmed(`'1/00000001/1'`);
+    await restorationOf().restoration.notice();
+    const { restoration, lanesHeld } = restorationOf({ kind: 'continue' });
+    expect(await restoration.notice()).toBe(0);
+    expect(await lanesHeld()).toBe(1);
   });
 
   it('marks up to a time that is given, or up to now on a database whose claims are not blocked', async () => {

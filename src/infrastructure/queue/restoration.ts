@@ -5,6 +5,7 @@ import { isOfOlderSchema } from '../database/database-faults.js';
 import { Metrics } from '../operations/metrics/metrics.js';
 import { Readiness } from '../operations/readiness.js';
 import { BLOCKED_ADVICE, CLAIMS_BLOCKED } from './claims-blocked.js';
+import { Failover } from './failover.js';
 
 /** Work that may already have been done, unknown to this database. */
 export interface Uncertain {
@@ -32,13 +33,17 @@ export interface Blocked {
   since: Date | null;
 }
 
+const CONTINUED = `select count(*)::integer as count from database_identity
+  where continued_at > clock_timestamp() - interval '1 hour'`;
+
 // Any number that no other program on the server uses for this purpose.
 const LOCK = 7_204_118_302;
 
 /**
  * Prevents that messages are sent again after a restored backup, a point-in-time recovery, or the promotion of a standby that
  * lacks commits: rows that are `queued` there may have been sent since. Each of these changes the database's identity, and so
- * does a planned move. The rule is the same for all: claims are blocked until an operator decides.
+ * does a planned move. The rule is the same for all: claims are blocked until an operator decides. With AFTER_FAILOVER=continue Herald
+ * decides by itself where `Failover` proves that a promoted standby has every commit.
  *
  * Claims compare the identity themselves (`laneGrants`). This class reports that they are blocked, and unblocks them.
  */
@@ -51,6 +56,7 @@ export class Restoration {
   constructor(
     private readonly database: Database,
     private readonly audit: AuditTrail,
+    private readonly failover: Failover,
     readiness: Readiness,
     metrics: Metrics,
   ) {
@@ -64,6 +70,11 @@ export class Restoration {
       name: 'lanes_held',
       help: `1: the database changed its identity, and nothing is sent until an operator decides: ${BLOCKED_ADVICE}.`,
       collect: async () => [{ value: (await this.blocked()) === null ? 0 : 1 }],
+    });
+    metrics.add({
+      name: 'failover_continued',
+      help: '1: within the last hour Herald went on by itself after a failover (AFTER_FAILOVER=continue).',
+      collect: async () => [{ value: await this.database.count(CONTINUED) }],
     });
   }
 
@@ -136,7 +147,7 @@ export class Restoration {
     try {
       if ((await this.notice()) > 0) return;
       const blocked = await this.blocked();
-      if (blocked !== null) this.warn(blocked);
+      if (blocked !== null) this.warn(blocked, null);
     } catch (error) {
       // Readiness says which migrations are missing; without them nothing is claimed.
       if (!isOfOlderSchema(error)) throw error;
@@ -146,23 +157,49 @@ export class Restoration {
   /** Condition without which `notice` finds nothing. */
   readonly unnoticed = `${CLAIMS_BLOCKED} and exists (select from database_identity where blocked_since is null)`;
 
-  /** Notes since when claims are blocked, once; returns 1 where this call did. */
+  /**
+   * Notes since when claims are blocked, once, so that an operator decides; or unblocks them, where that may be done without one. Returns 1
+   * where this call did either.
+   */
   async notice(): Promise<number> {
     if ((await this.blocked())?.since !== null) return 0;
-    return this.locked(async () => {
+    const tell = await this.locked(async () => {
       const blocked = await this.blocked();
-      if (blocked?.since !== null) return 0;
+      if (blocked?.since !== null) return null;
+      const verdict = await this.failover.verdict(blocked.confirmed, blocked.found);
+      if (verdict.kind === 'wait') return null;
+      if (verdict.kind === 'continue') return this.continueOn(blocked);
       const since = await this.newest();
       await this.database.execute('update database_identity set blocked_since = $1', [since]);
-      this.warn({ ...blocked, since });
-      return 1;
+      return () => this.warn({ ...blocked, since }, verdict.reason);
     });
+    tell?.();
+    return tell === null ? 0 : 1;
   }
 
-  private warn({ confirmed, found, since }: Blocked): void {
-    this.logger.error(
+  /** What was in flight keeps its lease: its process records the outcome here, or its end makes it unknown. */
+  private async continueOn({ confirmed, found }: Blocked): Promise<() => void> {
+    await this.confirm();
+    await this.database.execute('update database_identity set continued_at = clock_timestamp()');
+    const details = { from: confirmed, to: found };
+    await this.audit.record({ action: 'database.continued', organizationId: null, details });
+    return () =>
+      this.logger.warn(
+        `went on by itself after a failover from ${confirmed} to ${found}: the standby was synchronous, and has every commit`,
+      );
+  }
+
+  private warn({ confirmed, found, since }: Blocked, reason: string | null): void {
+    const blocked =
       `claims are blocked, nothing is sent: the database is ${found} (cluster/timeline/database), and Herald last worked on ` +
-        `${confirmed}; what it queued before ${since?.toISOString() ?? 'now'} may have been sent. Decide: ${BLOCKED_ADVICE}`,
+      confirmed;
+    if (since === null && this.failover.continues) {
+      this.logger.warn(`${blocked}; a worker that knew that one decides, if there is one`);
+      return;
+    }
+    const why = reason === null ? '' : ` Herald does not go on by itself: ${reason}.`;
+    this.logger.error(
+      `${blocked}; what it queued before ${since?.toISOString() ?? 'now'} may have been sent.${why} Decide: ${BLOCKED_ADVICE}`,
     );
   }
 

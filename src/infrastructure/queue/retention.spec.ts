@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import type { Database } from '../database/database.js';
-import type { DayPartitions } from '../database/day-partitions.js';
+import type { Partitions } from '../database/partitions.js';
 import { Retention, type Kept } from './retention.js';
 import type { Sweep, Sweeps } from './sweeps.js';
 
@@ -15,7 +15,7 @@ function roundOf(kinds: readonly Partial<Kept>[]): (signal: AbortSignal) => Prom
     forgetOthers: () => Promise.resolve(),
   } as unknown as Sweeps;
   const database = { row: () => Promise.resolve({ now: NOW }) } as unknown as Database;
-  const retention = new Retention(sweeps, {} as DayPartitions, database);
+  const retention = new Retention(sweeps, {} as Partitions, database);
   retention.onModuleInit();
   kinds.forEach((kind, n) => retention.add({ name: `kind ${n}`, days: 30, clear: () => Promise.resolve(0), ...kind }));
   return (signal) => (sweep as unknown as Sweep).run(signal);

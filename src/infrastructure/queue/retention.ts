@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
 import { Database } from '../database/database.js';
-import { DayPartitions } from '../database/day-partitions.js';
+import { type Partition, Partitions, type Period } from '../database/partitions.js';
 import { Sweeps } from './sweeps.js';
 
 /** Something that is kept for a time only. */
@@ -18,6 +18,14 @@ export interface Kept {
    * the database's clock, and only times by the same clock, as those of ids, say how old a row is.
    */
   clear(before: Date, limit: number): Promise<number>;
+}
+
+/** A table of which whole days or months go at once: see `Partitions`. */
+export interface KeptPartitions extends Pick<Kept, 'days' | 'isCounted'> {
+  readonly table: string;
+  readonly period: Period;
+  /** Of a partition that is old enough: it must stay for now. */
+  readonly isNeeded?: (partition: Partition) => Promise<boolean>;
 }
 
 const EVERY_MS = 60_000;
@@ -38,7 +46,7 @@ export class Retention implements OnModuleInit {
 
   constructor(
     private readonly sweeps: Sweeps,
-    private readonly partitions: DayPartitions,
+    private readonly partitions: Partitions,
     private readonly database: Database,
   ) {}
 
@@ -59,19 +67,19 @@ export class Retention implements OnModuleInit {
   }
 
   /**
-   * Adds a table by days: its partitions are made ahead, before this resolves and in each round, and dropped when all
-   * their rows are older than `days`. Await it before anything is inserted.
+   * Adds a table by days or months: its partitions are made ahead, before this resolves and in each round, and dropped when
+   * all their rows are older than `days`. Await it before anything is inserted.
    */
-  async addPartitioned(table: string, days: number): Promise<void> {
+  async addPartitioned({ table, period, days, isCounted, isNeeded }: KeptPartitions): Promise<void> {
     const { partitions } = this;
-    await partitions.makeAhead(table);
+    await partitions.makeAhead(table, period);
     this.kept.push({
       name: table,
       days,
       clear: async (before) => {
-        await partitions.makeAhead(table);
+        await partitions.makeAhead(table, period);
         if (days === 0) return 0;
-        return partitions.dropBefore(table, before);
+        return partitions.dropBefore(table, isCounted === true ? await this.hold(before) : before, isNeeded);
       },
     });
   }

@@ -41,6 +41,7 @@ export const AUDIT_ACTIONS = [
   'secrets.rotation_started',
   'database.restored',
   'database.confirmed',
+  'database.continued',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -36,8 +36,6 @@ export interface ImportPart {
   after?: string;
   /** No further notification is begun once so long has passed. */
   budgetMs?: number;
-  /** Called after each notification. */
-  onProgress?: (sum: HistoryImport) => void;
 }
 
 /**
@@ -79,7 +77,7 @@ export class HistoryImportService {
    * @throws CONNECTION_NOT_FOUND (404).
    */
   async run(organizationId: string, id: string, part: ImportPart = {}): Promise<HistoryImport> {
-    const { after: start = FIRST_ID, budgetMs = Infinity, onProgress } = part;
+    const { after: start = FIRST_ID, budgetMs = Infinity } = part;
     const endsAt = systemClock.monotonic() + budgetMs;
     const connection = await this.connections.getById(organizationId, id);
     const sum: HistoryImport = {
@@ -98,7 +96,6 @@ export class HistoryImportService {
       after = next.id;
       for (const part of partsOf(next.body, connection)) await this.importPart(part, connection, sum);
       sum.notifications += 1;
-      onProgress?.(sum);
     }
   }
 

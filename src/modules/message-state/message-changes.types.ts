@@ -1,4 +1,5 @@
 import { isoTime } from '../webhook/webhook.types.js';
+import { contentOf } from './message-state.types.js';
 
 /**
  * What an edit or a revoke changes, as the API shows it: of itself which message it is about, of that message when it was changed and
@@ -60,5 +61,6 @@ export function changesOf(m: string, batch?: string): string {
         'revoked_at', ${isoTime(`min(l.at) ${is('revoke')}`)},
         'current', case when count(*) ${is('revoke')} = 0 then (array_agg(jsonb_build_object('body', s.body,
           'content', coalesce(s.content -> 'message' -> (s.content -> 'message' ->> 'type'), '{}')) order by l.at desc, l.id desc))[1] end)
-      from ${changesTo(m)} left join message_content s on s.message_id = l.id having count(*) > 0) end`;
+      from ${changesTo(m)} left join lateral ${contentOf('l.id')} s on true
+      having count(*) > 0) end`;
 }

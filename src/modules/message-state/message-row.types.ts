@@ -1,6 +1,6 @@
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import type { InboundContext } from '../../infrastructure/whatsapp/webhook-message.js';
-import { isInQueue, type MessageStatus } from './message-state.types.js';
+import { contentOf, isInQueue, type MessageStatus } from './message-state.types.js';
 import { changesOf } from './message-changes.types.js';
 import type { Attempt, Message } from './message.types.js';
 
@@ -57,7 +57,7 @@ export function messageJoins(status?: MessageStatus): string {
   return [
     lookUp('q', `message_queue where ${hasOutcome ? 'false' : 'message_id = m.id'}`, isOutbound),
     lookUp('s', 'message_state where message_id = m.id', isOutbound),
-    lookUp('c', 'message_content where message_id = m.id'),
+    `left join lateral ${contentOf('m.id')} c on true`,
     lookUp('v', 'conversation where id = m.conversation_id'),
     lookUp('w', 'conversation where id = v.merged_into'),
   ].join('\n');

@@ -176,3 +176,9 @@ export const tagIsNotPaused = (alias: string): string =>
 export const tagLetsPass = (alias: string): string =>
   `(${alias}.tag is null or ${alias}.not_before is not null or (${alias}.organization_id, ${alias}.tag) not in
     (select t.organization_id, t.tag from message_tag t where t.messages_per_minute is not null))`;
+
+/**
+ * SQL: the content of a message, for a join lateral. By the limit the planner knows that one partition at most has it: else it takes the cost,
+ * and the rows, of all of them together, and PostgreSQL compiles a plan that costs so much, which takes half a second.
+ */
+export const contentOf = (id: string): string => `(select * from message_content where message_id = ${id} limit 1)`;

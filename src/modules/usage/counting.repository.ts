@@ -198,7 +198,8 @@ with found as materialized (
     coalesce(m.source, case when m.direction = 'outbound' then 'api' else 'customer' end) as source,
     left(case when m.direction = 'inbound' then m.sender else coalesce(m.recipient_user_id, m.recipient) end, 4) as place,
     case when m.direction = 'outbound' and m.type = 'template' then (
-      select c.content ->> 'name' from message_content c where c.message_id = m.id) end as template,
+      select c.content ->> 'name' from message_content c
+      where c.message_id = m.id and c.message_id >= $2 and c.message_id < $3) end as template,
     s.status = 'outcome_unknown' as is_unknown, s.billable, s.pricing_category as category, s.pricing_type,
     case when s.status = 'failed' then coalesce(s.failure_category, 'unknown') end as failure_category,
     case when s.read_at is not null or s.status = 'read' then 4 when s.delivered_at is not null or s.status = 'delivered' then 3

@@ -85,7 +85,7 @@ export class WebhookMaintenance implements OnModuleInit {
       clear: async (before, limit) =>
         (await this.journal.isPassed(before)) ? repository.removeOld(lowestIdSince(before), limit) : 0,
     });
-    await this.retention.addPartitioned('webhook_delivery', days);
+    await this.retention.addPartitioned({ table: 'webhook_delivery', period: 'day', days });
   }
 
   private async about(organizationId: string, subjects: readonly string[], erase: boolean): Promise<Counts> {

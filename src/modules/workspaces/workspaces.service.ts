@@ -176,13 +176,6 @@ export class WorkspacesService {
     return this.withUse(await this.getById(id), await this.workspaces.storedBytes([id]));
   }
 
-  /** Every workspace with what it uses, oldest first. */
-  async listUse(): Promise<(Workspace & WorkspaceUse)[]> {
-    const workspaces = await this.list();
-    const stored = await this.workspaces.storedBytes(workspaces.map(({ id }) => id));
-    return workspaces.map((workspace) => this.withUse(workspace, stored));
-  }
-
   private withUse(workspace: Workspace, stored: ReadonlyMap<string, number>): Workspace & WorkspaceUse {
     const { limits, media } = this.config;
     return {

@@ -33,7 +33,7 @@ select (select count(*)::integer from message_content) as contents,
   (select count(*)::integer from webhook_event) as events,
   (select count(*)::integer from webhook_delivery) as deliveries,
   (select count(*)::integer from platform_notification) as notifications,
-  (select count(*)::integer from pg_inherits where inhparent = 'webhook_delivery'::regclass) as partitions`;
+  (select count(*)::integer from pg_inherits where inhparent in ('webhook_delivery'::regclass, 'message_content'::regclass)) as partitions`;
 
 /**
  * A worker whose clock is 400 days ahead, and one that is as far behind, each alone, while the webhook is away, and then

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { processorMs } from './processor-time.js';
 import type { Scope } from './scope.js';
 
@@ -70,6 +71,11 @@ export class Child {
       if (performance.now() > until) throw new Error(`${this.name} did not say ${pattern.source}:\n${this.tail}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
+  }
+
+  /** Calls back with each whole line of its standard output from now on. */
+  eachLine(take: (line: string) => void): void {
+    if (this.process.stdout !== null) createInterface({ input: this.process.stdout }).on('line', take);
   }
 
   /** Asks it to end, and makes it after 15 s. */

@@ -10,14 +10,19 @@ export interface BenchDatabase {
 
 let made = 0;
 
-/** A migrated database of its own on the server at `adminUrl`; dropped when the scope closes. */
-export async function createDatabase(scope: Scope, adminUrl: string, purpose: string): Promise<BenchDatabase> {
+/** A database of its own on the server at `adminUrl`, migrated unless it is for something else; dropped when the scope closes. */
+export async function createDatabase(
+  scope: Scope,
+  adminUrl: string,
+  purpose: string,
+  { isMigrated = true } = {},
+): Promise<BenchDatabase> {
   const name = `herald_${purpose}_${process.pid}_${++made}`;
   await asAdmin(adminUrl, `create database ${name}`);
   scope.defer(() => asAdmin(adminUrl, `drop database if exists ${name} with (force)`));
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
-  await migrate(url.href);
+  if (isMigrated) await migrate(url.href);
   const pool = new pg.Pool({ connectionString: url.href, max: 4, application_name: 'herald-bench' });
   // Crash tests end these connections on purpose; the next statement says so.
   pool.on('error', () => undefined);

@@ -15,7 +15,7 @@ const SETTINGS = {
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
-  max_connections: '200',
+  max_connections: '400',
   // A quarter of the memory, as docs/operations.md recommends, and no more than the long forms need.
   shared_buffers: `${Math.min(4_096, Math.floor(totalmem() / 2 ** 22))}MB`,
   max_wal_size: '4GB',

@@ -49,7 +49,8 @@ export async function seedJournal(
     connections.map((connection) => connection.phoneNumber),
     everySeconds,
   ]);
-  for (const { definition } of indexes) await pool.query(definition);
+  // Of a partitioned table it names the table only.
+  for (const { definition } of indexes) await pool.query(definition.replace(' ON ONLY ', ' ON '));
   await pool.query(
     'vacuum analyze message, idempotency_key, platform_message, message_content, message_queue, message_state, message_attempt, conversation',
   );

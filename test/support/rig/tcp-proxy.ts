@@ -40,7 +40,7 @@ export class TcpProxy {
 
   private constructor(
     private readonly server: Server,
-    private readonly target: { host: string; port: number },
+    private target: { host: string; port: number },
   ) {}
 
   /** Listens on a free port of 127.0.0.1 until the scope closes. */
@@ -81,6 +81,12 @@ export class TcpProxy {
     changed.hostname = '127.0.0.1';
     changed.port = String(this.port);
     return changed.href.replace(/\/$/, url.endsWith('/') ? '/' : '');
+  }
+
+  /** New connections lead to the server that this address names. */
+  leadTo(url: string): void {
+    const { hostname, port } = new URL(url);
+    this.target = { host: hostname, port: Number(port) };
   }
 
   set(fault: ProxyFault): void {

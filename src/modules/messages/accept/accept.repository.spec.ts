@@ -6,6 +6,7 @@ import { Factories, testPhone, type ConnectionRow } from '../../../../test/suppo
 import { beginTransaction } from '../../../../test/support/open-transaction.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
+import { Partitions } from '../../../infrastructure/database/partitions.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { AcceptRepository, type Accepted, INSERT_MESSAGES, type NewMessage } from './accept.repository.js';
 import { WINDOW_MS } from '../../conversations/windows/windows.types.js';
@@ -271,5 +272,27 @@ describe('workspaces with limits', () => {
       await holder.end();
     }
     expect(await Promise.all(waiting)).toHaveLength(20);
+  });
+});
+
+describe('where no partition takes the content', () => {
+  const drop = async (): Promise<void> => {
+    for (const { name } of await new Partitions(opened.database).list('message_content')) {
+      await opened.database.execute(`drop table ${name}`);
+    }
+  };
+
+  it.each([
+    ['one', () => [accepts.accept(newMessage(connection, '111'))]],
+    ['many at once', () => Array.from({ length: 30 }, () => accepts.accept(newMessage(connection, '111')))],
+    ['a group', () => [accepts.acceptTogether([newMessage(connection, '111'), newMessage(connection, '112')], true)]],
+    ['one of a workspace with limits', () => [accepts.accept(newMessage(connection, '111'), true)]],
+  ])('%s is accepted: it is made first', async (_name, accept) => {
+    await drop();
+    const accepted = (await Promise.all<Accepted | Accepted[]>(accept())).flat();
+    expect(new Set(accepted.map(({ kind }) => kind))).toEqual(new Set(['inserted']));
+    const ids = accepted.map(({ messageId }) => messageId);
+    const found = 'select count(*)::integer as count from message_content where message_id = any($1::uuid[])';
+    expect(await opened.database.count(found, [ids])).toBe(ids.length);
   });
 });

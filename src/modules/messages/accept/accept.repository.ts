@@ -6,6 +6,7 @@ import { Config } from '../../../infrastructure/config/config.js';
 import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
+import { withPartitions } from '../../../infrastructure/database/partitions.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { type TraceContext, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { LimitBook, limitReached } from '../../billing/limits.service.js';
@@ -196,7 +197,7 @@ export class AcceptRepository {
     this.queues.set(key, queue);
     queue.callers++;
     try {
-      return await work(queue);
+      return await withPartitions(this.database, 'message_content', 'month', () => work(queue));
     } finally {
       if (--queue.callers === 0 && limited) this.queues.delete(key);
     }

@@ -182,6 +182,12 @@ export class MessagesMaintenanceRepository {
     return this.places[what].run(this.database, REMOVE[what], limit, params);
   }
 
+  /** Whether any message with such an id waits, is held or is in flight: its content is still to be sent. */
+  async isAnyInQueue(from: string, below: string): Promise<boolean> {
+    const sql = 'select from message_queue where message_id >= $1 and message_id < $2 limit 1';
+    return (await this.database.byIndex(() => this.database.find(sql, [from, below]))) !== null;
+  }
+
   /** When the newest message that waits or is under way was queued. Reads all of `message_queue`. */
   async newestQueued(): Promise<Date | null> {
     const found = 'select max(queued_at) as newest from message_queue';
@@ -357,7 +363,7 @@ with own as materialized (
 ), attempts as (
   ${blankAttempts('own', 'id')}
 ), unsaid as (
-  delete from message_content c using own where c.message_id = own.id
+  delete from message_content c using own where c.message_id = own.id and c.message_id = any($2::uuid[])
 ), unnamed as (
   delete from platform_message p using own join message m on m.id = own.id
   where p.connection_id = m.connection_id and p.meta_message_id = m.meta_message_id
@@ -366,7 +372,7 @@ ${blankJournal('own', 'id')}`;
 
 export const REMOVE = {
   contents: `
-    delete from message_content where message_id = any(array(
+    delete from message_content where message_id > $1 and message_id < $3 and message_id = any(array(
       select c.message_id from message_content c
       where c.message_id > $1 and c.message_id < $3
         and coalesce((select m.created_at < $4 from message m where m.id = c.message_id), true)

@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { PgNotifier } from '../../../infrastructure/database/pg-notifier.js';
+import { FIRST_ID } from '../../../common/ids.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import {
@@ -40,9 +41,8 @@ export class MessagesMaintenance implements OnModuleInit {
     private readonly metrics: Metrics,
   ) {}
 
-  onModuleInit(): void {
+  async onModuleInit(): Promise<void> {
     this.addErasure();
-    this.addRetention();
     this.addGauges();
     // Only who confirms it sends them, perhaps again.
     this.restoration.add({
@@ -51,6 +51,7 @@ export class MessagesMaintenance implements OnModuleInit {
       count: (before) => this.repository.countUncertain(before),
       mark: (before) => this.repository.markUncertain(before),
     });
+    await this.addRetention();
   }
 
   /** The rows of an erased contact stay, for figures and keys, and identify no person. */
@@ -72,8 +73,16 @@ export class MessagesMaintenance implements OnModuleInit {
   }
 
   /** Removes the content of old messages; the journal keeps their rows and statuses. */
-  private addRetention(): void {
+  private async addRetention(): Promise<void> {
     const { messageContentDays, attemptDays } = this.config.retention;
+    // Before the rows of the month that is partly old. In the rounds of a usual installation a month is empty by then.
+    await this.retention.addPartitioned({
+      table: 'message_content',
+      period: 'month',
+      days: messageContentDays,
+      isCounted: true,
+      isNeeded: ({ from, below }) => this.repository.isAnyInQueue(from ?? FIRST_ID, below),
+    });
     for (const [what, name, days] of [
       ['contents', 'message contents', messageContentDays],
       ['attempts', 'attempts', attemptDays],

@@ -140,7 +140,8 @@ with incoming as materialized (
     and m.source = 'history' and m.type = 'media_placeholder' and i.type <> 'media_placeholder'
   returning m.id, m.media_object_id, i.body, i.content
 ), refilled as (
-  update message_content c set body = filled.body, content = filled.content from filled where c.message_id = filled.id
+  update message_content c set body = filled.body, content = filled.content from filled
+  where c.message_id = filled.id and c.message_id = any(array(select id from filled))
 ), received as (
   select created.*, said.body, said.content, said.inbound_context from created join said on said.message_id = created.id
   where created.source = 'app'

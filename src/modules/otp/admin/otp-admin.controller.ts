@@ -154,13 +154,13 @@ export class OtpSenderAdminController {
   @ApiErrors('OTP_SENDER_REFUSED', 'NUMBER_REFUSED')
   @ApiErrorsAs(502, 'NUMBER_REFUSED')
   async set(@Body() body: SetOtpSenderRequest): Promise<OtpSenderResponse> {
-    const set = await this.sender.connect({
+    const { languages, ...set } = await this.sender.connect({
       phoneNumberId: body.phone_number_id,
       wabaId: body.waba_id,
       templateName: body.template,
       token: body.token.trim(),
       throughputPerSecond: body.throughput_per_second,
     });
-    return { data: OtpSenderData.of(set) };
+    return { data: OtpSenderData.of(set, languages) };
   }
 }

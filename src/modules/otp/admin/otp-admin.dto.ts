@@ -215,8 +215,13 @@ export class OtpSenderData {
   @ApiProperty({ enum: ['connected', 'disconnected'], example: 'connected' })
   status!: 'connected' | 'disconnected';
 
-  static of(sender: OtpSender): OtpSenderData {
+  /** In which the template is approved; null where only the stored sender was read. */
+  @ApiProperty({ type: [String], nullable: true, example: ['en_US'] })
+  languages!: string[] | null;
+
+  static of(sender: OtpSender, languages: string[] | null = null): OtpSenderData {
     return {
+      languages,
       phone_number_id: sender.phoneNumberId,
       phone_number: sender.phoneNumber,
       template: sender.templateName,

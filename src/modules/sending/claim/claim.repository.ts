@@ -14,7 +14,7 @@ import {
   type Claim,
 } from '../../../infrastructure/queue/lane-grant.js';
 import { claimsEnded, LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
-import { tagIsNotPaused, tagLetsPass, queueTakes } from '../../message-state/message-state.types.js';
+import { contentOf, tagIsNotPaused, tagLetsPass, queueTakes } from '../../message-state/message-state.types.js';
 
 /** A message that this process may send now, once, before its lease runs out. */
 export interface ClaimedMessage {
@@ -135,7 +135,7 @@ const MESSAGE_TO_SEND = `
      where r.id = m.reply_to_message_id and r.organization_id = m.organization_id) as "contextMessageId",
     encode(m.trace_context, 'hex') as "traceContext"
   from claimed join message m on m.id = claimed.message_id
-  left join message_content content on content.message_id = claimed.message_id`;
+  left join lateral ${contentOf('claimed.message_id')} content on true`;
 
 // 1. `due_at` says whose turn it may be: a recipient's first row has one if it waits; those behind what waits or is in flight
 //    have none. The triggers of message_queue keep it (migrations/1770600000000-messages.ts); it may be too early, for a row that

@@ -1,18 +1,18 @@
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { lowestIdSince, newId } from '../../common/ids.js';
 import type { Database } from './database.js';
-import { DayPartitions, makeDaysAhead } from './day-partitions.js';
+import { makePartitionsAhead, type Partition, Partitions, withPartitions } from './partitions.js';
 
 const DAY_MS = 86_400_000;
 
 let open: OpenTestDatabase;
 let database: Database;
-let partitions: DayPartitions;
+let partitions: Partitions;
 
 beforeAll(async () => {
   open = await openTestDatabase(6);
   ({ database } = open);
-  partitions = new DayPartitions(database);
+  partitions = new Partitions(database);
 });
 afterAll(() => open.close());
 
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 
 const run = (sql: string, params?: unknown[]) => database.query(sql, params);
-const daysFrom = (at: Date) => makeDaysAhead(run, 'trace', at);
+const daysFrom = (at: Date) => makePartitionsAhead(run, 'trace', 'day', at);
 const daysAgo = (days: number): Date => new Date(Date.now() - days * DAY_MS);
 const idOf = (time: Date): string => `${lowestIdSince(time).slice(0, 24)}${newId().slice(24)}`;
 const insert = (time: Date) => database.execute('insert into trace (id) values ($1)', [idOf(time)]);
@@ -54,9 +54,9 @@ describe('partitions', () => {
 
   it('are made ahead once, by whichever of several processes', async () => {
     await daysFrom(daysAgo(12));
-    await Promise.all([1, 2, 3].map(() => partitions.makeAhead('trace')));
+    await Promise.all([1, 2, 3].map(() => partitions.makeAhead('trace', 'day')));
     const made = await partitions.list('trace');
-    expect(await Promise.all([1, 2, 3].map(() => partitions.makeAhead('trace')))).toEqual([0, 0, 0]);
+    expect(await Promise.all([1, 2, 3].map(() => partitions.makeAhead('trace', 'day')))).toEqual([0, 0, 0]);
     expect(made.at(-1)?.below).toBe(lowestIdSince(new Date((Math.floor(Date.now() / DAY_MS) + 8) * DAY_MS)));
     // No day is missing, also of those in which no process ran.
     for (let day = 6; day > -7; day--) await insert(daysAgo(day));
@@ -65,7 +65,7 @@ describe('partitions', () => {
 
   it('go with their rows once all of these are old, beside statements that run', async () => {
     await daysFrom(daysAgo(8));
-    await partitions.makeAhead('trace');
+    await partitions.makeAhead('trace', 'day');
     for (const day of [9, 4.5, 0]) await insert(daysAgo(day));
     expect(await partitions.dropBefore('trace', daysAgo(9))).toBe(0);
     let writing = true;
@@ -83,7 +83,7 @@ describe('partitions', () => {
 
   it('are never dropped where they reach beyond the clock of the database', async () => {
     await daysFrom(daysAgo(8));
-    await partitions.makeAhead('trace');
+    await partitions.makeAhead('trace', 'day');
     for (const day of [9, 0]) await insert(daysAgo(day));
     const now = lowestIdSince(new Date());
     const ahead = async () => (await partitions.list('trace')).filter(({ below }) => below > now);
@@ -98,20 +98,20 @@ describe('partitions', () => {
 
   it('are made again, today included, where some or all of them are gone', async () => {
     await daysFrom(daysAgo(8));
-    await partitions.makeAhead('trace');
+    await partitions.makeAhead('trace', 'day');
     for (const left of [3, 0]) {
       const all = await partitions.list('trace');
       for (const { name } of all.slice(0, all.length - left)) await database.execute(`drop table ${name}`);
       await expect(insert(new Date())).rejects.toThrow('no partition');
-      await partitions.makeAhead('trace');
+      await partitions.makeAhead('trace', 'day');
       for (let day = 6; day > -7; day--) await insert(daysAgo(day));
-      expect(await partitions.makeAhead('trace')).toBe(0);
+      expect(await partitions.makeAhead('trace', 'day')).toBe(0);
     }
   });
 
   it('that are detached while a transaction reads them are dropped by the next call', async () => {
     await daysFrom(daysAgo(8));
-    await partitions.makeAhead('trace');
+    await partitions.makeAhead('trace', 'day');
     await insert(daysAgo(9));
     const reader = await database.pool.connect();
     await reader.query('begin');
@@ -129,5 +129,46 @@ describe('partitions', () => {
     reader.release();
     expect(await partitions.dropBefore('trace', daysAgo(30))).toBe(1);
     expect(await count()).toBe(0);
+  });
+
+  it('are made where a row had none, and the work that failed runs again', async () => {
+    await daysFrom(daysAgo(60));
+    await expect(insert(new Date())).rejects.toThrow('no partition');
+    await withPartitions(database, 'trace', 'day', () => insert(new Date()));
+    expect(await count()).toBe(1);
+    const refused = database.execute(`insert into trace (id, text) values ($1, '')`, [newId()]);
+    let tries = 0;
+    const again = withPartitions(database, 'trace', 'day', () => {
+      tries++;
+      return refused;
+    });
+    await expect(again).rejects.toThrow('check constraint');
+    expect(tries).toBe(1);
+  });
+
+  it('may have the rows of a month each, and two months are made ahead', async () => {
+    const month = (after: number): Date => {
+      const now = new Date();
+      return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + after, 1));
+    };
+    await makePartitionsAhead(run, 'trace', 'month', month(-3));
+    expect(await partitions.makeAhead('trace', 'month')).toBe(3);
+    expect(await partitions.makeAhead('trace', 'month')).toBe(0);
+    const made = await partitions.list('trace');
+    const digits = (after: number): string => month(after).toISOString().slice(0, 7).replace('-', '');
+    expect(made).toEqual(
+      [-3, -2, -1, 0, 1, 2].map((after) => ({
+        name: `trace_${digits(after)}`,
+        from: after === -3 ? null : lowestIdSince(month(after)),
+        below: lowestIdSince(month(after + 1)),
+        detaching: false,
+      })),
+    );
+    // The oldest is still needed.
+    const isNeeded = ({ from }: Partition) => Promise.resolve(from === null);
+    expect(await partitions.dropBefore('trace', month(-1), isNeeded)).toBe(1);
+    expect(await partitions.list('trace')).toEqual([made[0], ...made.slice(2)]);
+    expect(await partitions.dropBefore('trace', month(-1))).toBe(1);
+    expect(await partitions.list('trace')).toEqual(made.slice(2));
   });
 });
