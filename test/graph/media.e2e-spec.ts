@@ -78,6 +78,22 @@ describe('media', () => {
     expect((await client.get(voice.body.id ?? '')).body).toMatchObject({ mime_type: 'audio/ogg; codecs=opus' });
   });
 
+  it('takes the product in the query too', async () => {
+    const form = formOf({});
+    form.append('file', new Blob([new Uint8Array(png())], { type: 'image/png' }), 'a.png');
+    for (const [product, status] of [
+      ['whatsapp', 200],
+      ['sms', 400],
+    ] as const) {
+      const answer = await fetch(`${test.baseUrl}/graph/v26.0/${client.number}/media?messaging_product=${product}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${client.sender.key.text}` },
+        body: form,
+      });
+      expect(answer.status).toBe(status);
+    }
+  });
+
   it('refuses another product, a form without a file, a field that is not known and JSON', async () => {
     expect(refusalOf(await client.upload(png(), { messaging_product: 'sms' }))).toEqual([400, 100, 'INVALID_REQUEST']);
     expect(refusalOf(await client.upload(png(), { ...PRODUCT, ttl: '1' }))).toEqual([400, 100, 'INVALID_REQUEST']);

@@ -97,6 +97,23 @@ describe('POST /graph/{version}/{phone_number_id}/messages', () => {
     ]);
   });
 
+  it('takes content as JSON text, as the platform does, and callback data as the text that it is', async () => {
+    const to = await client.contact();
+    const data = JSON.stringify({ order: 1 });
+    const message = { to, type: 'contacts', contacts: JSON.stringify(contacts), biz_opaque_callback_data: data };
+    expect(await client.reaches(await client.taken(message), 'read')).toMatchObject({
+      content: { contacts },
+      metadata: { biz_opaque_callback_data: data },
+    });
+    for (const [text, said] of [
+      ['[{', 'contacts must be an array'],
+      ['[{"name":{"formatted_name":"\\u0000"}}]', 'contacts must be an array'],
+    ] as const) {
+      const { status, body } = await client.send({ to, type: 'contacts', contacts: text });
+      expect([status, body.error?.error_data.details]).toEqual([400, expect.stringContaining(said)]);
+    }
+  });
+
   it('takes any version, also at the root for clients in which only the host can be set', async () => {
     const to = await client.contact();
     for (const base of ['/graph/v13.0', '/v25.0']) {

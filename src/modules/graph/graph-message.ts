@@ -1,6 +1,7 @@
 import { AppError, type ErrorDetail } from '../../common/app-error.js';
 import { invalidField } from '../../common/common.errors.js';
 import { isObject } from '../../common/json.js';
+import { readJson } from '../../infrastructure/http/read-json.js';
 import { MEDIA_TYPES } from '../media/media.types.js';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -21,7 +22,7 @@ const NOT_PASSED_ON = [
 
 const isMedia = (type: string): boolean => (MEDIA_TYPES as readonly string[]).includes(type);
 
-/** @throws INVALID_REQUEST (400) for a body that is no object, or not for WhatsApp. */
+/** The parameters of a body. @throws INVALID_REQUEST (400) for one that is no object, or not for WhatsApp. */
 export function readBody(body: unknown): Given {
   if (!isObject(body)) throw invalidField('', 'type', 'The body must be a JSON object.');
   if (body.messaging_product === undefined) {
@@ -33,11 +34,25 @@ export function readBody(body: unknown): Given {
   return body;
 }
 
+/** The platform takes an object or a list as JSON text too, and `whatsapp-api-js` writes contacts so. */
+function unwrapped(content: unknown): unknown {
+  if (typeof content !== 'string' || !/^\s*[[{]/.test(content)) return content;
+  try {
+    const { value, violations } = readJson(Buffer.from(content));
+    return violations.length === 0 ? value : content;
+  } catch {
+    // No JSON: it is refused as the text that it is.
+    return content;
+  }
+}
+
 /** Which message this one answers or reacts to, as the caller named it; undefined: none. */
 export function answeredBy(given: Given): { field: string; name: string } | undefined {
   const type = typeOf(given);
   const [field, from] =
-    type === 'reaction' ? ['reaction.message_id', given.reaction] : ['context.message_id', given.context];
+    type === 'reaction'
+      ? ['reaction.message_id', unwrapped(given.reaction)]
+      : ['context.message_id', unwrapped(given.context)];
   if (from === undefined && type !== 'reaction') return undefined;
   const name = isObject(from) ? from.message_id : undefined;
   if (name === undefined) throw invalidField(field, 'required', `${field} is missing.`);
@@ -87,7 +102,7 @@ export function bodyOf(given: Given, connectionId: string, replyTo: string | und
     connection_id: connectionId,
     ...recipient,
     type,
-    ...contentOf(type, given[type]),
+    ...contentOf(type, unwrapped(given[type])),
     ...(replyTo !== undefined && { reply_to_message_id: replyTo }),
     ...metadataOf(given[CALLBACK_DATA]),
   };

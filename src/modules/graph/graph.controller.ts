@@ -59,6 +59,8 @@ export class GraphController {
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Headers('idempotency-key') key: string | undefined,
+    // As the platform does, parameters that mean nothing here are taken.
+    @Query() _query: GraphQuery,
     @Body() body: unknown,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SentMessage | Success> {
@@ -79,10 +81,11 @@ export class GraphController {
   async upload(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
+    @Query() query: GraphQuery,
     @Req() req: HeraldRequest,
     @Res({ passthrough: true }) res: Response,
   ): Promise<{ id: string }> {
-    return { id: (await this.graph.upload(caller, id, req, res)).id };
+    return { id: (await this.graph.upload(caller, id, query, req, res)).id };
   }
 
   /** A number or a file: which scope it needs, the id says. */

@@ -84,15 +84,26 @@ export class GraphService {
   }
 
   /** POST /{phone_number_id}/media. @throws as `UploadService.upload`. */
-  async upload(caller: Caller, phoneNumberId: string, req: HeraldRequest, res: Response): Promise<ListedMedia> {
+  async upload(
+    caller: Caller,
+    phoneNumberId: string,
+    query: Query,
+    req: HeraldRequest,
+    res: Response,
+  ): Promise<ListedMedia> {
     const connection = await this.number(caller, phoneNumberId);
-    return this.uploads.upload(caller, req, res, ({ messaging_product: product, type, ...others }) => {
-      if (product !== undefined && product !== 'whatsapp') {
-        throw invalidField('messaging_product', 'one_of', 'messaging_product must be whatsapp.');
-      }
-      const mimeType = typeof type === 'string' ? type : undefined;
-      return { fields: { ...others, connection_id: connection.id }, mimeType };
-    });
+    return this.uploads.upload(
+      caller,
+      req,
+      res,
+      ({ messaging_product: product = query.messaging_product, type, ...others }) => {
+        if (product !== undefined && product !== 'whatsapp') {
+          throw invalidField('messaging_product', 'one_of', 'messaging_product must be whatsapp.');
+        }
+        const mimeType = typeof type === 'string' ? type : undefined;
+        return { fields: { ...others, connection_id: connection.id }, mimeType };
+      },
+    );
   }
 
   /**
