@@ -98,13 +98,23 @@ describe('the shape of an error', () => {
     expect(refusalOf(answer)).toEqual(refused);
   });
 
-  it('has 2500 for a version that is none, and Herald’s own shape where nothing is served', async () => {
+  it('has 2500 for a version that is none, and for what is not served', async () => {
     for (const version of ['26.0', 'v26', 'vx.0', 'v26.00']) {
       const answer = await client.sender.api.get<GraphBody>(`/graph/${version}/${client.number}`);
       expect(refusalOf(answer)).toEqual([400, 2500, 'ROUTE_NOT_FOUND']);
     }
-    const { status, body } = await client.sender.api.get('/graph/v26.0/1/whatsapp_business_profile');
-    expect([status, body.error.code]).toEqual([404, 'ROUTE_NOT_FOUND']);
+    const { number } = client;
+    for (const answer of [
+      await client.get(`${number}/whatsapp_business_profile?fields=about`),
+      await client.post(`${number}/register`, { messaging_product: 'whatsapp', pin: '123456' }),
+      await client.post(`${number}`, {}),
+      await client.delete(`${number}/messages`),
+      await client.get(`${number}/flows/1/assets`),
+    ]) {
+      expect(refusalOf(answer)).toEqual([400, 2500, 'ROUTE_NOT_FOUND']);
+    }
+    const without = await new ApiClient(test.baseUrl).get<GraphBody>(`/graph/v26.0/${number}/flows`);
+    expect(refusalOf(without)).toEqual([401, 190, 'API_KEY_MISSING']);
   });
 
   it('is also that of a body that is no JSON, of another type or too large', async () => {

@@ -1,4 +1,5 @@
 import {
+  All,
   Body,
   type CanActivate,
   Controller,
@@ -126,5 +127,13 @@ export class GraphController {
     @Query() query: GraphQuery,
   ): Promise<Page<object>> {
     return this.graph.templatesOf(caller, version, id, query);
+  }
+
+  /** What is not served here, in the shape of the platform too. @throws ROUTE_NOT_FOUND (404). */
+  @All('*path')
+  @RequireKey()
+  @BodyAs({ stream: true })
+  others(@Query() _query: GraphQuery): never {
+    throw commonErrors.ROUTE_NOT_FOUND();
   }
 }
