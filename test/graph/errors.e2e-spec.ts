@@ -107,7 +107,7 @@ describe('the shape of an error', () => {
     for (const answer of [
       await client.get(`${number}/whatsapp_business_profile?fields=about`),
       await client.post(`${number}/register`, { messaging_product: 'whatsapp', pin: '123456' }),
-      await client.post(`${number}`, {}),
+      await client.post(number, {}),
       await client.delete(`${number}/messages`),
       await client.get(`${number}/flows/1/assets`),
     ]) {
