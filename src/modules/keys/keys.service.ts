@@ -262,6 +262,13 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     this.admit(known);
   }
 
+  /** For a route whose scope is known only once it has looked at what is asked for. @throws SCOPE_REQUIRED (403). */
+  requireScope({ scopes, otpProject, person }: Caller, scope: Scope): void {
+    if (scopes.has(scope)) return;
+    const ofPerson = person === undefined ? {} : { ofPerson: true as const };
+    throw keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: otpProject !== null, ...ofPerson });
+  }
+
   /** @throws API_KEY_INVALID (401) where the key was removed while the request was under way. */
   async describe({ organizationId, apiKeyId, person }: Caller): Promise<KeyOfCaller> {
     if (person !== undefined) {
