@@ -92,10 +92,15 @@ export class Answers {
     await this.tell(answer);
   }
 
-  /** Chatwoot announces each change of a message in the same way: only one that is no longer failed was retried. */
+  /**
+   * Chatwoot announces each change of a message in the same way. Retry makes a failed one `sent`; one of before the bridge,
+   * or of days ago, may be `sent` too, and is left alone.
+   */
   private async isRetried(answer: Answer): Promise<boolean> {
     const message = await this.chatwoot.message(answer.conversation, answer.id);
-    if (message === null || message.status === 'failed') return false;
+    if (message === null || message.status !== 'sent') return false;
+    const oldest = Math.max(this.state.since, answer.acceptedAt - LONGEST_AGE_MS);
+    if (this.state.failureOf(answer.id) === null && message.created_at * 1_000 < oldest) return false;
     answer.isRetry = false;
     await this.state.keep(answer);
     await this.state.markFailed(answer.id, null);

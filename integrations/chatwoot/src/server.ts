@@ -74,13 +74,11 @@ async function answer(receiver: Receiver, request: IncomingMessage): Promise<Ans
 
 /** Answers 200 once the answer of the agent is on the disk. */
 async function accept({ state, onAccepted }: Receiver, found: Answer): Promise<Answered> {
-  if (found.isRetry) {
-    const failure = state.failureOf(found.id);
-    if (failure === null || state.isPending(found.id)) return { status: 200, body: { taken: false } };
-    found.attempt = failure.attempt + 1;
-  } else if (state.isKnown(found.id)) {
-    return { status: 200, body: { taken: true } };
-  }
+  if (state.isPending(found.id)) return { status: 200, body: { taken: true } };
+  const failure = found.isRetry ? state.failureOf(found.id) : null;
+  if (failure !== null) found.attempt = failure.attempt + 1;
+  // Also a change of an answer that is not known: the bridge was away when it was written, and the agent may have pressed Retry.
+  else if (state.isKnown(found.id)) return { status: 200, body: { taken: true } };
   if (state.waiting >= MOST_WAITING) return { status: 503, body: { error: 'Too many answers wait for Herald.' } };
   await state.keep(found);
   onAccepted();

@@ -30,6 +30,8 @@ export interface Answer {
 }
 
 interface Kept {
+  /** When the folder was first used, in milliseconds. */
+  since: number;
   cursor: string | null;
   answers: Map<number, Answer>;
   /** Ids of the newest answers that are through, for callbacks that come again. */
@@ -65,12 +67,16 @@ export class State {
 
   static async open(dataDir: string): Promise<State> {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    const kept: Kept = { cursor: null, answers: new Map(), done: new Set(), failed: new Map() };
+    const kept: Kept = { since: Date.now(), cursor: null, answers: new Map(), done: new Set(), failed: new Map() };
     const path = join(dataDir, FILE);
     const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
     // Behind the last line end is what a killed process did not finish: no caller was told that it is stored.
     for (const line of lines.slice(0, -1)) apply(kept, JSON.parse(line) as Line);
     return new State(dataDir, await compacted(dataDir, kept), kept);
+  }
+
+  get since(): number {
+    return this.kept.since;
   }
 
   get cursor(): string | null {
@@ -140,7 +146,8 @@ export class State {
 }
 
 function apply(kept: Kept, line: Line): void {
-  if ('cursor' in line) kept.cursor = line.cursor;
+  if ('since' in line) kept.since = line.since;
+  else if ('cursor' in line) kept.cursor = line.cursor;
   else if ('answer' in line) kept.answers.set(line.answer.id, line.answer);
   else if ('done' in line) {
     kept.answers.delete(line.done);
@@ -162,8 +169,9 @@ function trim(kept: Set<number> | Map<number, unknown>, most: number): void {
 }
 
 /** Writes what counts into a new file, which takes the place of the old one whole. */
-async function compacted(dataDir: string, { cursor, answers, done, failed }: Kept): Promise<FileHandle> {
+async function compacted(dataDir: string, { since, cursor, answers, done, failed }: Kept): Promise<FileHandle> {
   const lines: Line[] = [
+    { since },
     ...(cursor === null ? [] : [{ cursor }]),
     ...[...done].map((id) => ({ done: id })),
     ...[...failed].map(([id, failure]) => ({ failed: { id, failure } })),

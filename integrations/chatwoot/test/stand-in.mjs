@@ -105,6 +105,15 @@ export class StandIn {
     this.#conversation(conversationId).status = 'resolved';
   }
 
+  /** A contact is deleted, with all that it has. */
+  remove(contactId) {
+    this.contacts = this.contacts.filter(({ id }) => id !== contactId);
+    this.contactInboxes = this.contactInboxes.filter(({ contact_id: id }) => id !== contactId);
+    const gone = new Set(this.conversations.filter(({ contact_id: id }) => id === contactId).map(({ id }) => id));
+    this.conversations = this.conversations.filter(({ id }) => !gone.has(id));
+    this.messages = this.messages.filter(({ conversation_id: id }) => !gone.has(id));
+  }
+
   /** The agent's page "New conversation": Chatwoot makes the name in the inbox up. */
   begin(phone, inboxId, content) {
     const contact = this.#add('contacts', { name: phone, phone_number: phone, identifier: null });
