@@ -51,7 +51,7 @@ async function freePort() {
 class Program {
   output = '';
   #child = null;
-  #ended = null;
+  #ended = Promise.resolve(null);
 
   constructor(name, command, env, isReady) {
     Object.assign(this, { name, command, env, isReady });
@@ -261,8 +261,8 @@ async function play(world) {
     'Herald is away': story.heraldAway,
     'kills of Herald and the bridge': async () => (counted = await story.kills()),
     'an unknown outcome': story.unknownOutcome,
-    'a contact is deleted': story.contactsChange,
     'all events once more': story.eventsAgain,
+    'a contact is deleted': story.contactsChange,
     'requests as described': async () => story.finish(),
     'health, stop, log': () => checkEnd(world),
   };

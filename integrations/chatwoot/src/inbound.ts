@@ -224,10 +224,6 @@ export class Inbound {
     const since = Math.floor(Date.parse(createdAt) / 1_000) - CLOCK_DIFFERENCE;
     const { id: inboxId, lock_to_single_conversation: isSingle = false } = await this.inbox();
     const place = await this.placeOf(herald, contact);
-    if (isSingle) {
-      const only = await this.chatwoot.createConversation(place.sourceId, inboxId, place.contactId);
-      return (await this.chatwoot.hasMessage(only, sourceId, since)) ? null : only;
-    }
     const all = (await this.chatwoot.conversationsOf(place.contactId))
       .filter((conversation) => conversation.inbox_id === inboxId)
       .toSorted((a, b) => b.id - a.id);
@@ -235,8 +231,9 @@ export class Inbound {
       if (active !== undefined && active < since) continue;
       if (await this.chatwoot.hasMessage(id, sourceId, since)) return null;
     }
-    // What staff wrote on the phone asks no agent for anything: it opens no conversation beside a resolved one.
-    const current = all.find(({ status }) => status !== 'resolved' || direction === 'outbound');
+    // A message of the customer opens a resolved conversation again. Where the inbox begins another one, what staff wrote on the
+    // phone does not: it asks no agent for anything.
+    const current = all.find(({ status }) => isSingle || status !== 'resolved' || direction === 'outbound');
     return current?.id ?? this.chatwoot.createConversation(place.sourceId, inboxId, place.contactId);
   }
 

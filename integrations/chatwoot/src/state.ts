@@ -47,7 +47,11 @@ export interface Failure {
 }
 
 type Line =
-  { cursor: string } | { answer: Answer } | { done: number } | { failed: { id: number; failure: Failure | null } };
+  | { since: number }
+  | { cursor: string }
+  | { answer: Answer }
+  | { done: number }
+  | { failed: { id: number; failure: Failure | null } };
 
 const FILE = 'state.jsonl';
 const MOST_DONE = 5_000;
