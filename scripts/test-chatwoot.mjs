@@ -257,6 +257,7 @@ async function play(world) {
     'files both ways': story.filesBothWays,
     'sent from the phone, and no loop': story.sentElsewhere,
     'a closed window, Retry, failures': story.closedWindow,
+    'people and numbers': story.peopleAndNumbers,
     'resolved conversations': story.resolvedConversations,
     'Herald is away': story.heraldAway,
     'kills of Herald and the bridge': async () => (counted = await story.kills()),

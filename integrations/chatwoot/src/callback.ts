@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { heraldMessageOf } from './names.js';
+import { heraldConversationOf, heraldMessageOf } from './names.js';
 import type { Answer } from './state.js';
 
 /** As Chatwoot's documentation advises; each of its repeats is signed anew. */
@@ -59,7 +59,7 @@ export function answerOf(
   return {
     id,
     conversation: conversation.id,
-    heraldConversation: typeof sourceId === 'string' && sourceId !== '' ? sourceId : null,
+    heraldConversation: typeof sourceId === 'string' && sourceId !== '' ? heraldConversationOf(sourceId) : null,
     phone: typeof phone === 'string' && phone !== '' ? phone : null,
     content: typeof content === 'string' ? content : '',
     files: (attachments ?? [])

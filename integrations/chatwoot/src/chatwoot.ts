@@ -92,7 +92,9 @@ export class Chatwoot {
 
   /** Null where no contact has exactly this value. */
   async findContact(key: 'identifier' | 'phone_number', value: string): Promise<Contact | null> {
-    const payload = [{ attribute_key: key, filter_operator: 'equal_to', values: [value], query_operator: null }];
+    // Chatwoot puts the + in front by itself.
+    const values = [key === 'phone_number' ? value.replace('+', '') : value];
+    const payload = [{ attribute_key: key, filter_operator: 'equal_to', values, query_operator: null }];
     const found = await this.call<{ payload: Contact[] }>('POST', `${this.account}/contacts/filter`, { payload });
     return found.payload.find((contact) => contact[key] === value) ?? null;
   }
@@ -183,12 +185,15 @@ export class Chatwoot {
         ...init,
         method,
         headers: { ...init.headers, accept: 'application/json', api_access_token: this.settings.token },
-        redirect: 'error',
+        redirect: 'manual',
         signal: AbortSignal.any([this.signal, AbortSignal.timeout(withinMs)]),
       });
       text = await answer.text();
     } catch (error) {
       throw tooLargeOf(error) ?? new ChatwootError(name, null, null, error);
+    }
+    if (answer.status >= 300 && answer.status < 400) {
+      throw new ChatwootError(`${name} (redirected: is CHATWOOT_URL the final address?)`, null);
     }
     const asked = Number(answer.headers.get('retry-after') ?? NaN);
     if (!answer.ok) throw new ChatwootError(name, answer.status, Number.isFinite(asked) ? asked : null);

@@ -1,6 +1,7 @@
 import type { Event, HeraldClient } from '@herald/client';
 import { isHeraldError } from '@herald/client';
-import type { Chatwoot, Contact, Inbox, NewContact, NewMessage } from './chatwoot.js';
+import type { Chatwoot, Inbox, NewMessage } from './chatwoot.js';
+import { Contacts, type Person } from './contacts.js';
 import { textOf, type Shown } from './content.js';
 import { ChatwootError, heraldErrorOf, isTemporary, nameOf, pause, pauseMsOf, Refusal, Stopped } from './failure.js';
 import { type FileStream, openFile, TemporaryFileError } from './files.js';
@@ -23,15 +24,8 @@ export const TYPES = [
 
 /** Clocks of the two services may differ by so much, in seconds. */
 const CLOCK_DIFFERENCE = 600;
-const MOST_CONTACTS = 5_000;
 /** After so many faults that no repeat mends, an event is passed over: the others must not wait for it. */
 const MOST_FAULTS = 3;
-
-interface Person {
-  phone: string | null;
-  user_id: string | null;
-  name: string | null;
-}
 
 interface ShownMessage extends Shown {
   id: string;
@@ -45,17 +39,12 @@ interface ShownMessage extends Shown {
   created_at: string;
 }
 
-interface Place {
-  contactId: number;
-  sourceId: string;
-}
-
 /**
  * Herald → Chatwoot. Events are read in their order; the place is stored once an event is shown. A crash in between makes
  * the event come again, and it is found in Chatwoot by its `source_id`.
  */
 export class Inbound {
-  private readonly places = new Map<string, Place>();
+  private readonly contacts: Contacts;
 
   constructor(
     private readonly herald: HeraldClient,
@@ -66,19 +55,20 @@ export class Inbound {
     private readonly inbox: () => Promise<Inbox>,
     private readonly progress: Progress,
     private readonly signal: AbortSignal,
-  ) {}
+  ) {
+    this.contacts = new Contacts(herald, chatwoot, installed);
+  }
 
   /** Ends when the bridge stops. */
   async run(): Promise<void> {
-    await this.persist('the place among the events', async () => {
-      if (this.state.cursor !== null) return;
-      const answer = await this.herald.api.GET('/api/v1/events', { params: { query: { after: 'now' } } });
-      if (answer.data === undefined) throw heraldErrorOf(answer.response, answer.error);
-      await this.state.moveTo(answer.data.next);
-    });
     let after: string | undefined = this.state.cursor ?? undefined;
+    let isFirst = after === undefined;
     while (!this.signal.aborted) {
       try {
+        if (isFirst) {
+          after = await this.now();
+          isFirst = false;
+        }
         const events = this.herald.events.follow(
           { types: TYPES, ...(after !== undefined && { after }) },
           { signal: this.signal, onInterruption: (error) => this.progress.failed('events', nameOf(error)) },
@@ -101,6 +91,16 @@ export class Inbound {
         await pause(pauseMsOf(error, 6), this.signal).catch(() => undefined);
       }
     }
+  }
+
+  /** Stored before the first event comes: a stop in between must not lose what happens then. */
+  private async now(): Promise<string> {
+    const { data, error, response } = await this.herald.api.GET('/api/v1/events', {
+      params: { query: { after: 'now' } },
+    });
+    if (data === undefined) throw heraldErrorOf(response, error);
+    await this.state.moveTo(data.next);
+    return data.next;
   }
 
   private async show(event: Event): Promise<void> {
@@ -126,7 +126,7 @@ export class Inbound {
         const waits = isTemporary(error) || error instanceof TemporaryFileError;
         if (!waits) {
           // What is remembered of a contact may be the cause: it was deleted or merged in Chatwoot.
-          this.places.clear();
+          this.contacts.forget();
           if (++faults >= MOST_FAULTS) throw error;
         }
         this.progress.failed('events', nameOf(error));
@@ -223,7 +223,7 @@ export class Inbound {
   ): Promise<number | null> {
     const since = Math.floor(Date.parse(createdAt) / 1_000) - CLOCK_DIFFERENCE;
     const { id: inboxId, lock_to_single_conversation: isSingle = false } = await this.inbox();
-    const place = await this.placeOf(herald, contact);
+    const place = await this.contacts.placeOf(herald, contact);
     const all = (await this.chatwoot.conversationsOf(place.contactId))
       .filter((conversation) => conversation.inbox_id === inboxId)
       .toSorted((a, b) => b.id - a.id);
@@ -231,66 +231,9 @@ export class Inbound {
       if (active !== undefined && active < since) continue;
       if (await this.chatwoot.hasMessage(id, sourceId, since)) return null;
     }
-    // A message of the customer opens a resolved conversation again. Where the inbox begins another one, what staff wrote on the
-    // phone does not: it asks no agent for anything.
-    const current = all.find(({ status }) => isSingle || status !== 'resolved' || direction === 'outbound');
+    // What staff wrote on the phone asks no agent for anything: it opens no conversation beside a resolved one.
+    const current = isSingle ? undefined : all.find(({ status }) => status !== 'resolved' || direction === 'outbound');
     return current?.id ?? this.chatwoot.createConversation(place.sourceId, inboxId, place.contactId);
-  }
-
-  /** The contact of Chatwoot and its name in the inbox; made where it is not there. */
-  private async placeOf(herald: string, person: Person): Promise<Place> {
-    const known = this.places.get(herald);
-    if (known !== undefined) return known;
-    const place = await this.findOrMake(herald, person);
-    this.places.set(herald, place);
-    for (const oldest of this.places.keys()) {
-      if (this.places.size <= MOST_CONTACTS) break;
-      this.places.delete(oldest);
-    }
-    return place;
-  }
-
-  private async findOrMake(herald: string, person: Person): Promise<Place> {
-    const phone = person.phone === null ? null : `+${person.phone}`;
-    const identifier = person.user_id ?? null;
-    const found =
-      (identifier === null ? null : await this.chatwoot.findContact('identifier', identifier)) ??
-      (phone === null ? null : await this.chatwoot.findContact('phone_number', phone));
-    const { inboxId } = this.installed;
-    if (found === null) {
-      const made: NewContact = {
-        inbox_id: inboxId,
-        source_id: herald,
-        name: person.name ?? phone ?? identifier ?? 'WhatsApp',
-        ...(phone !== null && { phone_number: phone }),
-        ...(identifier !== null && { identifier }),
-      };
-      const { id, sourceId } = await this.chatwoot.createContact(made);
-      if (sourceId !== herald) await this.chatwoot.addToInbox(id, inboxId, herald);
-      return { contactId: id, sourceId: herald };
-    }
-    await this.complete(found, phone, identifier);
-    const here = (found.contact_inboxes ?? []).filter(({ inbox }) => inbox.id === inboxId);
-    // An agent may have begun the conversation in Chatwoot, which then has a name of its own for it.
-    const sourceId = here.find(({ source_id: id }) => id === herald)?.source_id ?? here[0]?.source_id;
-    if (sourceId !== undefined) return { contactId: found.id, sourceId };
-    await this.chatwoot.addToInbox(found.id, inboxId, herald);
-    return { contactId: found.id, sourceId: herald };
-  }
-
-  /** What Herald has learned of a person since the contact was made. */
-  private async complete(contact: Contact, phone: string | null, identifier: string | null): Promise<void> {
-    const change = {
-      ...(phone !== null && (contact.phone_number ?? '') === '' && { phone_number: phone }),
-      ...(identifier !== null && (contact.identifier ?? '') === '' && { identifier }),
-    };
-    if (Object.keys(change).length === 0) return;
-    try {
-      await this.chatwoot.updateContact(contact.id, change);
-    } catch (error) {
-      if (isTemporary(error)) throw error;
-      log.warn('a contact has another one beside it: merge them in Chatwoot', { contact: contact.id });
-    }
   }
 
   private async replyOf(message: ShownMessage): Promise<Record<string, unknown> | null> {

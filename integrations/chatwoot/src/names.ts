@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Installed, Settings } from './settings.js';
 import type { Answer } from './state.js';
 
@@ -15,6 +15,34 @@ export function sourceIdOf(heraldMessage: string): string {
 export function heraldMessageOf(sourceId: unknown): string | null {
   if (typeof sourceId !== 'string' || !sourceId.startsWith(PREFIX)) return null;
   return sourceId.slice(PREFIX.length);
+}
+
+const PERSON = 'whatsapp:';
+
+/**
+ * `identifier` in Chatwoot of a person, made of WhatsApp's user id. Chatwoot searches it in lower case: capitals are written
+ * as `_` and the small letter, so that different ids stay different.
+ */
+export function identifierOf(userId: string): string {
+  return PERSON + userId.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Whether it is of a person in WhatsApp, not of another system of the team. */
+export function isIdentifier(identifier: string | null | undefined): boolean {
+  return identifier?.startsWith(PERSON) === true;
+}
+
+/** A contact's name in the inbox is the id of Herald's conversation. Where that is taken, it has an addition. */
+export function furtherPlaceOf(heraldConversation: string): string {
+  return `${heraldConversation}~${randomUUID().slice(0, 8)}`;
+}
+
+export function heraldConversationOf(sourceId: string): string {
+  return sourceId.replace(/~.*$/, '');
+}
+
+export function isPlaceOf(sourceId: string, heraldConversation: string): boolean {
+  return heraldConversationOf(sourceId) === heraldConversation;
 }
 
 type Account = Pick<Settings, 'accountId' | 'chatwootUrl'>;

@@ -2,42 +2,12 @@
 // Chatwoot's own rules: five seconds for an answer, any failure marks the message as failed, one conversation for a contact where the
 // inbox is locked, files behind a redirect.
 import { createHash, createHmac, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import Ajv from 'ajv';
+import { bytesOf, operations, Refused, seconds } from './chatwoot-operations.mjs';
 
 const CALLBACK_WITHIN_MS = 5_000;
 const PAGE = 20;
 const TYPES = ['incoming', 'outgoing', 'activity', 'template'];
-const { paths, definitions } = JSON.parse(readFileSync(new URL('chatwoot-api.json', import.meta.url), 'utf8'));
-
-class Refused extends Error {
-  constructor(status, message) {
-    super(message);
-    this.status = status;
-  }
-}
-
-function operations() {
-  const ajv = new Ajv({ strict: false });
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId, body, query = {} }]) => ({
-      name: operationId,
-      method: method.toUpperCase(),
-      pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '(\\d+)')}$`),
-      query,
-      validate:
-        body &&
-        ajv.compile({
-          ...body,
-          properties: { ...body.properties, ...body['x-undocumented'] },
-          additionalProperties: false,
-          definitions,
-        }),
-      errors: () => ajv.errorsText(),
-    })),
-  );
-}
 
 export class StandIn {
   version = '4.13.0';
@@ -355,7 +325,9 @@ export class StandIn {
       }
       case 'contactFilter': {
         const [{ attribute_key: key, values }] = body.payload;
-        const found = this.contacts.filter((contact) => values.includes(contact[key]));
+        // As Contacts::FilterService: a + is put before the number, other values are made lower case.
+        const wanted = key === 'phone_number' ? `+${values[0]}` : values[0].toLowerCase();
+        const found = this.contacts.filter((contact) => contact[key] === wanted);
         return {
           meta: { count: found.length, current_page: 1 },
           payload: found.map((contact) => this.#person(contact)),
@@ -488,12 +460,4 @@ export class StandIn {
     if (kind === 'blobs') return response.writeHead(302, { location: `/rails/active_storage/disk/${key}` }).end();
     response.writeHead(200, { 'content-type': file.type, 'content-length': file.bytes.length }).end(file.bytes);
   }
-}
-
-const seconds = () => Math.floor(Date.now() / 1_000);
-
-async function bytesOf(request) {
-  const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }

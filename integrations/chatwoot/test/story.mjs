@@ -290,14 +290,16 @@ export function storyOf(world) {
 
     /** As after a place that Herald keeps no longer, or a lost folder: all events come once more, and show nothing twice. */
     async eventsAgain() {
-      const before = standIn.messages.map(({ content, source_id: id }) => `${id} ${content}`);
+      const shownNow = () =>
+        standIn.messages.map(({ id, content, source_id: source, status }) => ({ id, content, source, status }));
+      const before = shownNow();
       await world.bridge.stop();
       await world.bridge.goBackTo(await world.herald.firstCursor());
       await world.bridge.start();
       const last = await hear('15550007001', 'After the second reading');
-      const after = standIn.messages.filter(({ id }) => id !== last.id);
+      await standIn.settled();
       assert.deepEqual(
-        after.map(({ content, source_id: id }) => `${id} ${content}`),
+        shownNow().filter(({ id }) => id !== last.id),
         before,
       );
     },
@@ -310,6 +312,34 @@ export function storyOf(world) {
       assert.notEqual(again.conversation_id, first.id);
       const answer = standIn.answer(again.conversation_id, { content: 'Now we do' });
       await waitFor('the answer', () => answer.status === 'read');
+    },
+
+    /** People with a username hide their number; numbers go from one person to another. */
+    async peopleAndNumbers() {
+      const hidden = { user_id: 'DE.Ab1349', profile_name: 'Ana' };
+      await control('inbound', { from: '15550007021', without_from: true, ...hidden, message: 'Who am I?' });
+      await waitFor('the message', () => shown('Who am I?').length > 0);
+      const ana = only('Who am I?').conversation_id;
+      const contact = standIn.contacts.find(({ identifier }) => identifier === 'whatsapp:_d_e._ab1349');
+      assert.equal(contact.phone_number, null);
+      const answer = standIn.answer(ana, { content: 'Ana, we think' });
+      await waitFor('the answer', () => answer.status === 'read');
+      await control('inbound', { from: '15550007021', ...hidden, message: 'And this is my number' });
+      await waitFor('the number', () => shown('And this is my number').length > 0);
+      assert.equal(only('And this is my number').conversation_id, ana);
+      await world.bridge.stop();
+      await world.bridge.start();
+      await control('inbound', { from: '15550007021', ...hidden, message: 'Once more' });
+      await waitFor('the message after a restart', () => shown('Once more').length > 0);
+      assert.equal(only('Once more').conversation_id, ana);
+      assert.equal(contact.phone_number, '+15550007021');
+
+      await control('inbound', { from: '15550007021', user_id: 'DE.777', profile_name: 'Ben', message: 'I am Ben' });
+      await waitFor('the next owner', () => shown('I am Ben').length > 0);
+      const ben = only('I am Ben').conversation_id;
+      assert.notEqual(ben, ana, 'two people share a conversation');
+      const toBen = standIn.answer(ben, { content: 'For Ben alone' });
+      await waitFor('the answer to Ben', () => toBen.status === 'read');
     },
 
     async unknownOutcome() {

@@ -6,7 +6,16 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { answerOf, isSigned } from '../dist/callback.js';
 import { textOf, whatsappText } from '../dist/content.js';
-import { keyOf, metadataOf, targetOf } from '../dist/names.js';
+import {
+  furtherPlaceOf,
+  heraldConversationOf,
+  identifierOf,
+  isIdentifier,
+  isPlaceOf,
+  keyOf,
+  metadataOf,
+  targetOf,
+} from '../dist/names.js';
 import { settingsFrom } from '../dist/settings.js';
 import { State } from '../dist/state.js';
 
@@ -183,6 +192,22 @@ describe('names', () => {
     assert.equal(targetOf(metadata, settings, { ...installed, inboxId: 12 }), null);
     assert.equal(targetOf({ ...metadata, chatwoot_message: 'x' }, settings, installed), null);
     assert.equal(targetOf(null, settings, installed), null);
+  });
+
+  it('of people stay different in lower case', () => {
+    assert.equal(identifierOf('DE.Ab1'), 'whatsapp:_d_e._ab1');
+    assert.notEqual(identifierOf('DE.Ab1'), identifierOf('DE.aB1'));
+    assert.equal(identifierOf('DE.Ab1'), identifierOf('DE.Ab1').toLowerCase());
+    assert.equal(isIdentifier(identifierOf('DE.1')), true);
+    for (const other of ['crm-17', '', null, undefined]) assert.equal(isIdentifier(other), false);
+  });
+
+  it('of a second contact lead to the same conversation', () => {
+    const place = furtherPlaceOf('c-1');
+    assert.notEqual(place, 'c-1');
+    assert.equal(heraldConversationOf(place), 'c-1');
+    assert.equal(isPlaceOf(place, 'c-1'), true);
+    assert.equal(isPlaceOf('c-2', 'c-1'), false);
   });
 
   it('give a key of its own to each message, attempt and part', () => {
