@@ -334,23 +334,30 @@ export function storyOf(world) {
       assert.equal(only('Once more').conversation_id, ana);
       assert.equal(contact.phone_number, '+15550007021');
 
+      // Ana takes another number, and the former one goes to Ben.
+      await control('identity', { from: '15550007021', new_from: '15550007022' });
+      await control('inbound', { from: '15550007022', message: 'My new number' });
+      await waitFor('the new number', () => shown('My new number').length > 0);
+      assert.equal(only('My new number').conversation_id, ana);
       await control('inbound', { from: '15550007021', user_id: 'DE.777', profile_name: 'Ben', message: 'I am Ben' });
       await waitFor('the next owner', () => shown('I am Ben').length > 0);
       const ben = only('I am Ben').conversation_id;
       assert.notEqual(ben, ana, 'two people share a conversation');
       const toBen = standIn.answer(ben, { content: 'For Ben alone' });
       await waitFor('the answer to Ben', () => toBen.status === 'read');
+      assert.deepEqual(await textsTo('15550007021'), ['For Ben alone']);
     },
 
     async unknownOutcome() {
       await hear('15550100005', 'My line is bad');
       const { id } = conversationWith('+15550100005');
-      standIn.answer(id, { content: 'Can you hear me?' });
+      const answer = standIn.answer(id, { content: 'Can you hear me?' });
       const note = await waitFor('the note', () =>
         standIn.messages.find((message) => message.conversation_id === id && message.private),
       );
       assert.match(note.content, /not known whether/);
-      await standIn.settled();
+      // WhatsApp reports it later.
+      await waitFor('the outcome', () => answer.status === 'read');
       assert.deepEqual(await textsTo('15550100005'), ['Can you hear me?']);
     },
 
