@@ -27,6 +27,7 @@ const sources = [
   ...filesUnder('src'),
   ...filesUnder('simulator'),
   ...filesUnder('scripts'),
+  ...filesUnder('integrations'),
   ...filesUnder('deploy'),
   'compose.yaml',
 ]
