@@ -4,6 +4,7 @@ import type { BusyLane } from './busy-lane.js';
 import type { Claim, ClaimRequest, LanePace } from './lane-grant.js';
 import { LostClaimError } from './lost-claims.js';
 import { errorOf, type QueueKind } from './queue-kind.js';
+import { SlowLanes, type Claiming, type ClaimTime } from './slow-lanes.js';
 
 export interface LaneClaimsOptions<T> {
   kind: QueueKind<T>;
@@ -35,10 +36,6 @@ interface Waiting<T> {
 }
 
 const STOPPED = new Error('this process stops');
-/** A claim that takes less shows that its lanes are not slow; the time of a suspect's claim. */
-const SLOW_MS = 250;
-/** So many claims of suspects out of time, one after the other: the database is slow, and no lane is to blame. */
-const MAX_SLOW_IN_A_ROW = 8;
 const MAX_LANES_PER_CLAIM = 100;
 const MAX_ROWS_PER_LANE = 64;
 /** Between two lanes that are given back. */
@@ -47,18 +44,14 @@ const GIVE_BACK_EVERY_MS = 100;
 /**
  * The claims of one kind in a process, and its slots. A lane waits in `next` for a free slot; those that wait at the same time share
  * a statement. Slots are reserved while a claim is under way.
- *
- * A lane whose rows take long to find must not keep the others from theirs. Where a shared claim runs out of time, which has done nothing,
- * its lanes are suspects: each is claimed alone, with little time, beside the shared claims. Those that are quick share again.
- * One that is not is slow: it is claimed alone, with the time of every statement, until its claim is quick.
+ * A lane whose rows take long to find is claimed alone, beside the shared claims: see `SlowLanes`.
  */
 export class LaneClaims<T> {
   private waiting: Waiting<T>[] = [];
-  /** Lanes that are claimed alone, and those of them that wait. */
-  private readonly alone = new Map<string, 'suspect' | 'slow'>();
+  private readonly slow = new SlowLanes();
+  /** Those that are claimed alone. */
   private aloneWaiting: Waiting<T>[] = [];
-  private readonly aloneUnderWay = new Set<'suspect' | 'slow'>();
-  private slowInARow = 0;
+  private readonly aloneUnderWay = new Set<Claiming>();
   private isSharing = false;
   private sharedAt = -Infinity;
   /** Of the last shared claim: some lane had as many rows as it might claim. */
@@ -108,8 +101,7 @@ export class LaneClaims<T> {
   next(lane: BusyLane, pace: LanePace): Promise<Turn<T>> {
     if (this.isStopped) return Promise.resolve(STOPPED);
     return new Promise((resolve) => {
-      const waiting = this.alone.has(lane.key) ? this.aloneWaiting : this.waiting;
-      waiting.push({ lane, pace, resolve });
+      this.enqueue([{ lane, pace, resolve }]);
       this.plan();
     });
   }
@@ -129,6 +121,12 @@ export class LaneClaims<T> {
   capacityOf(lane: BusyLane): number {
     const { kind } = this.options;
     return Math.min(kind.maxPerLane, kind.window?.(lane.key) ?? Infinity) - lane.inFlight;
+  }
+
+  private enqueue(all: readonly Waiting<T>[]): void {
+    for (const each of all) {
+      (this.slow.of(each.lane.key) === 'shared' ? this.waiting : this.aloneWaiting).push(each);
+    }
   }
 
   private plan(): void {
@@ -160,7 +158,7 @@ export class LaneClaims<T> {
       this.isSharing = true;
       this.sharedAt = this.options.clock.monotonic();
       this.hadMore = false;
-      await this.claim(chosen);
+      await this.claim(chosen, 'shared');
       this.isSharing = false;
       this.leftNoSlot = this.isFull;
     }
@@ -198,22 +196,22 @@ export class LaneClaims<T> {
 
   /** One suspect and one slow lane at a time, so that all of them take two connections. */
   private claimAlone(): void {
-    for (const which of ['suspect', 'slow'] as const) {
-      if (this.aloneUnderWay.has(which) || this.isFull) continue;
-      const found = this.aloneWaiting.find(({ lane }) => this.alone.get(lane.key) === which);
+    for (const claiming of ['suspect', 'slow'] as const) {
+      if (this.aloneUnderWay.has(claiming) || this.isFull) continue;
+      const found = this.aloneWaiting.find(({ lane }) => this.slow.of(lane.key) === claiming);
       if (found === undefined) continue;
       this.aloneWaiting = this.aloneWaiting.filter((each) => each !== found);
-      this.aloneUnderWay.add(which);
-      void this.claim([found], which === 'suspect' ? SLOW_MS : undefined).finally(() => {
-        this.aloneUnderWay.delete(which);
+      this.aloneUnderWay.add(claiming);
+      void this.claim([found], claiming).finally(() => {
+        this.aloneUnderWay.delete(claiming);
         this.plan();
       });
     }
   }
 
-  private async claim(chosen: readonly Waiting<T>[], withinMs?: number): Promise<void> {
+  private async claim(chosen: readonly Waiting<T>[], claiming: Claiming): Promise<void> {
     const { clock } = this.options;
-    const requests = this.requestsFor(chosen);
+    const requests = this.requestsFor(chosen, claiming);
     const reserved = requests.reduce((sum, { limit }) => sum + limit, 0);
     this.reserved += reserved;
     for (const { lane } of chosen) {
@@ -222,19 +220,22 @@ export class LaneClaims<T> {
     }
     const startedAt = clock.monotonic();
     // A rejection is of all lanes, an error in the answer of one.
-    const claimed = await this.ask(requests, withinMs).catch(errorOf);
+    const claimed = await this.ask(requests, this.slow.withinMs(claiming)).catch(errorOf);
     this.reserved -= reserved;
+    const turns = chosen.map((_, n) =>
+      claimed instanceof Error ? claimed : (claimed[n] ?? new Error('a claim without an answer')),
+    );
+    const times = chosen.map(({ lane: { key } }, n) => ({ key, time: timeOf(turns[n]) }));
+    this.slow.claimed(claiming, times, clock.monotonic() - startedAt);
+    // Those that waited to be claimed alone may share again.
+    this.enqueue(this.aloneWaiting.splice(0));
     if (claimed instanceof Error && chosen.length > 1 && isOutOfTime(claimed)) {
-      for (const { lane } of chosen) this.alone.set(lane.key, 'suspect');
-      this.aloneWaiting.push(...chosen);
+      // It has done nothing.
+      this.enqueue(chosen);
       // A stop has answered those that waited then.
       if (this.isStopped) this.stop();
       return;
     }
-    const turns = chosen.map((_, n) =>
-      claimed instanceof Error ? claimed : (claimed[n] ?? new Error('a claim without an answer')),
-    );
-    this.noteSlow(chosen, turns, clock.monotonic() - startedAt);
     this.failed(chosen, turns);
     for (const [n, turn] of turns.entries()) this.settle(chosen[n] as Waiting<T>, turn);
   }
@@ -244,11 +245,11 @@ export class LaneClaims<T> {
     return this.options.kind.claim(requests, withinMs);
   }
 
-  /** Each lane gets its part of the free slots. */
-  private requestsFor(chosen: readonly Waiting<T>[]): ClaimRequest[] {
+  /** Each lane gets its part of the free slots. A claim alone, which may take long, leaves half of them to the others. */
+  private requestsFor(chosen: readonly Waiting<T>[], claiming: Claiming): ClaimRequest[] {
     const { owner, clock } = this.options;
     const now = clock.monotonic();
-    const part = Math.max(1, Math.floor(this.freeSlots / chosen.length));
+    const part = Math.max(1, Math.floor(this.freeSlots / (claiming === 'shared' ? chosen.length : 2)));
     return chosen.map(({ lane, pace }) => {
       const capacity = Math.min(part, this.capacityOf(lane), MAX_ROWS_PER_LANE, lane.rowsByPace(now));
       return { laneKey: lane.key, owner, limit: Math.max(0, capacity), knowsPace: lane.knowsPace, pace };
@@ -268,23 +269,6 @@ export class LaneClaims<T> {
     lane.inFlight += turn.items.length;
     this.hadMore ||= hasMore(turn);
     resolve(turn);
-  }
-
-  private noteSlow(chosen: readonly Waiting<T>[], turns: readonly (Claim<T> | Error)[], tookMs: number): void {
-    // Of many that failed together none is known to be the slow one.
-    const knowsSlow = chosen.length === 1 || turns.some((turn) => !(turn instanceof Error));
-    for (const [n, { lane }] of chosen.entries()) {
-      if (!(turns[n] instanceof Error)) {
-        if (tookMs < SLOW_MS) this.alone.delete(lane.key);
-        this.slowInARow = 0;
-      } else if (knowsSlow && isOutOfTime(turns[n])) {
-        this.alone.set(lane.key, 'slow');
-        if (++this.slowInARow < MAX_SLOW_IN_A_ROW) continue;
-        this.alone.clear();
-        this.slowInARow = 0;
-        this.waiting.push(...this.aloneWaiting.splice(0));
-      }
-    }
   }
 
   /** What failed for many lanes alike, as a claim of all of them, is one report. Rows that a lost claim took are released. */
@@ -321,6 +305,11 @@ export class LaneClaims<T> {
       this.options.onReleased(laneKeys);
     });
   }
+}
+
+function timeOf(turn: Claim<unknown> | Error | undefined): ClaimTime {
+  if (!(turn instanceof Error)) return 'in_time';
+  return isOutOfTime(turn) ? 'out_of_time' : 'failed';
 }
 
 /** The claim brought all that it might. */

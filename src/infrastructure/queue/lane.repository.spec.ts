@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { newId } from '../../common/ids.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { LaneRepository } from './lane.repository.js';
@@ -99,5 +100,16 @@ describe('pauses', () => {
     expect(await counted()).toBe(2);
     await other.succeeded(lane, performance.now());
     expect(await counted()).toBe(0);
+  });
+
+  it('are lifted by a later success where the statement of the first fails', async () => {
+    const lane = newId();
+    await lanes.pause(lane, 'rate_limited');
+    await opened.database.execute(`update lane set paused_until = clock_timestamp() where key = $1`, [lane]);
+    const execute = jest.spyOn(opened.database, 'execute').mockRejectedValueOnce(new Error('away'));
+    await expect(lanes.succeeded(lane, performance.now())).rejects.toThrow('away');
+    execute.mockRestore();
+    await lanes.succeeded(lane, performance.now());
+    expect(await opened.database.row('select pause_count as n from lane where key = $1', [lane])).toEqual({ n: 0 });
   });
 });

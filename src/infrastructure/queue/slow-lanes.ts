@@ -1,0 +1,77 @@
+/** How a lane is claimed: with all that wait at the same time, or alone. */
+export type Claiming = 'shared' | 'suspect' | 'slow';
+
+/** What became of a lane's claim. `failed`: by an error that says nothing of its time. */
+export type ClaimTime = 'in_time' | 'out_of_time' | 'failed';
+
+/** A claim that takes less shows that its lanes are not slow; the time of a suspect's claim. */
+const QUICK_MS = 250;
+/** The least time of a shared claim. */
+const SHARED_MS = 1_000;
+const MAX_PATIENCE_MS = 2_000;
+/** So many claims of lanes alone out of time, one after the other: the database is slow, and no lane is to blame. */
+const MAX_SLOW_IN_A_ROW = 8;
+
+/**
+ * Which lanes of a kind are claimed alone: one whose rows take long to find must not keep the others from theirs.
+ *
+ * | A lane is | Its claim                                                                          | Then it is |
+ * | --------- | ---------------------------------------------------------------------------------- | ---------- |
+ * | `shared`  | takes `patienceMs` or longer; or all of it, of several lanes, runs out of time      | `suspect`  |
+ * | `shared`  | the same, and the lane was alone in it; or only some of its lanes ran out of time   | `slow`     |
+ * | `suspect` | runs out of its 250 ms                                                             | `slow`     |
+ * | each      | takes less than 250 ms                                                             | `shared`   |
+ *
+ * After any other claim it is what it was; after `MAX_SLOW_IN_A_ROW` all are `shared`.
+ *
+ * Patience is 250 ms. Where a database has much to do, no lane is to blame: each suspicion doubles the patience, and a slow database makes it
+ * endless, until a shared claim is quick again.
+ */
+export class SlowLanes {
+  private readonly alone = new Map<string, 'suspect' | 'slow'>();
+  private patienceMs = QUICK_MS;
+  private slowInARow = 0;
+
+  of(laneKey: string): Claiming {
+    return this.alone.get(laneKey) ?? 'shared';
+  }
+
+  /** The time of a claim's statement; undefined: that of every statement. */
+  withinMs(claiming: Claiming): number | undefined {
+    if (claiming === 'suspect') return QUICK_MS;
+    return claiming === 'shared' && this.patienceMs <= MAX_PATIENCE_MS
+      ? Math.max(SHARED_MS, this.patienceMs)
+      : undefined;
+  }
+
+  /** What a claim of these lanes led to. */
+  claimed(claiming: Claiming, lanes: readonly { key: string; time: ClaimTime }[], tookMs: number): void {
+    const late = lanes.filter(({ time }) => time === 'out_of_time');
+    const inTime = lanes.filter(({ time }) => time === 'in_time');
+    if (inTime.length > 0) this.slowInARow = 0;
+    if (tookMs < QUICK_MS) {
+      for (const { key } of inTime) this.alone.delete(key);
+      if (claiming === 'shared' && inTime.length > 0) this.patienceMs = QUICK_MS;
+    }
+    // Of many that are late together none is known to be the slow one.
+    if (lanes.length > 1 && inTime.length === 0) return this.suspect(late);
+    for (const { key } of late) this.late(key);
+    if (claiming !== 'shared' || late.length > 0 || tookMs < this.patienceMs) return;
+    if (lanes.length > 1) this.suspect(inTime);
+    else for (const { key } of inTime) this.alone.set(key, 'slow');
+  }
+
+  private suspect(lanes: readonly { key: string }[]): void {
+    if (lanes.length === 0) return;
+    for (const { key } of lanes) this.alone.set(key, 'suspect');
+    this.patienceMs = this.patienceMs < MAX_PATIENCE_MS ? 2 * this.patienceMs : Infinity;
+  }
+
+  private late(laneKey: string): void {
+    this.alone.set(laneKey, 'slow');
+    if (++this.slowInARow < MAX_SLOW_IN_A_ROW) return;
+    this.alone.clear();
+    this.slowInARow = 0;
+    this.patienceMs = Infinity;
+  }
+}
