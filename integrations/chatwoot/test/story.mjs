@@ -336,10 +336,16 @@ export function storyOf(world) {
 
       // Ana takes another number, and the former one goes to Ben.
       await control('identity', { from: '15550007021', new_from: '15550007022' });
+      await waitFor('the news of it', () =>
+        standIn.messages.some(({ conversation_id: id, content }) => id === ana && /changed/.test(content)),
+      );
       await control('inbound', { from: '15550007022', message: 'My new number' });
       await waitFor('the new number', () => shown('My new number').length > 0);
       assert.equal(only('My new number').conversation_id, ana);
-      await control('inbound', { from: '15550007021', user_id: 'DE.777', profile_name: 'Ben', message: 'I am Ben' });
+      // WhatsApp's times are whole seconds: in the same second the number could still be Ana's.
+      const timestamp = String(Math.floor(Date.now() / 1_000) + 2);
+      const message = { type: 'text', text: { body: 'I am Ben' }, timestamp };
+      await control('inbound', { from: '15550007021', user_id: 'DE.777', profile_name: 'Ben', message });
       await waitFor('the next owner', () => shown('I am Ben').length > 0);
       const ben = only('I am Ben').conversation_id;
       assert.notEqual(ben, ana, 'two people share a conversation');
