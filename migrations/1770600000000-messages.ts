@@ -273,7 +273,8 @@ create trigger message_queue_release after update of attempt_id, held_until, rec
 -- Where an outbound message stands, from its acceptance on; each change of a message locks this row first (FactsRepository).
 -- status: "queued" as long as the message is in message_queue, also while it is in flight there.
 -- attempt_*: of the attempt that counts; null while the message is queued, and where it ended without one. attempt_count, tries: of when
--- it left the queue. retried_at: of its last retry by a caller or its tag.
+-- it left the queue. retried_at: of its last retry by a caller or its tag. expires_at: of an unknown outcome, until when the message may
+-- wait where it returns to the queue.
 -- billable, pricing_*: of the first report that said what the platform charges.
 -- event_count becomes data.sequence of the message's next event; counted with and without an endpoint. changed_at: of the last one.
 -- Reports update rows in place, without entries in indexes: no index names a column that they change, in its condition neither. Hence
@@ -305,6 +306,7 @@ create table message_state (
   attempt_count integer not null default 0,
   tries integer not null default 0,
   retried_at timestamptz,
+  expires_at timestamptz,
   billable boolean,
   pricing_category text,
   pricing_type text,

@@ -78,3 +78,8 @@ export async function startApplication(app: NestExpressApplication, config: Conf
   const address = app.getHttpServer().address() as { port: number };
   return address.port;
 }
+
+/** A worker takes no more work. What it has in flight ends beside what else stops; `app.close()` waits for it. */
+export function endWork(app: NestExpressApplication): void {
+  app.get(QueueWorkers).beginStop();
+}

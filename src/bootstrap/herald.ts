@@ -71,10 +71,13 @@ export async function startHerald(options: StartOptions): Promise<Herald> {
   const simulation = roles.includes('simulator') ? await startSimulator(config, options) : null;
   useSimulator(config, `http://127.0.0.1:${config.whatsapp.simulatorPort}`);
 
-  const { createApplication, startApplication } = await loading;
+  const { createApplication, endWork, startApplication } = await loading;
   const app = await timeline.measure('application', () => createApplication(config, logger));
   teardown.add('application', () => app.close());
-  teardown.add('http', () => stopHttp(app, config.process));
+  teardown.add('http', () => {
+    endWork(app);
+    return stopHttp(app, config.process);
+  });
   const port = await timeline.measure('listen', () => startApplication(app, config));
   const baseUrl = `http://${reachableHost(config.process.host)}:${port}`;
   simulation?.simulator.courier.setWebhookUrl(`${baseUrl}${WEBHOOK_PATH}`);

@@ -76,6 +76,25 @@ export class Servers {
     await waitFor(isDone, { what: 'the standby to replay' });
   }
 
+  /** The primary's commits wait for these standbys; empty: for none. */
+  async synchronous(names: string): Promise<void> {
+    await this.ask(this.primary, `alter system set synchronous_standby_names = '${names}'`);
+    await this.ask(this.primary, 'select pg_reload_conf()');
+    const state =
+      names === '' ? `count(*) filter (where sync_state <> 'async') = 0` : `bool_or(sync_state in ('sync', 'quorum'))`;
+    const isSo = async () =>
+      (await this.ask<{ yes: boolean }>(this.primary, `select ${state} as yes from pg_stat_replication`))[0]?.yes;
+    await waitFor(isSo, { what: `commits that wait for '${names}'` });
+  }
+
+  /** Cancels the first commit that waits for a standby, as an operator may: it then succeeds, with a warning. */
+  async cancelWait(): Promise<void> {
+    const cancel = `select pg_cancel_backend(pid) as done from pg_stat_activity where wait_event = 'SyncRep'`;
+    await waitFor(async () => (await this.ask<{ done: boolean }>(this.primary, cancel))[0]?.done, {
+      what: 'a commit that waits for the standby',
+    });
+  }
+
   async remove(): Promise<void> {
     for (const client of this.clients) await client.end().catch(() => undefined);
     for (const server of [this.standby, this.primary]) {

@@ -193,6 +193,7 @@ function stateColumns(spec: MessageSpec, status: MessageStatus, made: Made): Rec
     attempt_id: made.attemptId,
     attempt_number: 1,
     attempt_count: 1,
+    expires_at: status === 'outcome_unknown' ? new Date(made.createdAt.getTime() + 86_400_000) : null,
     ...Object.fromEntries((PASSED[status] ?? []).map((column) => [column, made.createdAt])),
   };
 }

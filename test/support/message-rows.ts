@@ -22,6 +22,7 @@ export function queuedState(queuedAt: number): MessageState {
     attemptCount: 0,
     tries: 0,
     retriedAt: null,
+    expiresAt: null,
     billable: null,
     pricingCategory: null,
     pricingType: null,

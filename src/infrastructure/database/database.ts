@@ -8,6 +8,7 @@ import { isDiskFull, isLocked, isTransientConflict, isUnreachable } from './data
 import { closeNow, leaveLostServer } from './lost-server.js';
 import { sessionLink, sessionPool } from './pooler.js';
 import { PreparedStatements, type Prepared } from './prepared.js';
+import { refuseUnreplicatedCommits } from './unreplicated-commits.js';
 
 /** What a batch or a repository may run statements on. */
 export type Statements = Pick<Database, 'query' | 'execute'>;
@@ -240,6 +241,7 @@ export class Database implements OnApplicationShutdown {
   }
 
   private watch(pool: Pool): void {
+    refuseUnreplicatedCommits(pool);
     leaveLostServer(pool, () => {
       for (const handle of this.lossHandlers) handle();
     });

@@ -30,6 +30,9 @@ export const QUEUE_WORKER_OPTIONS = {
   runRetryDelay: 500,
 } as const;
 
+/** Of the time for a stop so much is left for what ends after the work: connections, and the database. */
+const CLOSE_MS = 2_500;
+
 /** What a module says of its queue. */
 export interface QueueOptions<T> {
   kind: QueueKind<T>;
@@ -70,6 +73,7 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
   private readonly runner: LaneRunner<T>;
   private readonly wakes: LaneWakes;
   private readonly isWorker: boolean;
+  private stopped: Promise<number> | null = null;
 
   protected constructor(
     private readonly options: QueueOptions<T>,
@@ -129,9 +133,16 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
     return this.runner.wokenByOther(data.laneKey);
   }
 
-  /** Claims no more, and lets the work in flight end before the connections that record its outcomes are closed. */
+  /** From now on it claims nothing. `QueueWorkers` tells all queues at once: the times that they take do not add up. */
+  beginStop(): void {
+    const { shutdownTimeoutMs } = this.config.process;
+    this.stopped ??= this.runner.stop(Math.max(shutdownTimeoutMs - CLOSE_MS, shutdownTimeoutMs / 2));
+  }
+
+  /** Lets the work in flight end before the connections that record its outcomes are closed. */
   async beforeApplicationShutdown(): Promise<void> {
-    const left = await this.runner.stop(this.config.process.shutdownTimeoutMs);
+    this.beginStop();
+    const left = (await this.stopped) ?? 0;
     if (left > 0) this.logger.warn(this.options.leftAtStop(left));
   }
 }

@@ -1,9 +1,10 @@
-import { BullRegistrar, WorkerHost } from '@nestjs/bullmq';
+import { BullRegistrar } from '@nestjs/bullmq';
 import {
   Injectable,
   Logger,
   type BeforeApplicationShutdown,
   type OnApplicationShutdown,
+  type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryService, ModuleRef } from '@nestjs/core';
@@ -13,22 +14,32 @@ import { Readiness } from '../operations/readiness.js';
 import { LaneOwner } from './lane-owner.js';
 import { LaneWakes } from './lane-wakes.js';
 import { QueueConnection } from './queue-connection.js';
+import { QueueProcessor } from './queue-processor.js';
+import { Sweeps } from './sweeps.js';
 
 const REPORT_EVERY_MS = 10_000;
 const READY_WITHIN_MS = 3_000;
 const ANSWERS_WITHIN_MS = 500;
+/** A worker of BullMQ whose Redis is lost while it says goodbye waits for it. */
+const CLOSED_WITHIN_MS = 1_000;
 
-/** Starts the worker's part of this process: it owns lanes from then on, and takes jobs where there is a Redis. */
+/**
+ * The worker's part of this process: it owns lanes from `start` on, and takes jobs where there is a Redis. A stop has two phases.
+ * `beginStop` tells all that works at once that nothing more is taken. Then each queue waits for its own end (`beforeApplicationShutdown`),
+ * all until the same moment.
+ */
 @Injectable()
-export class QueueWorkers implements BeforeApplicationShutdown, OnApplicationShutdown, OnModuleInit {
+export class QueueWorkers implements BeforeApplicationShutdown, OnApplicationShutdown, OnModuleDestroy, OnModuleInit {
   private readonly logger = new Logger('Queue');
   private reportedAt = -REPORT_EVERY_MS;
-  private hosts: WorkerHost[] = [];
+  private takesJobs = false;
+  private closed: Promise<unknown> | null = null;
 
   constructor(
     private readonly connection: QueueConnection,
     private readonly owner: LaneOwner,
     private readonly wakes: LaneWakes,
+    private readonly sweeps: Sweeps,
     private readonly discovery: DiscoveryService,
     private readonly moduleRef: ModuleRef,
     private readonly readiness: Readiness,
@@ -52,30 +63,41 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnApplicationShu
     await this.owner.start();
     if (!this.connection.isUsed) return;
     this.moduleRef.get(BullRegistrar, { strict: false }).register();
-    this.hosts = this.discovery
-      .getProviders()
-      .map((wrapper) => wrapper.instance as unknown)
-      .filter((instance) => instance instanceof WorkerHost);
-    for (const { worker } of this.hosts) worker.on('error', (error: Error) => this.report(error));
-    await within(READY_WITHIN_MS, Promise.all(this.hosts.map((host) => host.worker.waitUntilReady())));
+    this.takesJobs = true;
+    const workers = this.queues.map(({ worker }) => worker);
+    for (const worker of workers) worker.on('error', (error: Error) => this.report(error));
+    await within(READY_WITHIN_MS, Promise.all(workers.map((worker) => worker.waitUntilReady())));
   }
 
-  /**
-   * Where Redis is away a worker would wait for it to say goodbye, as long as the stop may take. What its drains have in
-   * flight is waited for by their lanes.
-   */
-  async beforeApplicationShutdown(): Promise<void> {
+  /** Begins the stop of sweeps, of all queues, and of the workers of BullMQ, which take no more jobs. Never waits. */
+  beginStop(): void {
+    if (this.closed !== null) return;
+    void this.sweeps.stop();
+    for (const queue of this.queues) queue.beginStop();
+    // Where Redis is away a worker would wait for it. What its drains have in flight is waited for by their lanes.
+    const force = !this.connection.isConnected;
+    const workers = this.takesJobs ? this.queues.map(({ worker }) => worker) : [];
+    this.closed = Promise.allSettled(workers.map((worker) => worker.close(force)));
+  }
+
+  onModuleDestroy(): void {
+    this.beginStop();
+  }
+
+  beforeApplicationShutdown(): void {
     this.wakes.stop();
-    if (!this.connection.isConnected) await this.closeWorkers(true);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.closeWorkers(false);
+    await within(CLOSED_WITHIN_MS, this.closed ?? Promise.resolve());
     await this.connection.close();
   }
 
-  private async closeWorkers(force: boolean): Promise<void> {
-    await Promise.allSettled(this.hosts.map((host) => host.worker.close(force)));
+  private get queues(): QueueProcessor<unknown>[] {
+    return this.discovery
+      .getProviders()
+      .map((wrapper) => wrapper.instance as unknown)
+      .filter((instance) => instance instanceof QueueProcessor);
   }
 
   /** A server in trouble makes every worker complain several times a second; one line in ten seconds says it. */

@@ -99,6 +99,7 @@ export class Sweeps implements OnModuleDestroy {
   private readonly abort = new AbortController();
   private timer: NodeJS.Timeout | null = null;
   private ticking: Promise<void> = Promise.resolve();
+  private stopped: Promise<void> | null = null;
   private lease: Lease | null = null;
   private startedAt = systemClock.monotonic();
   private nextTry = 0;
@@ -158,7 +159,17 @@ export class Sweeps implements OnModuleDestroy {
     this.schedule();
   }
 
-  async onModuleDestroy(): Promise<void> {
+  onModuleDestroy(): Promise<void> {
+    return this.stop();
+  }
+
+  /** Begins no more rounds; resolves when those that run have ended, and another process may lead. */
+  stop(): Promise<void> {
+    this.stopped ??= this.end();
+    return this.stopped;
+  }
+
+  private async end(): Promise<void> {
     this.abort.abort();
     if (this.timer !== null) clearTimeout(this.timer);
     await this.ticking;

@@ -284,6 +284,30 @@ describe('what was given back counts again, once, where the message was sent aft
     ['unknown, retried, accepted late', 'claim, unknown 1, retry, accepted 1', WEEK],
     ['unknown, retried, delivered', 'claim, unknown 1, retry, delivered 1', WEEK],
     ['unknown, retried, sent, the retry refused', 'claim, unknown 1, retry, claim, sent 1, refused 2', WEEK],
+    // Whatever comes first: the earlier attempt's success, or the end of the retry's.
+    ['unknown, retried, the retry refused, delivered', 'claim, unknown 1, retry, claim, refused 2, delivered 1', WEEK],
+    ['unknown, retried, delivered, the retry refused', 'claim, unknown 1, retry, claim, delivered 1, refused 2', WEEK],
+    [
+      'unknown, retried, accepted late, the retry "not now"',
+      'claim, unknown 1, retry, claim, accepted 1, deferred 2',
+      WEEK,
+    ],
+    [
+      'unknown, retried, the retry "not now", accepted late',
+      'claim, unknown 1, retry, claim, deferred 2, accepted 1',
+      WEEK,
+    ],
+    [
+      'unknown twice, delivered, the retry refused',
+      'claim, unknown 1, retry, claim, unknown 2, delivered 1, refused 2',
+      WEEK,
+    ],
+    [
+      'unknown twice, the retry refused, delivered',
+      'claim, unknown 1, retry, claim, unknown 2, refused 2, delivered 1',
+      WEEK,
+    ],
+    ['unknown twice, delivered', 'claim, unknown 1, retry, claim, unknown 2, delivered 1', TWICE],
     ['unknown, retried, both accepted', 'claim, unknown 1, retry, claim, accepted 2, accepted 1', TWICE],
     ['refused, retried, canceled', 'claim, refused 1, retry, cancel', NOTHING],
   ])('%s', async (_name, steps, expected) => {
@@ -316,6 +340,8 @@ describe('what was given back counts again, once, where the message was sent aft
       else if (kind === 'accepted') await outcomes.record(acceptedOutcome(attempt));
       else if (kind === 'refused')
         await outcomes.record(acceptedOutcome(attempt, { status: 'failed', metaMessageId: null }));
+      else if (kind === 'deferred')
+        await outcomes.record(acceptedOutcome(attempt, { status: 'queued', metaMessageId: null }));
       else if (kind === 'unknown')
         await outcomes.record(acceptedOutcome(attempt, { status: 'outcome_unknown', metaMessageId: null }));
       else {

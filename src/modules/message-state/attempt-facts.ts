@@ -43,6 +43,11 @@ export function hasFailed({ answer, failedAt }: AttemptFacts): boolean {
   return answer === 'rejected' || failedAt !== null;
 }
 
+/** WhatsApp refused it, or said "not now". */
+export function isKnownUnsent(attempt: AttemptFacts): boolean {
+  return (attempt.answer === 'rejected' || attempt.answer === 'deferred') && !isAccepted(attempt);
+}
+
 /** The attempt was accepted and has not failed: no other one of its message is needed. */
 export function isProof(attempt: AttemptFacts): boolean {
   return isAccepted(attempt) && !hasFailed(attempt);

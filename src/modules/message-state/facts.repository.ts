@@ -80,8 +80,10 @@ export class FactsRepository {
       waits: changed.flatMap(({ message, work }) =>
         message.work !== null && work !== null && isMoved(work, message.work) ? [{ id: message.id, ...work }] : [],
       ),
-      queued: changed.flatMap(({ message, work, state: { retriedAt } }) =>
-        message.work === null && work !== null ? [{ id: message.id, retriedAt, ...work }] : [],
+      queued: changed.flatMap(({ message, work, entered, state: { retriedAt } }) =>
+        message.work === null && work !== null
+          ? [{ id: message.id, retriedAt, hasReturned: entered === 'returned', ...work }]
+          : [],
       ),
       events: changed.flatMap(({ message, events }) =>
         events.map(({ failure, ...event }) => ({ id: message.id, ...event, ...failure })),
@@ -90,15 +92,15 @@ export class FactsRepository {
       reported: changed.filter(({ isReported }) => isReported),
       counts: countRows(changed),
     };
-    const comeBack = changed.filter(({ message: { tag, work: before }, work }) => {
-      return tag !== null && before === null && work !== null && work.queuedAt < (work.newDueAt ?? 0);
+    const returned = changed.filter(({ message: { tag }, work, entered }) => {
+      return tag !== null && work !== null && entered === 'returned';
     });
     // A cancel of their tag is seen by the statement that writes, or sees what that has queued.
-    if (comeBack.length > 0) {
-      const tags = comeBack.map(({ message: { organizationId, tag } }) => ({ organizationId, tag }));
+    if (returned.length > 0) {
+      const tags = returned.map(({ message: { organizationId, tag } }) => ({ organizationId, tag }));
       await statements.query(LOCK_TAGS, [JSON.stringify(tags)]);
     }
-    const unsent = changed.filter(({ hasUnsentRetry }) => hasUnsentRetry).map(({ message }) => message.id);
+    const unsent = changed.filter(({ showsUnsentRetry }) => showsUnsentRetry).map(({ message }) => message.id);
     // Before reports of the same messages correct what they cost.
     if (unsent.length > 0) await statements.query(GIVE_BACK_RETRIES, [unsent]);
     const late = lateOf(ids, (changed[0]?.message.now ?? 0) / 1_000);
@@ -164,7 +166,8 @@ type ReadRow = Pick<LockedMessage, 'id' | 'tag' | 'recipient' | 'traceContext' |
   attempts: AttemptFacts[] | null;
 };
 
-const STATE_TIMES = `changed_at, queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at, retried_at`;
+const STATE_TIMES = `changed_at, queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at, retried_at,
+  expires_at`;
 const STATE_TEXTS = `meta_message_id, failure_category, error_code, error_message, pricing_category, pricing_type, pricing_subtype,
   pricing_model`;
 const ATTEMPT_TIMES = 'started_at, answered_at, lease_ended_at, taken_at, failed_at, replaced_at';
@@ -250,7 +253,7 @@ const ATTEMPT_ROW = `("messageId" uuid, "organizationId" uuid, id uuid, ${typed(
   answer text, "httpStatus" integer, code integer, text text, category text, "traceId" text, "failedCode" integer,
   "failedText" text, "failedCategory" text, "metaMessageId" text)`;
 const WORK_ROW = `(id uuid, "queuedAt" float8, "expiresAt" float8, tries integer, "attemptNumber" integer, "attemptId" uuid,
-  "claimedAt" float8, "leaseUntil" float8, "newDueAt" float8, "retriedAt" float8)`;
+  "claimedAt" float8, "leaseUntil" float8, "newDueAt" float8, "retriedAt" float8, "hasReturned" boolean)`;
 
 type ParamOf = (param: Param) => string;
 
@@ -290,10 +293,10 @@ const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
     ${timeOf('w."retriedAt"')}
   from json_to_recordset(${$('queued')}) as w ${WORK_ROW} join message m on m.id = w.id order by m.created_at, m.id
 ), canceled_again as (
-  -- It comes back to a tag that was canceled meanwhile: that cancel goes on. Not of a retry by hand, which is due when it is queued.
+  -- It returns to a tag that was canceled meanwhile: that cancel goes on. A retry by hand is a request of its own.
   update message_tag t set cancel_before = t.canceled_before
   from json_to_recordset(${$('queued')}) as w ${WORK_ROW} join message m on m.id = w.id
-  where t.organization_id = m.organization_id and t.tag = m.tag and w."queuedAt" < w."newDueAt"
+  where t.organization_id = m.organization_id and t.tag = m.tag and w."hasReturned"
     and coalesce(${timeOf('w."retriedAt"')}, m.created_at) <= t.canceled_before
 )`,
   bodies: ($) => `shown as (
@@ -379,7 +382,7 @@ export function actOf(fact: Fact, { message, state }: MessageCase): ActRow | nul
   if (fact.kind !== 'retry') return null;
   const { queuedAt, failedAt, failureCategory, errorCode } = message.state;
   const ended = { queuedAt, failedAt, failureCategory, errorCode };
-  return { ...of, at: message.now, act: 'retried', apiKeyId: fact.apiKeyId ?? null, ...ended };
+  return { ...of, at: state.retriedAt, act: 'retried', apiKeyId: fact.apiKeyId ?? null, ...ended };
 }
 
 /** $1 rows. */

@@ -94,8 +94,10 @@ export interface MessageState {
   /** Written back when the message leaves the queue, as is `tries`. */
   attemptCount: number;
   tries: number;
-  /** Of its last retry by a caller or its tag. */
+  /** Of its last retry by a caller or its tag: behind every earlier attempt and event, before every later one. */
   retriedAt: number | null;
+  /** With an unknown outcome: until when it may wait where it returns to the queue. Null in other states. */
+  expiresAt: number | null;
   billable: boolean | null;
   pricingCategory: string | null;
   pricingType: string | null;

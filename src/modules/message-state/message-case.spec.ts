@@ -8,6 +8,7 @@ import { MessageCase } from './message-case.js';
 
 const SECOND = 1_000_000;
 const NOW = 1_700_000_100 * SECOND;
+const MAX_FACTS = 12;
 const LEGAL = new Set(legalMoves().map(({ from, to }) => `${from} > ${to}`));
 
 const STATE = queuedState(NOW - 60 * SECOND);
@@ -166,7 +167,8 @@ function check(made: MessageCase): void {
     if (!['queued', 'processing'].includes(event.from)) expect(event.from).toBe(status);
     expect(event.sequence).toBe(message.state.eventCount + n + 1);
     expect(event.at).toBeGreaterThanOrEqual(time);
-    expect(event.at).toBeLessThanOrEqual(NOW);
+    // Each retry is behind what was before it, if by a microsecond.
+    expect(event.at).toBeLessThanOrEqual(NOW + MAX_FACTS);
     ({ to: status, at: time } = event);
   }
   expect(state.eventCount).toBe(message.state.eventCount + events.length);
@@ -308,7 +310,7 @@ describe('two facts', () => {
 
 it('any facts in any order make legal moves only, with events in sequence', () => {
   const places = fc.constantFrom(...(Object.keys(PLACES) as Place[]));
-  const names = fc.array(fc.constantFrom(...Object.keys(FACTS)), { maxLength: 12 });
+  const names = fc.array(fc.constantFrom(...Object.keys(FACTS)), { maxLength: MAX_FACTS });
   fc.assert(
     fc.property(places, names, (place, applied) => check(run(at(place, ...applied), ...applied))),
     { numRuns: 500 },
@@ -333,9 +335,16 @@ describe('an answer', () => {
     const now = run(PLACES['in flight'], 'not now 1');
     expect(now.work).toMatchObject({ attemptId: null, leaseUntil: null, tries: 1, newDueAt: NOW + SECOND });
     expect(now.events).toEqual([]);
-    const late = run(ended('outcome_unknown', unknownAttempt, { tries: 4 }), 'not now 1');
+    const late = run(ended('outcome_unknown', unknownAttempt, { tries: 4, expiresAt: NOW + 7 * SECOND }), 'not now 1');
     expect(late.work).toMatchObject({ attemptNumber: 1, tries: 4, newDueAt: NOW + SECOND, queuedAt: STATE.queuedAt });
     expect(late.message.work).toBeNull();
+    expect([now.entered, late.entered]).toEqual([null, 'returned']);
+  });
+
+  it.each(['lease ended 1', 'unknown 1', 'restored'])('"not now" after %s leaves it the life that it had', (name) => {
+    const expiresAt = NOW + 7 * SECOND;
+    const work = { ...inFlight(1), expiresAt, ...(name === 'lease ended 1' && { leaseUntil: NOW - SECOND }) };
+    expect(run(known({ work }), name, 'not now 1').work).toMatchObject({ expiresAt });
   });
 
   it('"not now", or a refusal, of a retry ends the message by an attempt that was accepted meanwhile', () => {
@@ -509,6 +518,15 @@ describe('a report about a restored message', () => {
     const restored = run(PLACES.waiting, 'restored');
     expect(restored.apply(reported(9, 'sent', { connectionId: 'connection-2' }))).toBe('not_found');
   });
+});
+
+it('a retry, and what follows it, is behind all that was before it, although the database’s clock has stepped back', () => {
+  const changedAt = NOW + 60 * SECOND;
+  const failed = run(ended('failed', attempt(1, { startedAt: changedAt - SECOND }), { changedAt }), 'retry');
+  expect(failed.state).toMatchObject({ retriedAt: changedAt + 1, queuedAt: changedAt + 1 });
+  expect(failed.work).toMatchObject({ newDueAt: NOW, expiresAt: NOW + 86_400 * SECOND });
+  failed.apply(FACTS['canceled'] as Fact);
+  expect(failed.state.failedAt).toBe(changedAt + 1);
 });
 
 it('a retry forgets the outcome of before, and keeps what was counted', () => {

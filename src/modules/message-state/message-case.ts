@@ -224,8 +224,7 @@ export class MessageCase extends MessageRows {
     const counted = state.attemptId === null ? undefined : this.attempts.get(state.attemptId);
     if (counted !== undefined) this.replace(counted);
     this.body = body;
-    state.retriedAt = this.now;
-    this.enterQueue(this.now, { newDueAt: this.now, tries: 0, expiresAt: this.now + this.message.timeToLive });
+    this.retryNow();
     return 'recorded';
   }
 

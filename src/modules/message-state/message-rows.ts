@@ -1,6 +1,14 @@
 import type { OutboundStatus } from './message-state.types.js';
 import type { StatusReport } from './message.types.js';
-import { type Answer, type AttemptFacts, isAccepted, isProof, newAttempt, replacesAnswer } from './attempt-facts.js';
+import {
+  type Answer,
+  type AttemptFacts,
+  isAccepted,
+  isKnownUnsent,
+  isProof,
+  newAttempt,
+  replacesAnswer,
+} from './attempt-facts.js';
 import { failureColumns, type ReportedFailure, RESTORED } from './failures.js';
 import {
   type Failure,
@@ -30,8 +38,8 @@ export class MessageRows {
   body: string | null | undefined = undefined;
   /** A report was applied, which says what the message costs, or that it failed. */
   isReported = false;
-  /** It left the queue by an attempt from before its last retry, which was not sent. */
-  hasUnsentRetry = false;
+  /** Why it entered the queue; null: it did not. */
+  entered: 'retry' | 'returned' | null = null;
   private readonly all = new Map<string, AttemptFacts>();
 
   constructor(readonly message: LockedMessage) {
@@ -55,6 +63,12 @@ export class MessageRows {
 
   protected get isErased(): boolean {
     return this.message.recipient === null;
+  }
+
+  /** Known by now, and not before: its last retry was not sent. */
+  get showsUnsentRetry(): boolean {
+    const { message, state, work } = this;
+    return isRetryUnsent({ state, work, attempts: [...this.all.values()] }) && !isRetryUnsent(message);
   }
 
   /** No event of a message lies before the one that it follows, nor before its request. */
@@ -83,13 +97,22 @@ export class MessageRows {
       });
       return;
     }
-    // What a lost claim returned does not know how often the message was deferred before.
-    const kept = { tries: Math.max(state.tries, tries), expiresAt: state.queuedAt + this.message.timeToLive };
+    this.entered = 'returned';
+    // What a lost claim returned does not know how often the message was deferred before. A message with an unknown outcome has `expiresAt`.
+    const kept = { tries: Math.max(state.tries, tries), expiresAt: state.expiresAt ?? 0 };
     this.enterQueue(state.queuedAt, { newDueAt, ...kept });
   }
 
+  protected retryNow(): void {
+    // Whatever the database's clock shows: it may have stepped back.
+    const at = Math.max(this.now, this.latestAt() + 1);
+    this.entered = 'retry';
+    this.state.retriedAt = at;
+    this.enterQueue(at, { newDueAt: this.now, tries: 0, expiresAt: this.now + this.message.timeToLive });
+  }
+
   /** Nothing of the last attempt is shown of a message that waits, nor what it cost. */
-  protected enterQueue(queuedAt: number, work: Pick<Work, 'newDueAt' | 'tries' | 'expiresAt'>): void {
+  private enterQueue(queuedAt: number, work: Pick<Work, 'newDueAt' | 'tries' | 'expiresAt'>): void {
     const { attemptCount, eventCount, retriedAt, tries } = this.state;
     const attempt = { attemptId: null, claimedAt: null, leaseUntil: null, attemptNumber: attemptCount };
     this.work = { queuedAt, isHeld: false, isPaused: false, scheduledFor: null, ...attempt, ...work };
@@ -104,7 +127,6 @@ export class MessageRows {
     // Its own answer is still to come.
     if (inFlight !== null && inFlight !== attempt) this.replace(inFlight);
     if (attempt !== null) this.count(attempt);
-    this.hasUnsentRetry ||= inFlight === null && attempt !== null && attempt.startedAt < (state.retriedAt ?? 0);
     state.queuedAt = Math.min(work.queuedAt, attempt?.startedAt ?? Infinity);
     state.processingAt = attempt?.startedAt ?? null;
     state.attemptId = attempt?.id ?? null;
@@ -124,8 +146,9 @@ export class MessageRows {
   ): void {
     // WhatsApp reports whole seconds, so its time may lie before that of the state which it follows.
     const at = Math.max(time, this.latestAt());
+    const { state, work } = this;
+    state.expiresAt = to === 'outcome_unknown' ? (work?.expiresAt ?? state.expiresAt) : null;
     this.leaveQueue(attempt);
-    const { state } = this;
     state.status = to;
     state.changedAt = at;
     state.eventCount++;
@@ -235,6 +258,13 @@ export class MessageRows {
   }
 }
 
+/** The message has left the queue, and no attempt since its last retry was sent. */
+function isRetryUnsent({ state, work, attempts }: Pick<LockedMessage, 'state' | 'work' | 'attempts'>): boolean {
+  const { retriedAt, status } = state;
+  if (work !== null || retriedAt === null || status === 'outcome_unknown') return false;
+  return attempts.every((each) => each.startedAt < retriedAt || isKnownUnsent(each));
+}
+
 /** The state's time of a status. */
 export const TIMES = {
   accepted: 'acceptedAt',
@@ -256,6 +286,7 @@ const EMPTY: Partial<MessageState> = {
   errorCode: null,
   errorMessage: null,
   attemptId: null,
+  expiresAt: null,
   billable: null,
   pricingCategory: null,
   pricingType: null,

@@ -28,7 +28,7 @@ export function countRows(cases: readonly MessageCase[]): CountRow[] {
       const row = rows.get(key) ?? { ...place, messages: 0, scheduled: 0, at: message.now };
       row.messages += by;
       if (inQueue !== null && inQueue.scheduledFor !== null) row.scheduled += by;
-      row.at = Math.max(row.at, message.now);
+      row.at = Math.max(row.at, message.now, of.retriedAt ?? 0);
       rows.set(key, row);
     };
     add(message.state, message.work, -1);

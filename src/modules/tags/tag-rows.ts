@@ -58,12 +58,9 @@ export const PAUSED = `q.held_until = 'infinity'`;
 
 // A retry is a request of its own: one that came after the cancel is not meant by it.
 export const ASKED_AT = 'coalesce(q.retried_at, q.created_at)';
-/** SQL: now, or later: what was accepted before the database's clock stepped back is meant too. */
-const notBefore = (latest: string): string => `greatest(clock_timestamp(), (${latest}))`;
-const LATEST_ASKED = [NOT_PAUSED, PAUSED]
-  .map((rows) => `select max(${ASKED_AT}) from message_queue q where q.organization_id = $1 and q.tag = $2 and ${rows}`)
-  .join('), (');
-const LATEST_ACCEPTED = 'select max(m.created_at) from message m where m.organization_id = $1 and m.tag = $2';
+/** SQL: now, or later: what was accepted or retried before the database's clock stepped back is meant too, wherever it stands. */
+const NOW = `greatest(clock_timestamp(),
+  (select max(c.last_at) from message_tag_count c where c.organization_id = $1 and c.tag = $2))`;
 
 export const ACTS: Readonly<Record<TagAction, string>> = {
   // It holds from its commit on.
@@ -76,14 +73,11 @@ export const ACTS: Readonly<Record<TagAction, string>> = {
   ),
   cancel: act(
     'cancel',
-    `(cancel_before, canceled_before) = (select latest, latest from (select ${notBefore(LATEST_ASKED)} as latest) as asked),
+    `(cancel_before, canceled_before) = (select at, at from (select ${NOW} as at) as asked),
     retry_before = null,
     started_at = coalesce(t.started_at, clock_timestamp()), ${ENDS_PAUSE}`,
   ),
-  retry: act(
-    'retry',
-    `retry_before = ${notBefore(LATEST_ACCEPTED)}, retry_category = $3, retry_at = null, retry_id = null`,
-  ),
+  retry: act('retry', `retry_before = ${NOW}, retry_category = $3, retry_at = null, retry_id = null`),
 };
 
 // $3 action, $4 messages.

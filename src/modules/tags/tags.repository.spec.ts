@@ -1,4 +1,4 @@
-import { factsOf, recordIn, retryMessage } from '../../../test/support/facts.js';
+import { cancelMessage, factsOf, recordIn, retryMessage } from '../../../test/support/facts.js';
 import type pg from 'pg';
 import { attemptRows } from '../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../test/messages/platform-reports.js';
@@ -9,6 +9,7 @@ import { seedFailed, seedQueued } from '../../../test/support/rig/seed-messages.
 import { rowsRead } from '../../../test/support/rows-read.js';
 import { newMessage } from '../../../test/support/new-message.js';
 import { holdInserts } from '../../../test/support/held-inserts.js';
+import { gate } from '../../../test/support/gate.js';
 import { beginTransaction } from '../../../test/support/open-transaction.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { runOutLease } from '../../../test/support/run-out-lease.js';
@@ -633,11 +634,39 @@ describe('a cancel', () => {
     expect(await sendAll()).toEqual([]);
   });
 
+  it('ends also what a step of a retry, which holds the tag, queues while the cancel waits for it', async () => {
+    const id = await accept(testPhone());
+    for (const each of await claim()) await outcomes.record({ ...released(each), status: 'failed' });
+    await tags.act(keyOf(), 'retry', null);
+    const before = (await tags.failed(keyOf()))?.before ?? '';
+    const [kept, queues] = [gate(), gate()];
+    const step = opened.database.transaction(async () => {
+      expect(await tags.keepRetrying(keyOf(), before)).toBe(true);
+      kept.open();
+      await queues.opened;
+      return retryMessage(opened.database, connection.organizationId, id, ['failed']);
+    });
+    await kept.opened;
+    const asked = tags.act(keyOf(), 'cancel', null);
+    await waitFor(waiting, { what: 'the cancel to wait for the step' });
+    queues.open();
+    expect(await step).toBe(true);
+    expect(await asked).toMatchObject({ status: 'canceling' });
+    expect(await settle()).toBe('active');
+    expect(await canceled()).toEqual([id]);
+    expect(await sendAll()).toEqual([]);
+  });
+
   it('and a retry mean what was accepted before the clock of the database stepped back', async () => {
     const [waits, held, retried] = [await accept(testPhone()), await accept(testPhone()), await accept(testPhone())];
-    for (const each of await claim()) {
+    const returns = await accept(testPhone());
+    const claimed = await claim();
+    for (const each of claimed) {
+      if (each.id === returns) continue;
       await outcomes.record({ ...released(each), ...(each.id === retried && { status: 'failed' }) });
     }
+    await runOutLease(opened.database, returns);
+    await sweeps.expireLeases(10);
     await opened.database.execute(
       `update message_queue set held_until = 'infinity', due_at = null where message_id = $1`,
       [held],
@@ -648,15 +677,45 @@ describe('a cancel', () => {
         [connection.id],
       );
     }
-    await opened.database.execute(
-      `update message_state set failed_at = failed_at + interval '1 hour' where connection_id = $1`,
-      [connection.id],
-    );
+    for (const [table, column] of [
+      ['message_state', 'queued_at'],
+      ['message_state', 'failed_at'],
+      ['message_state', 'changed_at'],
+      ['message_tag_count', 'last_at'],
+    ]) {
+      await opened.database.execute(
+        `update ${table} set ${column} = ${column} + interval '1 hour' where connection_id = $1`,
+        [connection.id],
+      );
+    }
     await tags.act(keyOf(), 'retry', null);
     expect((await tags.failed(keyOf()))?.failed.map(({ id }) => id)).toEqual([retried]);
     expect(await act('cancel')).toBe('active');
     expect(await canceled()).toEqual([waits, held].sort());
+    expect(await outcomes.record(putOff(attemptOf(claimed, returns), 0))).toBe('recorded');
+    expect(await settle()).toBe('active');
+    expect(await canceled()).toEqual([waits, held, returns].sort());
     expect(await sendAll()).toEqual([]);
+  });
+
+  it('is applied again after a retry by hand, although the clock of the database stepped back between the two', async () => {
+    const id = await accept(testPhone());
+    const cancel = () => cancelMessage(opened.database, connection.organizationId, id);
+    expect(await cancel()).toBe(true);
+    for (const [table, column] of [
+      ['message_state', 'failed_at'],
+      ['message_state', 'changed_at'],
+      ['message_act', 'at'],
+    ]) {
+      await opened.database.execute(
+        `update ${table} set ${column} = ${column} + interval '1 hour' where message_id = $1`,
+        [id],
+      );
+    }
+    expect(await retryMessage(opened.database, connection.organizationId, id, ['failed'])).toBe(true);
+    expect(await cancel()).toBe(true);
+    const acts = await opened.database.query('select act from message_act where message_id = $1 order by at', [id]);
+    expect(acts).toEqual([{ act: 'canceled' }, { act: 'retried' }, { act: 'canceled' }]);
   });
 });
 

@@ -79,7 +79,10 @@ export class TagsRepository {
   /** Null where there is no such tag. */
   act({ organizationId, tag }: TagKey, action: TagAction, category: string | null): Promise<TagRow | null> {
     const params = [organizationId, tag, ...(action === 'retry' ? [category] : [])];
-    return this.database.byIndex(() => this.database.find<TagRow & Record<string, unknown>>(ACTS[action], params));
+    return this.database.byIndex(async () => {
+      await this.lock({ organizationId, tag });
+      return this.database.find<TagRow & Record<string, unknown>>(ACTS[action], params);
+    });
   }
 
   /**
@@ -217,11 +220,15 @@ export class TagsRepository {
 
   private async end(statement: string, { organizationId, tag }: TagKey): Promise<Moved> {
     const rows = await this.database.byIndex(async () => {
-      // First, and by itself: what enters the queue in another transaction, which changes the tag, is seen then.
-      await this.database.execute(LOCK, [organizationId, tag]);
+      await this.lock({ organizationId, tag });
       return this.database.execute(statement, [organizationId, tag]);
     });
     return { rows, connectionIds: [], hasEvents: null };
+  }
+
+  /** By itself, before a statement that also reads messages: it sees what a transaction that held the tag has queued. */
+  private async lock({ organizationId, tag }: TagKey): Promise<void> {
+    await this.database.execute(LOCK, [organizationId, tag]);
   }
 
   /** Deletions of neighbours in the queue may deadlock: they are tried again. */

@@ -62,7 +62,12 @@ export class InstalledPostgres {
     this.control('stop', '-m', 'immediate');
   }
 
-  /** Again, after `crash`. */
+  /** It ends in order. */
+  end(): void {
+    this.control('stop', '-m', 'fast');
+  }
+
+  /** Again, after `crash` or `end`. */
   begin(): void {
     this.control('start', '-l', join(this.folder, 'log'));
   }
@@ -101,7 +106,7 @@ export class InstalledPostgres {
 
   /** A switch-over without loss. */
   switchOver(): void {
-    this.control('stop', '-m', 'fast');
+    this.end();
     this.promote();
   }
 

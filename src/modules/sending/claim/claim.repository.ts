@@ -98,7 +98,7 @@ export class ClaimRepository {
     attemptIds: readonly string[],
   ): Promise<{ id: string; attemptId: string }[]> {
     await claimsEnded(this.database, connectionIds);
-    return this.database.query(FIND_ATTEMPTS, [connectionIds, attemptIds]);
+    return this.database.byIndex(() => this.database.query(FIND_ATTEMPTS, [connectionIds, attemptIds]));
   }
 }
 
@@ -187,13 +187,13 @@ with ${laneGrants()}, lane_with_slots as materialized (
 select ${GRANT_COLUMNS}, lane_grant.key as "laneKey", message_to_send.* from lane_grant full join message_to_send on false`,
 };
 
-// A lost claim's leases may have run out before it is asked for them.
+// A lost claim's leases may have run out before it is asked for them. `attention` is a column of the index message_state_attention.
 const FIND_ATTEMPTS = `
 select message_id as id, attempt_id as "attemptId" from message_queue
 where lease_until is not null and connection_id = any($1) and attempt_id = any($2)
 union all
 select message_id, attempt_id from message_state
-where connection_id = any($1) and status = 'outcome_unknown' and attempt_id = any($2)`;
+where connection_id = any($1) and attention = 'outcome_unknown' and attempt_id = any($2)`;
 
 // Numbers that cannot send keep their due messages: without the condition each of them would be woken in every round.
 const LANES: TableLanes = {

@@ -3,6 +3,7 @@ import { claimLane, claimRequest } from '../../../../test/support/claim-request.
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
 import { beside } from '../../../../test/support/beside.js';
 import { Factories, testPhone } from '../../../../test/support/factories.js';
+import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openProxiedDatabase, type ProxiedDatabase } from '../../../../test/support/proxied-database.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
@@ -113,4 +114,17 @@ it('is released although its lease was over meanwhile, and although the database
   // What was deferred before is not forgotten.
   const tries = await database.direct.query('select tries from message_queue where connection_id = $1', [connectionId]);
   expect(tries).toEqual(Array.from({ length: 3 }, () => ({ tries: 7 })));
+});
+
+it('is looked for without a scan of the states, however many there are', async () => {
+  const factories = new Factories(database.direct);
+  const connection = await factories.connection({ organizationId: (await factories.workspace()).id });
+  await database.direct.execute(
+    `insert into message_state (message_id, organization_id, connection_id, created_at, queued_at, status)
+     select uuid_v7(), $1, $2, now(), now(), 'delivered' from generate_series(1, 5000)`,
+    [connection.organizationId, connection.id],
+  );
+  await database.direct.execute('vacuum analyze message_state');
+  const look = () => new ClaimRepository(database.direct).findAttempts([connection.id], [newId()]);
+  expect(await rowsRead(database.direct, 'message_state', look)).toBeLessThan(50);
 });
