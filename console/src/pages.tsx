@@ -56,6 +56,10 @@ export const PAGES: readonly PageEntry[] = [
     async () => (await import('./webhook.tsx')).WebhookPage,
   ),
   page(
+    { path: '/destinations', label: 'Destinations', icon: 'out', scopes: ['webhooks:read'] },
+    async () => (await import('./destinations.tsx')).DestinationsPage,
+  ),
+  page(
     { path: '/numbers', label: 'Numbers', icon: 'number', scopes: ['connections:read'] },
     async () => (await import('./numbers.tsx')).NumbersPage,
   ),

@@ -31,7 +31,8 @@ export function readBody(body: unknown): Given {
   if (body.messaging_product !== 'whatsapp') {
     throw invalidField('messaging_product', 'one_of', 'messaging_product must be whatsapp.');
   }
-  return body;
+  // Clients in languages without an undefined write null for what they leave out.
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
 /** The platform takes an object or a list as JSON text too, and `whatsapp-api-js` writes contacts so. */

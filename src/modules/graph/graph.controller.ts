@@ -65,7 +65,7 @@ export class GraphController {
     @Body() body: unknown,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SentMessage | Success> {
-    if (isObject(body) && body.status !== undefined) {
+    if (isObject(body) && typeof body.status === 'string') {
       await this.graph.markRead(caller, id, body);
       return { success: true };
     }
