@@ -9,6 +9,7 @@ import { Payment, useFresh } from './operator-parts.tsx';
 import { SetupLinksSection } from './operator-setup-links.tsx';
 import { UsageSection } from './operator-usage.tsx';
 import { Facts, Time } from './parts.tsx';
+import { PeopleSection } from './people.tsx';
 import { openWorkspace } from './person.ts';
 import { useCan, useSession } from './session.ts';
 import { CopyButton, Icon, Problem, Skeleton, useNow } from './ui.tsx';
@@ -74,6 +75,7 @@ export function WorkspaceDetail({ id }: { id: string }) {
               <SetupLinksSection workspaceId={id} isActive={data.state === 'active'} />
             )}
             {can('operator:usage:read') && <UsageSection workspaceId={id} />}
+            {can('operator:people:read') && <PeopleSection workspaceId={id} isActive={data.state === 'active'} />}
             {can('operator:keys:read') && <KeysSection workspaceId={id} isActive={data.state === 'active'} />}
             {data.state === 'active' && can('operator:workspaces:write') && <Deletion workspace={data} />}
           </>

@@ -8,7 +8,7 @@ export interface KeyFacts {
   mode: 'live' | 'test';
   otp_project: { id: string; name: string; mode: string } | null;
   expires_at: string | null;
-  person: { id: string; name: string; email: string; role: string } | null;
+  person: { id: string; name: string; email: string; role: string; admin_scopes: string[] } | null;
   version: string;
 }
 
@@ -120,4 +120,10 @@ export function useCan(): (scope: string) => boolean {
   const { keys, active } = useSession();
   const scopes = keys[active]?.facts.scopes ?? [];
   return (scope) => scopes.includes(scope);
+}
+
+/** What may be called of the admin API: by an operator, or for the workspace in use by a person's role in it. */
+export function useManages(): (scope: string) => boolean {
+  const can = useCan();
+  return (scope) => can(`operator:${scope}`) || can(`manage:${scope}`);
 }

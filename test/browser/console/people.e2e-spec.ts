@@ -183,6 +183,76 @@ describeConsole(
     );
 
     it(
+      'invite others as an admin, give them another role, sign them out, and make keys',
+      async () => {
+        account('ada', 'admins');
+        account('nora');
+        await visit(async (page) => {
+          await signIn(page, 'nora');
+          await page.getByText(/Your account may not use this Herald/).waitFor();
+        });
+        await visit(async (page) => {
+          await signIn(page, 'ada', '/console/people');
+          await page.getByRole('button', { name: 'Invite' }).click();
+          const form = page.getByRole('dialog');
+          await form.getByLabel('E-mail').fill('Nora@example.com');
+          await form.getByLabel('Role').selectOption('viewer');
+          await form.getByRole('button', { name: 'Invite' }).click();
+          await form.getByText('send this address yourself').waitFor();
+          expect(await form.locator('.secret').innerText()).toBe(`${rig.demo.base_url}/console`);
+          await form.getByRole('button', { name: 'Close' }).click();
+          await page.getByRole('region', { name: 'Invitations' }).getByText('nora@example.com').waitFor();
+
+          await visit(async (other) => {
+            await signIn(other, 'nora');
+            expect(await inUse(other)).toContain('The nora (viewer)');
+            expect(await pages(other)).not.toContain('People');
+            await page.reload();
+            await page.getByRole('region', { name: 'Invitations' }).getByText('accepted').waitFor();
+            await page.getByLabel('Role of The nora').selectOption('agent');
+            await other.reload();
+            await other.getByRole('link', { name: 'Send' }).waitFor();
+            await page.getByRole('button', { name: 'Sign out The nora' }).click();
+            await form.getByRole('button', { name: 'Sign out everywhere' }).click();
+            await other.getByText('Your session has ended; sign in again.').waitFor();
+          });
+
+          await page.getByRole('link', { name: 'Keys' }).click();
+          await page.getByRole('button', { name: 'New key' }).click();
+          await form.getByLabel('Name').fill('orders');
+          await form.getByRole('button', { name: 'Make it' }).click();
+          const key = (await form.locator('.secret').innerText()).trim();
+          await form.getByRole('button', { name: 'Close' }).click();
+          const answer = await fetch(`${rig.demo.base_url}/api/v1/key`, {
+            headers: { authorization: `Bearer ${key}` },
+          });
+          expect(((await answer.json()) as { data: { name: string } }).data.name).toBe('orders');
+          expect(await page.content()).not.toContain(key);
+        });
+      },
+      4 * PATIENCE_MS,
+    );
+
+    it(
+      'of a workspace are listed wide and narrow, light and dark',
+      async () => {
+        account('ada', 'admins');
+        for (const width of [400, 1_280]) {
+          for (const scheme of ['light', 'dark'] as const) {
+            await rig.visit({ width, scheme, demoKey: false, quiet: true, origins: [issuer.url] }, async (page) => {
+              await signIn(page, 'ada', '/console/people');
+              await page.getByLabel('Role of The ada').waitFor();
+              await page.getByRole('region', { name: 'Invitations' }).waitFor();
+              await picture(page, `people-${width}-${scheme}`);
+              await rig.expectAccessible(page);
+            });
+          }
+        }
+      },
+      3 * PATIENCE_MS,
+    );
+
+    it(
       'sign in while the issuer replaces its keys, and are signed out by it',
       async () => {
         account('dina', 'agents');
