@@ -49,7 +49,7 @@ create index person_session_person on person_session (person_id);
 create index person_session_end on person_session (expires_at);
 create index person_session_seen on person_session (last_seen_at);
 
--- email: whoever signs in first with this verified address is made a member. accepted_by: who that was.
+-- email: the first person who signs in with this verified address is made a member. accepted_by: who that was.
 create table invitation (
   id uuid primary key,
   organization_id uuid not null references organization (id),

@@ -106,7 +106,7 @@ function Members({ workspaceId, mayChange }: RowsProps) {
       {list.isPending && <Skeleton lines={3} />}
       {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
       {list.isSuccess && rows.length === 0 && (
-        <p className="hint">Nobody has signed in to this workspace yet. Operators see it without being members.</p>
+        <p className="hint">No person has signed in to this workspace yet. Operators see it without being members.</p>
       )}
       {rows.map((row) => (
         <MemberRow key={row.id} row={row} now={now} workspaceId={workspaceId} mayChange={mayChange} />
@@ -255,7 +255,7 @@ function InvitationRow({ row, mayChange }: { row: Invitation; mayChange: boolean
       {isAsking && (
         <Confirm
           title={`Revoke the invitation of ${email}?`}
-          says="Nobody can accept it from then on. You can invite the person again."
+          says="It cannot be accepted from then on. You can invite the person again."
           label="Revoke it"
           curl={curlOf('DELETE', `${pathOf(workspaceId, 'invitations')}/${id}`)}
           run={() =>
@@ -334,9 +334,9 @@ function Invited({ invitation: { email, role, sign_in_url: url }, onClose }: Inv
   return (
     <Dialog title="Invited" onClose={onClose}>
       <p>
-        Whoever signs in first with the verified address <bdi>{email}</bdi> is {role} here.{' '}
+        The first person who signs in with the verified address <bdi>{email}</bdi> is {role} here.{' '}
         {url === null
-          ? 'No issuer is set up yet, so nobody can sign in: the operator sets OIDC_ISSUERS.'
+          ? 'No issuer is set up yet, so no one can sign in: the operator sets OIDC_ISSUERS.'
           : 'Herald sends no e-mail: send this address yourself.'}
       </p>
       {url !== null && (

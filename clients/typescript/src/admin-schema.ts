@@ -484,7 +484,7 @@ export interface paths {
         put?: never;
         /**
          * Invite a person
-         * @description Whoever signs in first with this address, verified by the issuer, is a member with this role. It works once, and ends by its time. One
+         * @description The first person who signs in with this address, verified by the issuer, is a member with this role. It works once, and ends by its time. One
          *     that waits for the same address is changed, and keeps its id. Herald sends no e-mail: send `sign_in_url` yourself. The answer is the same
          *     whether the person is known or not.
          *
@@ -509,7 +509,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an invitation
-         * @description Nobody can accept it from then on. It stays in the list with `revoked_at`. Revoking it again changes nothing. One that
+         * @description It cannot be accepted from then on. It stays in the list with `revoked_at`. Revoking it again changes nothing. One that
          *     was accepted is 409: remove the member.
          *
          *     Needs an operator key with the scope `people:write`.
@@ -1340,7 +1340,7 @@ export interface components {
              */
             role: "viewer" | "agent" | "developer" | "admin";
             /**
-             * @description Where the person signs in: send it to them, as Herald sends no e-mail. Null: no issuer is set up, so nobody can accept it yet.
+             * @description Where the person signs in: send it to them, as Herald sends no e-mail. Null: no issuer is set up, so it cannot be accepted yet.
              * @example https://herald.example/console
              */
             sign_in_url: string | null;

@@ -278,7 +278,7 @@ class InvitationResponse(TypedDict):
     """The person who accepted it; null: none yet."""
     revoked_at: str | None
     sign_in_url: str | None
-    """Where the person signs in: send it to them, as Herald sends no e-mail. Null: no issuer is set up, so nobody can accept it yet."""
+    """Where the person signs in: send it to them, as Herald sends no e-mail. Null: no issuer is set up, so it cannot be accepted yet."""
 
 
 class IssuedKeyResponse(TypedDict):

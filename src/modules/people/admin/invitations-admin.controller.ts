@@ -55,7 +55,7 @@ export class InvitationsAdminController {
   /**
    * Invite a person
    *
-   * @remarks Whoever signs in first with this address, verified by the issuer, is a member with this role. It works once, and ends by its time. One
+   * @remarks The first person who signs in with this address, verified by the issuer, is a member with this role. It works once, and ends by its time. One
    * that waits for the same address is changed, and keeps its id. Herald sends no e-mail: send `sign_in_url` yourself. The answer is the same
    * whether the person is known or not.
    */
@@ -73,7 +73,7 @@ export class InvitationsAdminController {
   /**
    * Revoke an invitation
    *
-   * @remarks Nobody can accept it from then on. It stays in the list with `revoked_at`. Revoking it again changes nothing. One that
+   * @remarks It cannot be accepted from then on. It stays in the list with `revoked_at`. Revoking it again changes nothing. One that
    * was accepted is 409: remove the member.
    */
   @Delete(':id')

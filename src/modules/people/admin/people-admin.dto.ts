@@ -189,7 +189,7 @@ export class PersonDetailResponse extends PersonResponse {
   sessions!: SessionOfPersonResponse[];
 }
 
-/** A role for whoever signs in first with a verified address. */
+/** A role for the first person who signs in with a verified address. */
 export class InvitationResponse {
   @ApiProperty({ format: 'uuid', example: EXAMPLE_INVITATION_ID })
   id!: string;
@@ -223,7 +223,7 @@ export class InvitationResponse {
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
   revoked_at!: string | null;
 
-  /** Where the person signs in: send it to them, as Herald sends no e-mail. Null: no issuer is set up, so nobody can accept it yet. */
+  /** Where the person signs in: send it to them, as Herald sends no e-mail. Null: no issuer is set up, so it cannot be accepted yet. */
   @ApiProperty({ type: 'string', nullable: true, example: `${EXAMPLE_URL}/console` })
   sign_in_url!: string | null;
 

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { WorkspaceRole } from '../../../infrastructure/http/roles.js';
 
-/** A role for whoever signs in first with a verified address. */
+/** A role for the first person who signs in with a verified address. */
 @Entity('invitation')
 export class InvitationEntity {
   @PrimaryColumn('uuid')

@@ -34,7 +34,7 @@ export class InvitationsService implements OnModuleInit {
     });
   }
 
-  /** Takes the place of one that waits for the same address. Whether anybody has it is neither asked nor told. */
+  /** Takes the place of one that waits for the same address. Whether a person has it is neither asked nor told. */
   create(organizationId: string, email: string, role: WorkspaceRole, seconds: number): Promise<Invitation> {
     return this.database.transaction(async () => {
       const given = { id: newId(), organizationId, email: addressOf(email), role };
