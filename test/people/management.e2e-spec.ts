@@ -125,7 +125,7 @@ describe('an invitation', () => {
   it('says the same of known and unknown addresses', async () => {
     const shape = async (email: string) => {
       const { status, body } = await invite(admin, email, 'viewer', 0);
-      const { id, email: _email, created_at, expires_at, ...rest } = body.data;
+      const { id: _id, email: _email, created_at: _made, expires_at: _ends, ...rest } = body.data;
       return { status, rest };
     };
     // `otto` is a person who is no member here.
