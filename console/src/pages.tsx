@@ -76,6 +76,14 @@ export const PAGES: readonly PageEntry[] = [
     async () => (await import('./codes.tsx')).CodesPage,
   ),
   page(
+    { path: '/people', label: 'People', icon: 'people', scopes: ['manage:people:read'] },
+    async () => (await import('./people.tsx')).PeoplePage,
+  ),
+  page(
+    { path: '/keys', label: 'Keys', icon: 'key', scopes: ['manage:keys:read'] },
+    async () => (await import('./people.tsx')).KeysPage,
+  ),
+  page(
     { path: '/operator/workspaces', label: 'Workspaces', icon: 'workspace', scopes: ['operator:workspaces:read'] },
     async () => (await import('./operator-workspaces.tsx')).WorkspacesPage,
   ),
