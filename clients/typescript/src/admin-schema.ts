@@ -1838,6 +1838,13 @@ export interface components {
             workspace_id: string;
         };
         OtpSenderData: {
+            /**
+             * @description In which the template is approved; null where only the stored sender was read.
+             * @example [
+             *       "en_US"
+             *     ]
+             */
+            languages: string[] | null;
             /** @example 15550100009 */
             phone_number: string | null;
             /** @example 106540352242922 */
@@ -3156,7 +3163,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only this kind of change. */
-                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "key.ending" | "connection.added" | "connection.changed" | "connection.disconnected" | "setup_link.created" | "setup_link.revoked" | "setup.completed" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "person.signed_in" | "person.signed_out" | "person.signed_out_everywhere" | "membership.changed" | "membership.removed" | "invitation.created" | "invitation.accepted" | "invitation.revoked" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "destination.created" | "destination.changed" | "destination.replayed" | "destination.removed" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed";
+                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "key.ending" | "connection.added" | "connection.changed" | "connection.disconnected" | "setup_link.created" | "setup_link.revoked" | "setup.completed" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "person.signed_in" | "person.signed_out" | "person.signed_out_everywhere" | "membership.changed" | "membership.removed" | "invitation.created" | "invitation.accepted" | "invitation.revoked" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "destination.created" | "destination.changed" | "destination.replayed" | "destination.removed" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed" | "database.continued";
                 /** @description Only what this key, operator key, person or account did: its id, or the account's name. */
                 actor?: string;
                 /** @description Together with `before_id`: the `occurred_at` of the last event of the previous page. */
@@ -3513,7 +3520,10 @@ export interface operations {
                      *         "phone_number": "15550100009",
                      *         "template": "login_code",
                      *         "throughput_per_second": 80,
-                     *         "status": "connected"
+                     *         "status": "connected",
+                     *         "languages": [
+                     *           "en_US"
+                     *         ]
                      *       }
                      *     }
                      */
@@ -3569,7 +3579,10 @@ export interface operations {
                      *         "phone_number": "15550100009",
                      *         "template": "login_code",
                      *         "throughput_per_second": 80,
-                     *         "status": "connected"
+                     *         "status": "connected",
+                     *         "languages": [
+                     *           "en_US"
+                     *         ]
                      *       }
                      *     }
                      */

@@ -495,6 +495,8 @@ class OtpSenderData(TypedDict):
     throughput_per_second: int
     status: Literal["connected", "disconnected"]
     """`disconnected`: the platform refuses its token; set it again."""
+    languages: List[str] | None
+    """In which the template is approved; null where only the stored sender was read."""
 
 
 class OtpSenderResponse(TypedDict):
@@ -831,7 +833,7 @@ class AuditAdminListQuery(TypedDict, total=False):
     """Only of this workspace, a deleted one too."""
     actor: str
     """Only what this key, operator key, person or account did: its id, or the account's name."""
-    action: Literal["workspace.created", "workspace.limits_changed", "workspace.subscription_changed", "workspace.opt_out_keywords_changed", "workspace.deletion_started", "workspace.deleted", "workspace.changed", "key.created", "key.changed", "key.revoked", "key.rotated", "key.ending", "connection.added", "connection.changed", "connection.disconnected", "setup_link.created", "setup_link.revoked", "setup.completed", "operator_key.created", "operator_key.revoked", "operator_key.rotated", "person.signed_in", "person.signed_out", "person.signed_out_everywhere", "membership.changed", "membership.removed", "invitation.created", "invitation.accepted", "invitation.revoked", "webhook.created", "webhook.changed", "webhook.removed", "webhook.secret_rotated", "destination.created", "destination.changed", "destination.replayed", "destination.removed", "otp_project.created", "otp_sender.set", "otp_package.set", "usage_rates.set", "contact.erasure_started", "contact.erased", "secrets.rotation_started", "database.restored", "database.confirmed"]
+    action: Literal["workspace.created", "workspace.limits_changed", "workspace.subscription_changed", "workspace.opt_out_keywords_changed", "workspace.deletion_started", "workspace.deleted", "workspace.changed", "key.created", "key.changed", "key.revoked", "key.rotated", "key.ending", "connection.added", "connection.changed", "connection.disconnected", "setup_link.created", "setup_link.revoked", "setup.completed", "operator_key.created", "operator_key.revoked", "operator_key.rotated", "person.signed_in", "person.signed_out", "person.signed_out_everywhere", "membership.changed", "membership.removed", "invitation.created", "invitation.accepted", "invitation.revoked", "webhook.created", "webhook.changed", "webhook.removed", "webhook.secret_rotated", "destination.created", "destination.changed", "destination.replayed", "destination.removed", "otp_project.created", "otp_sender.set", "otp_package.set", "usage_rates.set", "contact.erasure_started", "contact.erased", "secrets.rotation_started", "database.restored", "database.confirmed", "database.continued"]
     """Only this kind of change."""
     since: str
     """From this time on."""
