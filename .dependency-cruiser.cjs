@@ -35,6 +35,7 @@ const MODULES = {
   otp: ['connections', 'billing', 'templates', 'usage'],
   usage: ['connections'],
   mcp: [],
+  graph: ['connections', 'media', 'messages', 'templates'],
   setup: ['connections', 'inbound', 'messages'],
   inbound: ['messages', 'opt-outs', 'templates', 'media', 'connections', 'otp'],
 };

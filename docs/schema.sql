@@ -237,6 +237,27 @@ create table idempotency_key (
   constraint idempotency_key_pkey PRIMARY KEY (organization_id, key)
 ) with (autovacuum_vacuum_insert_scale_factor=0.05);
 
+create table invitation (
+  id uuid not null,
+  organization_id uuid not null,
+  email text not null,
+  role text not null,
+  expires_at timestamptz(3) not null,
+  accepted_at timestamptz(3),
+  accepted_by uuid,
+  revoked_at timestamptz(3),
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint invitation_pkey PRIMARY KEY (id),
+  constraint invitation_check CHECK (((accepted_at IS NULL) = (accepted_by IS NULL))),
+  constraint invitation_email_check CHECK (((char_length(email) >= 3) AND (char_length(email) <= 320))),
+  constraint invitation_role_check CHECK ((role = ANY (ARRAY['viewer', 'agent', 'developer', 'admin']))),
+  constraint invitation_accepted_by_fkey FOREIGN KEY (accepted_by) REFERENCES person(id),
+  constraint invitation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE INDEX invitation_end ON invitation (expires_at);
+CREATE UNIQUE INDEX invitation_open ON invitation (email, organization_id) WHERE ((accepted_at IS NULL) AND (revoked_at IS NULL));
+CREATE INDEX invitation_page ON invitation (organization_id, created_at, id);
+
 create table lane (
   key text not null,
   owner uuid,
@@ -366,6 +387,7 @@ create table membership (
   constraint membership_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
   constraint membership_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
 );
+CREATE INDEX membership_page ON membership (organization_id, created_at, person_id);
 CREATE INDEX membership_person ON membership (person_id);
 
 create table message (
@@ -883,6 +905,8 @@ create table person (
   constraint person_subject_check CHECK (((char_length(subject) >= 1) AND (char_length(subject) <= 255))),
   constraint person_issuer_subject_key UNIQUE (issuer, subject)
 );
+CREATE INDEX person_email ON person (email);
+CREATE INDEX person_page ON person (created_at, id);
 
 create table person_session (
   id uuid not null,

@@ -20,6 +20,8 @@ create table person (
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   unique (issuer, subject)
 );
+create index person_page on person (created_at, id);
+create index person_email on person (email);
 
 -- source: group: by a group of the issuer, as of the last sign-in; invitation: by an admin. A person may have both.
 create table membership (
@@ -31,6 +33,7 @@ create table membership (
   primary key (organization_id, person_id, source)
 );
 create index membership_person on membership (person_id);
+create index membership_page on membership (organization_id, created_at, person_id);
 
 -- hash: of the text in the cookie. issuer_session: the issuer's name of it, by which it signs out.
 create table person_session (
@@ -45,9 +48,28 @@ create table person_session (
 create index person_session_person on person_session (person_id);
 create index person_session_end on person_session (expires_at);
 create index person_session_seen on person_session (last_seen_at);
+
+-- email: the first person who signs in with this verified address is made a member. accepted_by: who that was.
+create table invitation (
+  id uuid primary key,
+  organization_id uuid not null references organization (id),
+  email text not null check (char_length(email) between 3 and 320),
+  role text not null check (role in ('viewer', 'agent', 'developer', 'admin')),
+  expires_at timestamptz(3) not null,
+  accepted_at timestamptz(3),
+  accepted_by uuid references person (id),
+  revoked_at timestamptz(3),
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  check ((accepted_at is null) = (accepted_by is null))
+);
+-- One that waits for an address and a workspace, which a new one takes the place of.
+create unique index invitation_open on invitation (email, organization_id) where accepted_at is null and revoked_at is null;
+create index invitation_page on invitation (organization_id, created_at, id);
+create index invitation_end on invitation (expires_at);
 `;
 
 const DOWN = `
+drop table invitation;
 drop table person_session;
 drop table membership;
 drop table person;

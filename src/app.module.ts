@@ -5,6 +5,7 @@ import { ConnectionsModule } from './modules/connections/connections.module.js';
 import { AccessGuard } from './modules/keys/access.guard.js';
 import { OperatorRepeats } from './modules/keys/operator/operator-repeats.interceptor.js';
 import { KeysModule } from './modules/keys/keys.module.js';
+import { GraphModule } from './modules/graph/graph.module.js';
 import { McpModule } from './modules/mcp/mcp.module.js';
 import { MediaModule } from './modules/media/media.module.js';
 import { MessageStateModule } from './modules/message-state/message-state.module.js';
@@ -70,6 +71,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     SetupModule,
     UsageModule,
     McpModule,
+    GraphModule,
   ],
 })
 export class AppModule {

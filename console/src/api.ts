@@ -2,7 +2,7 @@ import createClient from 'openapi-fetch';
 import type { components as AdminComponents, paths as AdminPaths } from '../../clients/typescript/src/admin-schema.ts';
 import { OwnWrites } from '../../clients/typescript/src/own-writes.ts';
 import type { components, paths } from '../../clients/typescript/src/schema.ts';
-import { isOperator, session, type KeyFacts, workspaceOfKey } from './session.ts';
+import { isOfSession, type KeyFacts, OPERATOR_SESSION, session, workspaceOfKey } from './session.ts';
 
 export type Schemas = components['schemas'];
 export type AdminSchemas = AdminComponents['schemas'];
@@ -48,7 +48,7 @@ export async function answered(
   }
   if (response.ok) return response;
   const refusal = await refusalOf(response);
-  if (refusal.status === 401 && workspaceOfKey(key) !== null) session.removePerson(refusal.message);
+  if (refusal.status === 401 && isOfSession(key)) session.removePerson(refusal.message);
   else if (refusal.status === 401) session.remove(key, 'The key is no longer valid: it was revoked or has expired.');
   else if (refusal.code === 'SESSION_WORKSPACE_UNKNOWN') session.remove(key, refusal.message);
   throw refusal;
@@ -71,9 +71,9 @@ export function sendFailure(error: unknown): unknown {
 
 /** What says who calls: a key, or that the cookie of a session is sent by this page, for a workspace. */
 export function credentials(key: string): Record<string, string> {
+  if (!isOfSession(key)) return { Authorization: `Bearer ${key}` };
   const workspace = workspaceOfKey(key);
-  if (workspace === null) return { Authorization: `Bearer ${key}` };
-  return { 'X-Herald-Console': '1', 'X-Herald-Workspace': workspace };
+  return { 'X-Herald-Console': '1', ...(workspace !== null && { 'X-Herald-Workspace': workspace }) };
 }
 
 /** Of all keys: they are of one database. */
@@ -110,15 +110,17 @@ const FACTS_MS = 20_000;
 
 /** @throws ApiError where the key is not valid, and where the service is away */
 export async function factsOf(key: string): Promise<KeyFacts> {
-  const isOperator = key.startsWith('hrld_admin_');
-  const path = isOperator ? '/api/admin/v1/key' : '/api/v1/key';
+  const isOfAdmin = key === OPERATOR_SESSION || key.startsWith('hrld_admin_');
+  const path = isOfAdmin ? '/api/admin/v1/key' : '/api/v1/key';
   const signal = AbortSignal.timeout(FACTS_MS);
   const response = await fetchWith(key, new Request(`${window.location.origin}${path}`, { signal }));
   const { data } = (await response.json()) as { data: KeyFacts };
-  return isOperator ? operatorFacts(data as unknown as AdminSchemas['OperatorKeyResponse']) : data;
+  if (isOfAdmin) return operatorFacts(data as unknown as AdminSchemas['OperatorKeyResponse']);
+  // Scopes of both APIs have the same names: those of the admin API are told apart.
+  const managed = data.person?.admin_scopes.map((scope) => `manage:${scope}`) ?? [];
+  return { ...data, scopes: [...data.scopes, ...managed] };
 }
 
-/** Scopes of both APIs have the same names: those of an operator are told apart. */
 function operatorFacts({ name, scopes, expires_at, version }: AdminSchemas['OperatorKeyResponse']): KeyFacts {
   return {
     workspace: { id: '', name: 'Operator' },
@@ -133,10 +135,10 @@ function operatorFacts({ name, scopes, expires_at, version }: AdminSchemas['Oper
 }
 
 /** The variable with the key, by the names that the demo's file sets. Where it is empty, the shell says so and calls nothing. */
-function keyOfShell(): string {
+function keyOfShell(path: string): string {
   const { keys, active } = session.get();
   const facts = keys[active]?.facts;
-  const [name, what] = isOperator(facts)
+  const [name, what] = path.startsWith('/api/admin/')
     ? ['HERALD_OPERATOR_KEY', 'operator key']
     : facts?.otp_project
       ? ['HERALD_OTP_KEY', 'OTP key']
@@ -148,7 +150,7 @@ function keyOfShell(): string {
 /** The call as a command that runs in a shell; the key comes from its environment. */
 export function curlOf(method: string, path: string, body?: unknown): string {
   const lines = [`curl -sS${method === 'GET' ? '' : ` -X ${method}`} '${window.location.origin}${path}'`];
-  lines.push(`  -H "Authorization: Bearer ${keyOfShell()}"`);
+  lines.push(`  -H "Authorization: Bearer ${keyOfShell(path)}"`);
   if (method === 'POST') lines.push(`  -H 'Idempotency-Key: ${crypto.randomUUID()}'`);
   if (body === undefined) return lines.join(' \\\n');
   lines.push(`  -H 'Content-Type: application/json'`, `  --data-binary @- <<'JSON'`);

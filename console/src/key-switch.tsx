@@ -3,8 +3,17 @@ import { useLocation } from 'wouter';
 import { AgentDialog } from './agent.tsx';
 import { Dialog } from './dialog.tsx';
 import { isAt, PAGES } from './pages.tsx';
-import { openWorkspace, signOut } from './person.ts';
-import { isOperator, type KeyFacts, session, sessionKey, useSession, workspaceOfKey } from './session.ts';
+import { openOperator, openWorkspace, signOut } from './person.ts';
+import {
+  isOfSession,
+  isOperator,
+  type KeyFacts,
+  OPERATOR_SESSION,
+  session,
+  sessionKey,
+  useSession,
+  workspaceOfKey,
+} from './session.ts';
 import { SignIn } from './sign-in.tsx';
 import { Icon, Problem } from './ui.tsx';
 
@@ -22,8 +31,9 @@ export function KeySwitch() {
   const [location, navigate] = useLocation();
   const current = keys[active];
   if (current === undefined) return null;
-  const isPerson = workspaceOfKey(current.key) !== null;
-  const others = person?.workspaces.filter(({ id }) => !keys.some(({ key }) => key === sessionKey(id))) ?? [];
+  const isPerson = isOfSession(current.key);
+  const isOpen = (key: string): boolean => keys.some((each) => each.key === key);
+  const others = person?.workspaces.filter(({ id }) => !isOpen(sessionKey(id))) ?? [];
   const leave = (scopes: readonly string[]): void => {
     const allowed = PAGES.filter((page) => page.scopes.some((scope) => scopes.includes(scope)));
     // Another key may see other pages.
@@ -34,6 +44,7 @@ export function KeySwitch() {
     if (value === 'add' || value === 'agent' || value === 'everywhere') setOpen(value);
     else if (value === 'out' && isPerson) signOut(false).catch(setProblem);
     else if (value === 'out') session.remove(current.key, null);
+    else if (value === OPERATOR_SESSION) openOperator().then(({ facts }) => leave(facts.scopes), setProblem);
     else if (workspace !== null) openWorkspace(workspace).then(({ facts }) => leave(facts.scopes), setProblem);
     else {
       leave(keys[Number(value)]?.facts.scopes ?? []);
@@ -52,6 +63,9 @@ export function KeySwitch() {
               {nameOf(facts)}
             </option>
           ))}
+          {person?.person.is_operator === true && !isOpen(OPERATOR_SESSION) && (
+            <option value={OPERATOR_SESSION}>Operator · {person.person.name}</option>
+          )}
           {others.map(({ id, name, role }) => (
             <option key={id} value={sessionKey(id)}>
               {name} · {person?.person.name} ({role})

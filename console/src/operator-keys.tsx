@@ -4,7 +4,7 @@ import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
 import { Confirm, Dialog, useRun } from './dialog.tsx';
 import { More, useFresh, useList } from './operator-parts.tsx';
 import { State } from './parts.tsx';
-import { useCan } from './session.ts';
+import { useManages } from './session.ts';
 import { ago, CopyButton, fullTime, Problem, Skeleton, useNow } from './ui.tsx';
 
 type Key = AdminSchemas['ApiKeyResponse'];
@@ -34,7 +34,7 @@ interface SectionProps {
 }
 
 export function KeysSection({ workspaceId, isActive }: SectionProps) {
-  const can = useCan();
+  const manages = useManages();
   const now = useNow(CLOCK_MS);
   const [isMaking, setMaking] = useState(false);
   const { list, rows } = useList(['keys', workspaceId], (cursor, signal) =>
@@ -46,7 +46,7 @@ export function KeysSection({ workspaceId, isActive }: SectionProps) {
     ),
   );
   useFresh(list.refetch);
-  const mayChange = isActive && can('operator:keys:write');
+  const mayChange = isActive && manages('keys:write');
   return (
     <section aria-label="Keys">
       <div className="row section-bar">

@@ -1,5 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useSearch } from 'wouter';
-import { admin, curlOf, dataOf } from './api.ts';
+import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
 import { Headings, queryText, useList } from './operator-parts.tsx';
 import { money, plusNumber, withParameter } from './parts.tsx';
 import { CopyButton, Empty, Icon, Problem, Skeleton } from './ui.tsx';
@@ -7,6 +8,12 @@ import { CopyButton, Empty, Icon, Problem, Skeleton } from './ui.tsx';
 const PATH = '/api/admin/v1/usage';
 const WORKSPACES = 20;
 const present = (): string => new Date().toISOString().slice(0, 7);
+
+type Line = AdminSchemas['WorkspaceUsageResponse']['data'][number];
+
+const NAMES = ['Number', 'Country', 'Category'] as const;
+const keyOf = ({ workspace_id: id, connection, country, category }: Line): string =>
+  `${id} ${connection} ${country} ${category}`;
 
 const sumOf = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
@@ -49,39 +56,21 @@ export function AllUsagePage() {
           <table className="table">
             <thead>
               <tr>
-                <Headings names={['Workspace', 'Number', 'Country', 'Category']} />
-                {['Submitted', 'Delivered', 'Failed', 'Received', 'Billable', 'Cost'].map((name) => (
-                  <th key={name} scope="col" className="number">
-                    {name}
-                  </th>
-                ))}
+                <Headings names={['Workspace', ...NAMES]} />
+                <FigureHeadings />
               </tr>
             </thead>
             <tbody>
-              {rows.map((row) => {
-                const cost = row.cost ?? row.cost_of_priced;
-                const { workspace_id: id, connection, country, category } = row;
-                return (
-                  <tr key={`${id} ${connection} ${country} ${category}`}>
-                    <td className="group">
-                      <Link href={`/operator/workspaces/${id}`}>
-                        <bdi>{row.workspace}</bdi>
-                      </Link>
-                    </td>
-                    <td>{/^\d+$/.test(connection) ? plusNumber(connection) : connection}</td>
-                    <td>{country === '' ? 'unknown' : country}</td>
-                    <td>{category === '' ? 'not reported yet' : category.replaceAll('_', ' ')}</td>
-                    {[row.submitted, row.delivered, row.failed, row.received, sumOf(row.billable)].map(
-                      (count, index) => (
-                        <td key={index} className="number">
-                          {count.toLocaleString()}
-                        </td>
-                      ),
-                    )}
-                    <td className="number">{cost === null ? '–' : money(cost)}</td>
-                  </tr>
-                );
-              })}
+              {rows.map((row) => (
+                <tr key={keyOf(row)}>
+                  <td className="group">
+                    <Link href={`/operator/workspaces/${row.workspace_id}`}>
+                      <bdi>{row.workspace}</bdi>
+                    </Link>
+                  </td>
+                  <Figures row={row} />
+                </tr>
+              ))}
             </tbody>
           </table>
         </div>
@@ -93,5 +82,72 @@ export function AllUsagePage() {
         </button>
       )}
     </div>
+  );
+}
+
+function FigureHeadings() {
+  return ['Submitted', 'Delivered', 'Failed', 'Received', 'Billable', 'Cost'].map((name) => (
+    <th key={name} scope="col" className="number">
+      {name}
+    </th>
+  ));
+}
+
+/** The cells of a line, but for its workspace. */
+function Figures({ row }: { row: Line }) {
+  const cost = row.cost ?? row.cost_of_priced;
+  const { connection, country, category } = row;
+  return (
+    <>
+      <td>{/^\d+$/.test(connection) ? plusNumber(connection) : connection}</td>
+      <td>{country === '' ? 'unknown' : country}</td>
+      <td>{category === '' ? 'not reported yet' : category.replaceAll('_', ' ')}</td>
+      {[row.submitted, row.delivered, row.failed, row.received, sumOf(row.billable)].map((count, index) => (
+        <td key={index} className="number">
+          {count.toLocaleString()}
+        </td>
+      ))}
+      <td className="number">{cost === null ? '–' : money(cost)}</td>
+    </>
+  );
+}
+
+/** What a workspace sent this month. */
+export function UsageSection({ workspaceId }: { workspaceId: string }) {
+  const query = { month: present(), workspace_id: workspaceId };
+  const usage = useQuery({
+    queryKey: ['operator', 'usage-of', query],
+    queryFn: async ({ signal }) => (await dataOf(admin.GET(PATH, { params: { query }, signal }))).data,
+  });
+  return (
+    <section aria-label="Usage">
+      <div className="row section-bar">
+        <h2>Usage this month</h2>
+        <span className="grow" />
+        <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText(query)}`)} />
+      </div>
+      {usage.isPending && <Skeleton lines={2} />}
+      {usage.error !== null && <Problem error={usage.error} onRetry={() => void usage.refetch()} />}
+      {usage.data?.length === 0 && <p className="hint">It has sent nothing this month.</p>}
+      {usage.data !== undefined && usage.data.length > 0 && (
+        <div className="table-box card" tabIndex={0} role="region" aria-label="Usage of the workspace">
+          <table className="table">
+            <thead>
+              <tr>
+                <Headings names={NAMES} />
+                <FigureHeadings />
+              </tr>
+            </thead>
+            <tbody>
+              {usage.data.map((row) => (
+                <tr key={keyOf(row)}>
+                  <Figures row={row} />
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
   );
 }

@@ -6,8 +6,12 @@ import { Confirm, useRun } from './dialog.tsx';
 import { KeysSection } from './operator-keys.tsx';
 import { NumbersSection } from './operator-connections.tsx';
 import { Payment, useFresh } from './operator-parts.tsx';
+import { SetupLinksSection } from './operator-setup-links.tsx';
+import { UsageSection } from './operator-usage.tsx';
 import { Facts, Time } from './parts.tsx';
-import { useCan } from './session.ts';
+import { PeopleSection } from './people.tsx';
+import { openWorkspace } from './person.ts';
+import { useCan, useSession } from './session.ts';
 import { CopyButton, Icon, Problem, Skeleton, useNow } from './ui.tsx';
 
 type Workspace = AdminSchemas['WorkspaceResponse'];
@@ -48,6 +52,7 @@ export function WorkspaceDetail({ id }: { id: string }) {
         {data !== undefined && (
           <>
             <Payment workspace={data} now={now} />
+            {data.state === 'active' && <OpenPages id={id} />}
             <Facts
               of={[
                 ['Id', <code key="id">{data.id}</code>],
@@ -66,12 +71,37 @@ export function WorkspaceDetail({ id }: { id: string }) {
             />
             {data.state === 'active' && can('operator:workspaces:write') && <Settings workspace={data} />}
             {can('operator:connections:read') && <NumbersSection workspaceId={id} isActive={data.state === 'active'} />}
+            {can('operator:connections:read') && (
+              <SetupLinksSection workspaceId={id} isActive={data.state === 'active'} />
+            )}
+            {can('operator:usage:read') && <UsageSection workspaceId={id} />}
+            {can('operator:people:read') && <PeopleSection workspaceId={id} isActive={data.state === 'active'} />}
             {can('operator:keys:read') && <KeysSection workspaceId={id} isActive={data.state === 'active'} />}
             {data.state === 'active' && can('operator:workspaces:write') && <Deletion workspace={data} />}
           </>
         )}
       </div>
     </section>
+  );
+}
+
+/** A person with the role operator may see the pages of every workspace; an operator key has none. */
+function OpenPages({ id }: { id: string }) {
+  const { person } = useSession();
+  const [, navigate] = useLocation();
+  const { busy, error, run } = useRun();
+  if (person?.person.is_operator !== true) return null;
+  const open = async (): Promise<void> => {
+    await openWorkspace(id);
+    navigate('/overview');
+  };
+  return (
+    <div className="row">
+      <button type="button" className="button" disabled={busy} onClick={() => void run(open)}>
+        Open its pages
+      </button>
+      {error !== null && <Problem error={error} />}
+    </div>
   );
 }
 

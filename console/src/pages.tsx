@@ -56,6 +56,10 @@ export const PAGES: readonly PageEntry[] = [
     async () => (await import('./webhook.tsx')).WebhookPage,
   ),
   page(
+    { path: '/destinations', label: 'Destinations', icon: 'out', scopes: ['webhooks:read'] },
+    async () => (await import('./destinations.tsx')).DestinationsPage,
+  ),
+  page(
     { path: '/numbers', label: 'Numbers', icon: 'number', scopes: ['connections:read'] },
     async () => (await import('./numbers.tsx')).NumbersPage,
   ),
@@ -70,6 +74,14 @@ export const PAGES: readonly PageEntry[] = [
   page(
     { path: '/codes', label: 'Codes', icon: 'code', scopes: ['otp:read', 'otp:send', 'otp:verify'] },
     async () => (await import('./codes.tsx')).CodesPage,
+  ),
+  page(
+    { path: '/people', label: 'People', icon: 'people', scopes: ['manage:people:read'] },
+    async () => (await import('./people.tsx')).PeoplePage,
+  ),
+  page(
+    { path: '/keys', label: 'Keys', icon: 'key', scopes: ['manage:keys:read'] },
+    async () => (await import('./people.tsx')).KeysPage,
   ),
   page(
     { path: '/operator/workspaces', label: 'Workspaces', icon: 'workspace', scopes: ['operator:workspaces:read'] },

@@ -1,5 +1,5 @@
 import { answered, ApiError, factsOf } from './api.ts';
-import { type PersonFacts, session, type SignedIn, sessionKey } from './session.ts';
+import { OPERATOR_SESSION, type PersonFacts, session, type SignedIn, sessionKey } from './session.ts';
 
 /** Where people sign in, and the sentences of sign-ins that failed, by code. */
 export interface Issuers {
@@ -39,7 +39,8 @@ export function takeProblem(): string | null {
 }
 
 /**
- * Signs in who has a session: with the workspace that was open last in this tab, else the first.
+ * Signs in who has a session: with the workspace that was open last in this tab, else the first; an operator with the
+ * operator's pages where these are asked for, or no workspace was open.
  *
  * @throws ApiError where the service is away
  */
@@ -48,9 +49,13 @@ export async function signInPerson(): Promise<void> {
     const { data } = (await (await asked('/auth/session')).json()) as { data: PersonFacts };
     const facts = { ...data, workspaces: await workspacesOf(data) };
     session.setPerson(facts);
+    const last = lastOpened();
     const [first] = facts.workspaces;
-    if (first === undefined) session.tell('You are signed in, but there is no workspace for you yet.');
-    else await openWorkspace((facts.workspaces.find(({ id }) => id === lastOpened()) ?? first).id);
+    const isAtOperator = window.location.pathname.startsWith('/console/operator');
+    if (data.person.is_operator && (last === null || isAtOperator)) await openOperator();
+    else if (data.person.is_operator && last !== null) await openWorkspace(last).catch(() => openOperator());
+    else if (first === undefined) session.tell('You are signed in, but there is no workspace for you yet.');
+    else await openWorkspace((facts.workspaces.find(({ id }) => id === last) ?? first).id);
   } catch (failure) {
     // The page of sign-in says it.
     if (!(failure instanceof ApiError) || failure.status !== 401) throw failure;
@@ -70,6 +75,13 @@ export async function openWorkspace(id: string): Promise<SignedIn> {
   const signedIn = { key: sessionKey(id), facts: await factsOf(sessionKey(id)) };
   session.add(signedIn, false);
   remember(id);
+  return signedIn;
+}
+
+/** @throws ApiError where the person is no operator any more, or the service is away */
+export async function openOperator(): Promise<SignedIn> {
+  const signedIn = { key: OPERATOR_SESSION, facts: await factsOf(OPERATOR_SESSION) };
+  session.add(signedIn, false);
   return signedIn;
 }
 

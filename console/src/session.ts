@@ -8,7 +8,7 @@ export interface KeyFacts {
   mode: 'live' | 'test';
   otp_project: { id: string; name: string; mode: string } | null;
   expires_at: string | null;
-  person: { id: string; name: string; email: string; role: string } | null;
+  person: { id: string; name: string; email: string; role: string; admin_scopes: string[] } | null;
   version: string;
 }
 
@@ -44,9 +44,15 @@ const SESSION = 'session:';
 /** Stands for the cookie of a session, which no script sees, in one workspace. */
 export const sessionKey = (workspaceId: string): string => SESSION + workspaceId;
 
-/** Null where it is the text of a key. */
+/** Stands for the cookie of an operator's session, outside of any workspace: the admin API. */
+export const OPERATOR_SESSION = `${SESSION}operator`;
+
+/** Whether it stands for a session; else it is the text of a key. */
+export const isOfSession = (key: string): boolean => key.startsWith(SESSION);
+
+/** Null where it is the text of a key, and of an operator's session outside of any workspace. */
 export const workspaceOfKey = (key: string): string | null =>
-  key.startsWith(SESSION) ? key.slice(SESSION.length) : null;
+  isOfSession(key) && key !== OPERATOR_SESSION ? key.slice(SESSION.length) : null;
 
 const STORED = 'herald.keys';
 let state: State = { keys: [], active: 0, notice: null, stay: false, link: null, person: null };
@@ -55,7 +61,7 @@ const listeners = new Set<() => void>();
 function change(next: Partial<State>): void {
   state = { ...state, ...next };
   // Only where the person chose so, and for this tab only.
-  const kept = state.keys.map(({ key }) => key).filter((key) => workspaceOfKey(key) === null);
+  const kept = state.keys.map(({ key }) => key).filter((key) => !isOfSession(key));
   if (state.stay && kept.length > 0) {
     sessionStorage.setItem(STORED, JSON.stringify(kept));
   } else sessionStorage.removeItem(STORED);
@@ -87,7 +93,7 @@ export const session = {
   setPerson: (person: PersonFacts): void => change({ person }),
   /** With the workspaces that were opened. */
   removePerson: (notice: string | null): void => {
-    const keys = state.keys.filter(({ key }) => workspaceOfKey(key) === null);
+    const keys = state.keys.filter(({ key }) => !isOfSession(key));
     const active = keys.findIndex((one) => one.key === session.activeKey());
     change({ keys, active: Math.max(active, 0), notice, person: null });
   },
@@ -114,4 +120,10 @@ export function useCan(): (scope: string) => boolean {
   const { keys, active } = useSession();
   const scopes = keys[active]?.facts.scopes ?? [];
   return (scope) => scopes.includes(scope);
+}
+
+/** What may be called of the admin API: by an operator, or for the workspace in use by a person's role in it. */
+export function useManages(): (scope: string) => boolean {
+  const can = useCan();
+  return (scope) => can(`operator:${scope}`) || can(`manage:${scope}`);
 }

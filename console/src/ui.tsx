@@ -23,6 +23,7 @@ const PATHS = {
   template: 'M4 4h16v6H4zM4 14h9v6H4zM17 14h3v6h-3z',
   file: 'M6 3h8l4 4v14H6zM14 3v5h4',
   workspace: 'M4 20V8l8-4 8 4v12zM9 20v-6h6v6',
+  people: 'M9 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M3 20a6 6 0 0 1 12 0M16 5.500a3 3 0 0 1 0 5M17.500 14.500A6 6 0 0 1 21 20',
   price: 'M4 6h16v12H4zM12 9v6M9 12h6',
   code: 'M5 11h14v10H5zM8 11V8a4 4 0 0 1 8 0v3',
   campaign: 'M4 10v4h3l9 5V5l-9 5zM19 9.500a4 4 0 0 1 0 5',

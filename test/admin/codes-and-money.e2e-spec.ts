@@ -91,9 +91,10 @@ describe('codes and money over the admin API', () => {
         template: 'login_code',
         throughput_per_second: 5,
         status: 'connected',
+        languages: ['en_US'],
       },
     ]);
-    expect((await api.get('/otp-sender')).body).toEqual(set.body);
+    expect((await api.get('/otp-sender')).body.data).toEqual({ ...set.body.data, languages: null });
     const trail = await api.get('/audit?action=otp_sender.set');
     expect(JSON.stringify([set.body, trail.body])).not.toContain(token);
     expect(trail.body.data).toMatchObject([{ actor: api.keyId, workspace_id: null }]);

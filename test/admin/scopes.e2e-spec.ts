@@ -105,8 +105,11 @@ describe('the routes of the admin API', () => {
       if (status === 403 && body.error.code === 'OPERATOR_KEY_LIMITED') refused.push(`${route.method} ${route.path}`);
     }
     const wanted = [
+      'DELETE /people/{id}/sessions',
       'GET /installation',
       'GET /otp-sender',
+      'GET /people',
+      'GET /people/{id}',
       'GET /rates',
       'POST /workspaces',
       'PUT /otp-sender',

@@ -135,6 +135,7 @@ const TAG_OF: readonly (readonly [RegExp, string])[] = [
   [/^\/api\/admin\/v1\/.*\/keys/, 'Keys'],
   [/^\/api\/admin\/v1\/(.*\/)?connections/, 'Numbers'],
   [/^\/api\/admin\/v1\/.*\/setup-links/, 'Setup links'],
+  [/^\/api\/admin\/v1\/(.*\/)?(people|invitations)/, 'People'],
   [/^\/api\/admin\/v1\/(.*\/)?otp-/, 'Codes'],
   [/^\/api\/admin\/v1\/rates$/, 'Prices'],
   [/^\/api\/admin\/v1\/usage$/, 'Usage'],

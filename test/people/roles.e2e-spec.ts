@@ -1,4 +1,4 @@
-import { PERSON_ROLES, ROLE_SCOPES } from '../../src/infrastructure/http/roles.js';
+import { MANAGED_SCOPES, PERSON_ROLES, ROLE_SCOPES } from '../../src/infrastructure/http/roles.js';
 import { OPERATOR_SCOPES, type OperatorScope, type Scope, SCOPES } from '../../src/infrastructure/http/scopes.js';
 import { readProjectFile } from '../support/project-files.js';
 import { type Browser, type PeopleApp, startPeople } from './fixture.js';
@@ -39,9 +39,11 @@ async function isRefused(
   browser: Browser,
   { method, path, operation }: (typeof ofWorkspaces)[number],
 ): Promise<boolean> {
-  const filled = path.replace(/\{(\w+)\}/g, (_, name) =>
-    encodeURIComponent(operation.parameters?.find((each) => each.name === name)?.example ?? UNKNOWN),
-  );
+  const filled = path
+    .replace('{workspace_id}', people.workspaces[0].id)
+    .replace(/\{(\w+)\}/g, (_, name) =>
+      encodeURIComponent(operation.parameters?.find((each) => each.name === name)?.example ?? UNKNOWN),
+    );
   const body = operation.requestBody?.content['application/json']?.example;
   const headers: Record<string, string> = method === 'POST' ? { 'idempotency-key': crypto.randomUUID() } : {};
   const answer = await browser.request({ method, path: filled, body, headers });
@@ -75,16 +77,34 @@ describe.each(PERSON_ROLES)('the role %s', (role) => {
     }
   }, 120_000);
 
-  it(`${role === 'operator' ? 'opens' : 'opens no route of'} the admin API`, async () => {
+  it('opens the routes of the admin API that it manages in its workspace, and no other', async () => {
     for (const route of ofOperators) {
-      // No workspace of this test is to be changed or deleted.
+      // Not this: the workspace of this test stays.
+      if (role === 'operator' && route.method === 'DELETE' && route.path.endsWith('/{workspace_id}')) continue;
       const at = `${route.method} ${route.path}`;
+      const scope = route.operation['x-required-scope'] as OperatorScope | undefined;
+      const isOwn = role !== 'operator' && route.path.includes('{workspace_id}');
+      const isManaged = isOwn && scope !== undefined && MANAGED_SCOPES[role].has(scope);
       expect({ at, refused: await isRefused(browsers.get(role) as Browser, route) }).toEqual({
         at,
-        refused: role !== 'operator',
+        refused: role !== 'operator' && !isManaged,
       });
     }
   }, 120_000);
+
+  it('manages nothing in another workspace, which is as an unknown one', async () => {
+    if (role === 'operator') return;
+    for (const path of ['keys', 'people', 'invitations']) {
+      const seen = async (id: string) => {
+        const { status, body } = await (browsers.get(role) as Browser).get(`/api/admin/v1/workspaces/${id}/${path}`);
+        return [status, JSON.stringify(body).replaceAll(body.error.request_id, 'id')];
+      };
+      const unknown = await seen(UNKNOWN);
+      expect(unknown[0]).toBe(403);
+      expect(await seen(people.workspaces[1].id)).toEqual(unknown);
+      expect(await seen('none')).toEqual(unknown);
+    }
+  });
 });
 
 it('each role may do what the weaker ones may, and more', () => {

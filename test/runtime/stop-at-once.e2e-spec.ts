@@ -66,13 +66,12 @@ it('a stop tells all that works at once: what hangs in one kind keeps no other f
   await waitFor(() => told.mock.calls.length > 0);
   sending.open();
   // Its outcome is recorded while the two others are still waited for.
-  await waitFor(async () => {
-    const rows = await stored.database.query(
-      `select from message_attempt where message_id = $1 and answer = 'accepted'`,
-      [(sent.body.data as { id: string }).id],
-    );
-    return rows.length > 0;
+  const { id } = sent.body.data as { id: string };
+  const [attempt] = await waitFor(async () => {
+    const rows = await stored.database.query('select answer from message_attempt where message_id = $1', [id]);
+    return rows.length > 0 && rows;
   });
+  expect(attempt).toEqual({ answer: 'accepted' });
   writing.open();
   sweeping.open();
   await stopping;

@@ -74,7 +74,7 @@ export class ApiClient {
 
   private urlOf(path: string): string {
     const isOfApi =
-      !/^\/(api|auth|setup|health|metrics|docs|openapi|postman|platform|mcp|media\/[^/]+\/content)(\/|\.|$|\?)/.test(
+      !/^\/(api|auth|setup|health|metrics|docs|openapi|postman|platform|mcp|graph|v\d+\.\d|media\/[^/]+\/content)(\/|\.|$|\?)/.test(
         path,
       );
     return `${this.baseUrl}${isOfApi ? '/api/v1' : ''}${path}`;

@@ -1,8 +1,8 @@
 import { WebhookStorm } from '../faults/webhook-storm.js';
 import { Receiver } from '../faults/webhook-receiver.js';
+import { connectionsOfWorkers } from '../support/connections-of-workers.js';
 import { HeraldProcess } from '../support/herald-process.js';
 import type { TestApp } from '../support/test-app.js';
-import { deferred } from '../support/deferred.js';
 import { waitFor } from '../support/wait-for.js';
 import { insertPast, OPEN_TARGETS, startWebhookApp, subscriber } from './fixture.js';
 
@@ -39,29 +39,6 @@ function startWorker(): Promise<HeraldProcess> {
   });
 }
 
-/** Connections for statements that are none of this process's, whose whole pool is asked for its own. */
-async function connectionsOfWorkers(): Promise<number> {
-  const all = deferred();
-  const { poolSize } = api.config.database;
-  let held = 0;
-  const own = await Promise.all(
-    Array.from({ length: poolSize }, () =>
-      api.database.transaction(async () => {
-        const rows = await api.database.query<{ pid: number }>('select pg_backend_pid() as pid');
-        if (++held === poolSize) all.resolve();
-        await all.promise;
-        return rows;
-      }),
-    ),
-  );
-  const rows = await api.database.query(
-    `select 1 from pg_stat_activity
-     where datname = current_database() and application_name = 'herald' and pid <> all($1::integer[])`,
-    [own.flatMap(([row]) => row?.pid ?? [])],
-  );
-  return rows.length;
-}
-
 describe('kill -9 of the worker', () => {
   it('loses no event, repeats only what was not recorded, and every delivery can be verified', async () => {
     const storm = new WebhookStorm((sql, params) => api.database.query(sql, params), receiver);
@@ -79,12 +56,14 @@ describe('kill -9 of the worker', () => {
     for (let kill = 1; kill <= KILLS; kill++) {
       const before = storm.acknowledged;
       worker = await startWorker();
-      expect(await connectionsOfWorkers()).toBeGreaterThan(0);
+      expect(await connectionsOfWorkers(api)).toBeGreaterThan(0);
       await waitFor(() => storm.acknowledged > before + 30, { everyMs: 2, what: 'deliveries to go out' });
       const killed = worker;
       await storm.kill(async () => void (await killed.end('SIGKILL')));
       // The database goes on with what it was asked last: a claim may be made after its worker's death.
-      await waitFor(async () => (await connectionsOfWorkers()) === 0, { what: 'the statements of the worker to end' });
+      await waitFor(async () => (await connectionsOfWorkers(api)) === 0, {
+        what: 'the statements of the worker to end',
+      });
       await storm.expireLeases();
     }
     expect(storm.acknowledged).toBeLessThan(events);
@@ -115,7 +94,7 @@ describe('kill -9 of the worker', () => {
     await waitFor(() => seen().length > 60, { everyMs: 2, what: 'the replay to be under way' });
     await worker.end('SIGKILL');
     await receiver.drained();
-    await waitFor(async () => (await connectionsOfWorkers()) === 0, { what: 'the statements of the worker to end' });
+    await waitFor(async () => (await connectionsOfWorkers(api)) === 0, { what: 'the statements of the worker to end' });
     const { done } = await state();
     expect(done).toBeLessThan(ids.length);
     expect(done).toBeGreaterThanOrEqual(new Set(seen().map(({ id }) => id)).size);

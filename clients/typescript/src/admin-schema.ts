@@ -151,6 +151,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/v1/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List people
+         * @description Everybody who signed in and was let in, newest first, operators too. For the next page pass `next_before` and
+         *     `next_before_id` of the answer as `before` and `before_id`.
+         *
+         *     Needs an operator key with the scope `people:read`.
+         */
+        get: operations["peopleAdmin_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/people/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a person
+         * @description With the workspaces in which the person is a member, and the browsers in which the person is signed in.
+         *
+         *     Needs an operator key with the scope `people:read`.
+         */
+        get: operations["peopleAdmin_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/people/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Sign a person out everywhere
+         * @description Ends all sessions of the person; every process refuses them within five seconds, mostly at once. At the issuer the person
+         *     stays signed in, and can sign in again: take the person out of the groups there first.
+         *
+         *     Needs an operator key with the scope `people:write`.
+         */
+        delete: operations["peopleAdmin_endSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/v1/rates": {
         parameters: {
             query?: never;
@@ -398,6 +466,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/v1/workspaces/{workspace_id}/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List invitations
+         * @description Newest first, ended ones too, for 90 days after their end. For the next page pass `next_before` and `next_before_id` of the answer as
+         *     `before` and `before_id`.
+         *
+         *     Needs an operator key with the scope `people:read`.
+         */
+        get: operations["invitationsAdmin_list"];
+        put?: never;
+        /**
+         * Invite a person
+         * @description The first person who signs in with this address, verified by the issuer, is a member with this role. It works once, and ends by its time. One
+         *     that waits for the same address is changed, and keeps its id. Herald sends no e-mail: send `sign_in_url` yourself. The answer is the same
+         *     whether the person is known or not.
+         *
+         *     Needs an operator key with the scope `people:write`.
+         */
+        post: operations["invitationsAdmin_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/workspaces/{workspace_id}/invitations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an invitation
+         * @description It cannot be accepted from then on. It stays in the list with `revoked_at`. Revoking it again changes nothing. One that
+         *     was accepted is 409: remove the member.
+         *
+         *     Needs an operator key with the scope `people:write`.
+         */
+        delete: operations["invitationsAdmin_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/v1/workspaces/{workspace_id}/keys": {
         parameters: {
             query?: never;
@@ -417,7 +539,7 @@ export interface paths {
         /**
          * Make a key
          * @description Its text is in `key` of this answer, and nowhere else: the service stores a hash. Keep it at once. A repeat with the same
-         *     Idempotency-Key answers the same key with `key: null`.
+         *     Idempotency-Key answers the same key with `key: null`. A person makes no key with scopes that the person's role lacks.
          *
          *     Needs an operator key with the scope `keys:write`.
          */
@@ -601,6 +723,80 @@ export interface paths {
         put: operations["otpProjectsAdmin_setPackage"];
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/workspaces/{workspace_id}/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List members
+         * @description Of this workspace, newest first, with their roles. Operators are no members, and in no list of a workspace. An admin of the
+         *     workspace, signed in, may call this as well.
+         *
+         *     Needs an operator key with the scope `people:read`.
+         */
+        get: operations["membersAdmin_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/workspaces/{workspace_id}/people/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a member
+         * @description The person has nothing in this workspace within five seconds, mostly at once. Who is a member by a group of the issuer is taken
+         *     out of the group there: 409. Keys that the person made stay: revoke them where they are not wanted.
+         *
+         *     Needs an operator key with the scope `people:write`.
+         */
+        delete: operations["membersAdmin_remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the role of a member
+         * @description Every process knows of it within five seconds, mostly at once. A group of the issuer that gives a stronger role stays in force: 409.
+         *
+         *     Needs an operator key with the scope `people:write`.
+         */
+        patch: operations["membersAdmin_change"];
+        trace?: never;
+    };
+    "/api/admin/v1/workspaces/{workspace_id}/people/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Sign a member out everywhere
+         * @description Ends all sessions of the person, also where the person works in other workspaces. The person can sign in again.
+         *
+         *     Needs an operator key with the scope `people:write`.
+         */
+        delete: operations["membersAdmin_endSessions"];
         options?: never;
         head?: never;
         patch?: never;
@@ -830,6 +1026,14 @@ export interface components {
              */
             scopes?: ("connections:read" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "profile:read" | "profile:write" | "media:read" | "media:write" | "webhooks:read" | "webhooks:write" | "otp:send" | "otp:verify" | "otp:read")[];
         };
+        ChangeMemberRequest: {
+            /**
+             * @description What the person may do in this workspace from now on.
+             * @example agent
+             * @enum {string}
+             */
+            role: "viewer" | "agent" | "developer" | "admin";
+        };
         ChangeWorkspaceRequest: {
             /**
              * Format: date-time
@@ -872,6 +1076,20 @@ export interface components {
             amount: string;
             /** @example EUR */
             currency: string;
+        };
+        CreateInvitationRequest: {
+            /**
+             * @description Who signs in first with this address, verified by the issuer, has the role.
+             * @example robin@example.com
+             */
+            email: string;
+            /** @description Seconds after which the invitation has ended. Default: 604800. */
+            expires_in?: number;
+            /**
+             * @example agent
+             * @enum {string}
+             */
+            role: "viewer" | "agent" | "developer" | "admin";
         };
         CreateKeyRequest: {
             /** @description Seconds after which it ends; left out: never. */
@@ -1078,6 +1296,66 @@ export interface components {
              */
             workers: number;
         };
+        InvitationListResponse: {
+            data: components["schemas"]["InvitationResponse"][];
+            pagination: components["schemas"]["PaginationResponse"];
+        };
+        InvitationResponse: {
+            /**
+             * Format: date-time
+             * @example null
+             */
+            accepted_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /** @example robin@example.com */
+            email: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-28T08:00:00.125Z
+             */
+            expires_at: string;
+            /**
+             * Format: uuid
+             * @example 01936f75-4f50-7e61-8273-8d9e0f1a2b3c
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The person who accepted it; null: none yet.
+             * @example null
+             */
+            person_id: string | null;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            revoked_at: string | null;
+            /**
+             * @example agent
+             * @enum {string}
+             */
+            role: "viewer" | "agent" | "developer" | "admin";
+            /**
+             * @description Where the person signs in: send it to them, as Herald sends no e-mail. Null: no issuer is set up, so it cannot be accepted yet.
+             * @example https://herald.example/console
+             */
+            sign_in_url: string | null;
+            /**
+             * @description `accepted`: a person signed in with the address, is a member, and the invitation has ended.
+             * @example open
+             * @enum {string}
+             */
+            status: "open" | "accepted" | "revoked" | "expired";
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            workspace_id: string;
+        };
         IssuedKeyResponse: {
             /**
              * Format: date-time
@@ -1262,6 +1540,53 @@ export interface components {
              */
             workspace_id: string;
         };
+        MemberListResponse: {
+            data: components["schemas"]["MemberResponse"][];
+            pagination: components["schemas"]["PaginationResponse"];
+        };
+        MemberResponse: {
+            /**
+             * Format: date-time
+             * @description When the person became a member.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * @description As of the last sign-in.
+             * @example robin@example.com
+             */
+            email: string;
+            /**
+             * @description By an invitation, or set since; null: by none.
+             * @example agent
+             * @enum {string|null}
+             */
+            given_role: "viewer" | "agent" | "developer" | "admin" | null;
+            /**
+             * @description By a group of the issuer, as of the last sign-in; null: by none.
+             * @example null
+             * @enum {string|null}
+             */
+            group_role: "viewer" | "agent" | "developer" | "admin" | null;
+            /**
+             * Format: uuid
+             * @example 01936f75-3e4f-7d50-8162-7c8d9e0f1a2b
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            last_signed_in_at: string;
+            /** @example Robin Wells */
+            name: string;
+            /**
+             * @description The stronger one of both.
+             * @example agent
+             * @enum {string}
+             */
+            role: "viewer" | "agent" | "developer" | "admin";
+        };
         OperatedConnectionListResponse: {
             data: components["schemas"]["OperatedConnectionResponse"][];
         };
@@ -1434,7 +1759,7 @@ export interface components {
              *       "keys:write"
              *     ]
              */
-            scopes: ("workspaces:read" | "workspaces:write" | "keys:read" | "keys:write" | "connections:read" | "connections:write" | "otp:read" | "otp:write" | "billing:read" | "billing:write" | "usage:read" | "audit:read" | "events:read" | "installation:read")[];
+            scopes: ("workspaces:read" | "workspaces:write" | "keys:read" | "keys:write" | "connections:read" | "connections:write" | "people:read" | "people:write" | "otp:read" | "otp:write" | "billing:read" | "billing:write" | "usage:read" | "audit:read" | "events:read" | "installation:read")[];
             /**
              * @description Of Herald.
              * @example 0.1.0
@@ -1551,6 +1876,82 @@ export interface components {
              */
             next_before_id: string | null;
         };
+        PersonDetailResponse: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * @description As of the last sign-in.
+             * @example robin@example.com
+             */
+            email: string;
+            /**
+             * Format: uuid
+             * @example 01936f75-3e4f-7d50-8162-7c8d9e0f1a2b
+             */
+            id: string;
+            /**
+             * @description Of all workspaces, by a group of the issuer.
+             * @example false
+             */
+            is_operator: boolean;
+            /**
+             * @description Address of the issuer at which the person signs in.
+             * @example https://login.example.com
+             */
+            issuer: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            last_signed_in_at: string;
+            /** @example Robin Wells */
+            name: string;
+            /** @description At most 50, newest first; those that ended stay for up to a minute. */
+            sessions: components["schemas"]["SessionOfPersonResponse"][];
+            /** @description At most 200, by name; an operator has all others too. */
+            workspaces: components["schemas"]["WorkspaceOfPersonResponse"][];
+        };
+        PersonListResponse: {
+            data: components["schemas"]["PersonResponse"][];
+            pagination: components["schemas"]["PaginationResponse"];
+        };
+        PersonResponse: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * @description As of the last sign-in.
+             * @example robin@example.com
+             */
+            email: string;
+            /**
+             * Format: uuid
+             * @example 01936f75-3e4f-7d50-8162-7c8d9e0f1a2b
+             */
+            id: string;
+            /**
+             * @description Of all workspaces, by a group of the issuer.
+             * @example false
+             */
+            is_operator: boolean;
+            /**
+             * @description Address of the issuer at which the person signs in.
+             * @example https://login.example.com
+             */
+            issuer: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            last_signed_in_at: string;
+            /** @example Robin Wells */
+            name: string;
+        };
         QueueResponse: {
             /** @example 3 */
             in_flight: number;
@@ -1644,6 +2045,25 @@ export interface components {
         RotateKeyRequest: {
             /** @description Seconds for which both keys work; 0 ends the old one at once. Default: 86400. */
             overlap_seconds?: number;
+        };
+        SessionOfPersonResponse: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends at the latest.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            expires_at: string;
+            /**
+             * Format: date-time
+             * @description At most a minute old.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            last_seen_at: string;
         };
         SetKeywordsRequest: {
             /**
@@ -1814,11 +2234,17 @@ export interface components {
         SingleInstallationResponse: {
             data: components["schemas"]["InstallationResponse"];
         };
+        SingleInvitationResponse: {
+            data: components["schemas"]["InvitationResponse"];
+        };
         SingleIssuedKeyResponse: {
             data: components["schemas"]["IssuedKeyResponse"];
         };
         SingleIssuedSetupLinkResponse: {
             data: components["schemas"]["IssuedSetupLinkResponse"];
+        };
+        SingleMemberResponse: {
+            data: components["schemas"]["MemberResponse"];
         };
         SingleOperatedConnectionResponse: {
             data: components["schemas"]["OperatedConnectionResponse"];
@@ -1828,6 +2254,9 @@ export interface components {
         };
         SingleOtpProjectResponse: {
             data: components["schemas"]["OtpProjectResponse"];
+        };
+        SinglePersonResponse: {
+            data: components["schemas"]["PersonDetailResponse"];
         };
         SingleRequestedHistoryResponse: {
             data: components["schemas"]["RequestedHistoryResponse"];
@@ -1853,6 +2282,20 @@ export interface components {
         WorkspaceListResponse: {
             data: components["schemas"]["WorkspaceResponse"][];
             pagination: components["schemas"]["PaginationResponse"];
+        };
+        WorkspaceOfPersonResponse: {
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            id: string;
+            /** @example Example Ltd */
+            name: string;
+            /**
+             * @example agent
+             * @enum {string}
+             */
+            role: "viewer" | "agent" | "developer" | "admin" | "operator";
         };
         WorkspaceResponse: {
             /**
@@ -2068,6 +2511,22 @@ export interface components {
             };
         };
         /**
+         * @description - [`KEY_BEYOND_ROLE`](/docs/errors#KEY_BEYOND_ROLE): A person makes, changes or rotates a key with scopes that the role of the person does not have.
+         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
+         */
+        Refused403_KEY_BEYOND_ROLE_SCOPE_REQUIRED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
          * @description - [`OPERATOR_KEY_LIMITED`](/docs/errors#OPERATOR_KEY_LIMITED): The operator key is limited to some workspaces, and the route concerns the whole installation.
          *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
          */
@@ -2129,6 +2588,22 @@ export interface components {
             };
         };
         /**
+         * @description - [`INVITATION_NOT_FOUND`](/docs/errors#INVITATION_NOT_FOUND): The id names no invitation of this workspace.
+         *     - [`WORKSPACE_NOT_FOUND`](/docs/errors#WORKSPACE_NOT_FOUND): The workspace does not exist, was deleted, or is none of those to which the operator key is limited.
+         */
+        Refused404_INVITATION_NOT_FOUND_WORKSPACE_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
          * @description - [`KEY_NOT_FOUND`](/docs/errors#KEY_NOT_FOUND): The id is none of an API key of the workspace.
          *     - [`WORKSPACE_NOT_FOUND`](/docs/errors#WORKSPACE_NOT_FOUND): The workspace does not exist, was deleted, or is none of those to which the operator key is limited.
          */
@@ -2162,6 +2637,35 @@ export interface components {
         };
         /** @description - [`OTP_SENDER_NOT_SET`](/docs/errors#OTP_SENDER_NOT_SET): The service has no number of its own that sends the codes. */
         Refused404_OTP_SENDER_NOT_SET: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`PERSON_NOT_FOUND`](/docs/errors#PERSON_NOT_FOUND): The id names no person, or none who is a member of this workspace. */
+        Refused404_PERSON_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`PERSON_NOT_FOUND`](/docs/errors#PERSON_NOT_FOUND): The id names no person, or none who is a member of this workspace.
+         *     - [`WORKSPACE_NOT_FOUND`](/docs/errors#WORKSPACE_NOT_FOUND): The workspace does not exist, was deleted, or is none of those to which the operator key is limited.
+         */
+        Refused404_PERSON_NOT_FOUND_WORKSPACE_NOT_FOUND: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2269,6 +2773,22 @@ export interface components {
             };
         };
         /**
+         * @description - [`INVITATION_USED`](/docs/errors#INVITATION_USED): The person has signed in and is a member, so the invitation has ended.
+         *     - [`WORKSPACE_DELETING`](/docs/errors#WORKSPACE_DELETING): The deletion of the workspace was requested, and it is not over.
+         */
+        Refused409_INVITATION_USED_WORKSPACE_DELETING: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
          * @description - [`KEY_ENDED`](/docs/errors#KEY_ENDED): A revoked API key was to be changed or rotated.
          *     - [`WORKSPACE_DELETING`](/docs/errors#WORKSPACE_DELETING): The deletion of the workspace was requested, and it is not over.
          */
@@ -2319,6 +2839,22 @@ export interface components {
         };
         /** @description - [`RATES_IN_USE`](/docs/errors#RATES_IN_USE): The prices are in another currency than those before, and a workspace has a limit of spending. */
         Refused409_RATES_IN_USE: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`ROLE_BY_GROUP`](/docs/errors#ROLE_BY_GROUP): A role that a group gives is to be removed, or a weaker one set in its place.
+         *     - [`WORKSPACE_DELETING`](/docs/errors#WORKSPACE_DELETING): The deletion of the workspace was requested, and it is not over.
+         */
+        Refused409_ROLE_BY_GROUP_WORKSPACE_DELETING: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2627,7 +3163,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only this kind of change. */
-                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "key.ending" | "connection.added" | "connection.changed" | "connection.disconnected" | "setup_link.created" | "setup_link.revoked" | "setup.completed" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "person.signed_in" | "person.signed_out" | "person.signed_out_everywhere" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "destination.created" | "destination.changed" | "destination.replayed" | "destination.removed" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed" | "database.continued";
+                action?: "workspace.created" | "workspace.limits_changed" | "workspace.subscription_changed" | "workspace.opt_out_keywords_changed" | "workspace.deletion_started" | "workspace.deleted" | "workspace.changed" | "key.created" | "key.changed" | "key.revoked" | "key.rotated" | "key.ending" | "connection.added" | "connection.changed" | "connection.disconnected" | "setup_link.created" | "setup_link.revoked" | "setup.completed" | "operator_key.created" | "operator_key.revoked" | "operator_key.rotated" | "person.signed_in" | "person.signed_out" | "person.signed_out_everywhere" | "membership.changed" | "membership.removed" | "invitation.created" | "invitation.accepted" | "invitation.revoked" | "webhook.created" | "webhook.changed" | "webhook.removed" | "webhook.secret_rotated" | "destination.created" | "destination.changed" | "destination.replayed" | "destination.removed" | "otp_project.created" | "otp_sender.set" | "otp_package.set" | "usage_rates.set" | "contact.erasure_started" | "contact.erased" | "secrets.rotation_started" | "database.restored" | "database.confirmed" | "database.continued";
                 /** @description Only what this key, operator key, person or account did: its id, or the account's name. */
                 actor?: string;
                 /** @description Together with `before_id`: the `occurred_at` of the last event of the previous page. */
@@ -3063,6 +3599,161 @@ export interface operations {
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
             502: components["responses"]["Refused422_NUMBER_REFUSED"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    peopleAdmin_list: {
+        parameters: {
+            query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
+                before_id?: string;
+                /** @description Only who has this e-mail address, in any case. */
+                email?: string;
+                /** @description How many at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f75-3e4f-7d50-8162-7c8d9e0f1a2b",
+                     *           "name": "Robin Wells",
+                     *           "email": "robin@example.com",
+                     *           "issuer": "https://login.example.com",
+                     *           "is_operator": false,
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "last_signed_in_at": "2026-11-21T08:00:00.125Z"
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PersonListResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_OPERATOR_KEY_LIMITED_SCOPE_REQUIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    peopleAdmin_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the person, from the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f75-3e4f-7d50-8162-7c8d9e0f1a2b",
+                     *         "name": "Robin Wells",
+                     *         "email": "robin@example.com",
+                     *         "issuer": "https://login.example.com",
+                     *         "is_operator": false,
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "last_signed_in_at": "2026-11-21T08:00:00.125Z",
+                     *         "workspaces": [
+                     *           {
+                     *             "id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *             "name": "Example Ltd",
+                     *             "role": "agent"
+                     *           }
+                     *         ],
+                     *         "sessions": [
+                     *           {
+                     *             "created_at": "2026-11-21T08:00:00.125Z",
+                     *             "last_seen_at": "2026-11-21T08:00:00.125Z",
+                     *             "expires_at": "2026-11-21T08:00:00.125Z"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SinglePersonResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_OPERATOR_KEY_LIMITED_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_PERSON_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    peopleAdmin_endSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the person, from the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person has no session any more. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_OPERATOR_KEY_LIMITED_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_PERSON_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
             503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
@@ -4078,6 +4769,198 @@ export interface operations {
             503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
+    invitationsAdmin_list: {
+        parameters: {
+            query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
+                before_id?: string;
+                /** @description How many at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f75-4f50-7e61-8273-8d9e0f1a2b3c",
+                     *           "workspace_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *           "email": "robin@example.com",
+                     *           "role": "agent",
+                     *           "status": "open",
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "expires_at": "2026-11-28T08:00:00.125Z",
+                     *           "accepted_at": null,
+                     *           "person_id": null,
+                     *           "revoked_at": null,
+                     *           "sign_in_url": "https://herald.example/console"
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvitationListResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_WORKSPACE_DELETING"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    invitationsAdmin_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 8 to 128 printable ASCII characters, such as a UUID or `make 4711`; the same for a repeat of the request within 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "robin@example.com",
+                 *       "role": "agent",
+                 *       "expires_in": 604800
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description The invitation. */
+            201: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f75-4f50-7e61-8273-8d9e0f1a2b3c",
+                     *         "workspace_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *         "email": "robin@example.com",
+                     *         "role": "agent",
+                     *         "status": "open",
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "expires_at": "2026-11-28T08:00:00.125Z",
+                     *         "accepted_at": null,
+                     *         "person_id": null,
+                     *         "revoked_at": null,
+                     *         "sign_in_url": "https://herald.example/console"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleInvitationResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_IDEMPOTENCY_KEY_INVALID_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_IDEMPOTENCY_KEY_REUSED_WORKSPACE_DELETING"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    invitationsAdmin_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the invitation, from the list. */
+                id: string;
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The invitation, which has ended. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f75-4f50-7e61-8273-8d9e0f1a2b3c",
+                     *         "workspace_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *         "email": "robin@example.com",
+                     *         "role": "agent",
+                     *         "status": "open",
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "expires_at": "2026-11-28T08:00:00.125Z",
+                     *         "accepted_at": null,
+                     *         "person_id": null,
+                     *         "revoked_at": null,
+                     *         "sign_in_url": "https://herald.example/console"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleInvitationResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_INVITATION_NOT_FOUND_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_INVITATION_USED_WORKSPACE_DELETING"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
     keysAdmin_list: {
         parameters: {
             query?: {
@@ -4208,7 +5091,7 @@ export interface operations {
             };
             400: components["responses"]["Refused400_IDEMPOTENCY_KEY_INVALID_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
-            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            403: components["responses"]["Refused403_KEY_BEYOND_ROLE_SCOPE_REQUIRED"];
             404: components["responses"]["Refused404_WORKSPACE_NOT_FOUND"];
             409: components["responses"]["Refused409_IDEMPOTENCY_KEY_REUSED_WORKSPACE_DELETING"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
@@ -4337,7 +5220,7 @@ export interface operations {
             };
             400: components["responses"]["Refused400_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
-            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            403: components["responses"]["Refused403_KEY_BEYOND_ROLE_SCOPE_REQUIRED"];
             404: components["responses"]["Refused404_KEY_NOT_FOUND_WORKSPACE_NOT_FOUND"];
             409: components["responses"]["Refused409_KEY_ENDED_WORKSPACE_DELETING"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
@@ -4410,7 +5293,7 @@ export interface operations {
             };
             400: components["responses"]["Refused400_IDEMPOTENCY_KEY_INVALID_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
-            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            403: components["responses"]["Refused403_KEY_BEYOND_ROLE_SCOPE_REQUIRED"];
             404: components["responses"]["Refused404_KEY_NOT_FOUND_WORKSPACE_NOT_FOUND"];
             409: components["responses"]["Refused409_keysAdmin_rotate"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
@@ -4860,6 +5743,207 @@ export interface operations {
             503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
+    membersAdmin_list: {
+        parameters: {
+            query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
+                before_id?: string;
+                /** @description How many at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f75-3e4f-7d50-8162-7c8d9e0f1a2b",
+                     *           "name": "Robin Wells",
+                     *           "email": "robin@example.com",
+                     *           "role": "agent",
+                     *           "group_role": null,
+                     *           "given_role": "agent",
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "last_signed_in_at": "2026-11-21T08:00:00.125Z"
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MemberListResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_WORKSPACE_DELETING"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    membersAdmin_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the person, from the list. */
+                id: string;
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person is no member any more. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_PERSON_NOT_FOUND_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_ROLE_BY_GROUP_WORKSPACE_DELETING"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    membersAdmin_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the person, from the list. */
+                id: string;
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "agent"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeMemberRequest"];
+            };
+        };
+        responses: {
+            /** @description The member as it is now. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f75-3e4f-7d50-8162-7c8d9e0f1a2b",
+                     *         "name": "Robin Wells",
+                     *         "email": "robin@example.com",
+                     *         "role": "agent",
+                     *         "group_role": null,
+                     *         "given_role": "agent",
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "last_signed_in_at": "2026-11-21T08:00:00.125Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleMemberResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_PERSON_NOT_FOUND_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_ROLE_BY_GROUP_WORKSPACE_DELETING"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    membersAdmin_endSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the person, from the list. */
+                id: string;
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person has no session any more. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_PERSON_NOT_FOUND_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_WORKSPACE_DELETING"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
     setupLinksAdmin_list: {
         parameters: {
             query?: {
@@ -5161,6 +6245,9 @@ export type ErrorCode =
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'INTERNAL_ERROR'
   | 'INVALID_REQUEST'
+  | 'INVITATION_NOT_FOUND'
+  | 'INVITATION_USED'
+  | 'KEY_BEYOND_ROLE'
   | 'KEY_ENDED'
   | 'KEY_NOT_FOUND'
   | 'KEY_PROJECT_NOT_FOUND'
@@ -5175,9 +6262,11 @@ export type ErrorCode =
   | 'OTP_SENDER_NOT_SET'
   | 'OTP_SENDER_REFUSED'
   | 'PAYLOAD_TOO_LARGE'
+  | 'PERSON_NOT_FOUND'
   | 'RATES_INVALID'
   | 'RATES_IN_USE'
   | 'RATE_LIMITED'
+  | 'ROLE_BY_GROUP'
   | 'SCOPE_REQUIRED'
   | 'SERVICE_UNAVAILABLE'
   | 'SETUP_LINK_NOT_FOUND'

@@ -1,6 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { components, operations, paths } from './admin-schema.js';
-import { answerOf, dataOf, fetcherOf, type Keyed, keyed, requireOptions, waitSecondsOf } from './calls.js';
+import { answerOf, check, dataOf, fetcherOf, type Keyed, keyed, requireOptions, waitSecondsOf } from './calls.js';
 import { eventReader, everyItem, type FollowOptions } from './pages.js';
 import type { RetryOptions } from './retrying-fetch.js';
 
@@ -107,6 +107,70 @@ export function createHeraldAdmin(options: HeraldAdminOptions) {
       revoke: async (workspaceId: string, id: string) =>
         dataOf(
           await api.DELETE('/api/admin/v1/workspaces/{workspace_id}/keys/{id}', {
+            params: { path: { ...of(workspaceId), id } },
+          }),
+        ),
+    },
+    /** Everybody who signs in. */
+    people: {
+      list: (filter: Filter<'peopleAdmin_list'> = {}) =>
+        everyItem(async (place) =>
+          answerOf(await api.GET('/api/admin/v1/people', { params: { query: { ...filter, ...place } } })),
+        ),
+      /** With workspaces and sessions. */
+      get: async (id: string) => dataOf(await api.GET('/api/admin/v1/people/{id}', { params: { path: { id } } })),
+      endSessions: async (id: string) =>
+        check(await api.DELETE('/api/admin/v1/people/{id}/sessions', { params: { path: { id } } })),
+    },
+    /** People of a workspace. */
+    members: {
+      list: (workspaceId: string, filter: Filter<'membersAdmin_list'> = {}) =>
+        everyItem(async (place) =>
+          answerOf(
+            await api.GET('/api/admin/v1/workspaces/{workspace_id}/people', {
+              params: { path: of(workspaceId), query: { ...filter, ...place } },
+            }),
+          ),
+        ),
+      change: async (workspaceId: string, id: string, body: Schemas['ChangeMemberRequest']) =>
+        dataOf(
+          await api.PATCH('/api/admin/v1/workspaces/{workspace_id}/people/{id}', {
+            params: { path: { ...of(workspaceId), id } },
+            body,
+          }),
+        ),
+      remove: async (workspaceId: string, id: string) =>
+        check(
+          await api.DELETE('/api/admin/v1/workspaces/{workspace_id}/people/{id}', {
+            params: { path: { ...of(workspaceId), id } },
+          }),
+        ),
+      endSessions: async (workspaceId: string, id: string) =>
+        check(
+          await api.DELETE('/api/admin/v1/workspaces/{workspace_id}/people/{id}/sessions', {
+            params: { path: { ...of(workspaceId), id } },
+          }),
+        ),
+    },
+    invitations: {
+      list: (workspaceId: string, filter: Filter<'invitationsAdmin_list'> = {}) =>
+        everyItem(async (place) =>
+          answerOf(
+            await api.GET('/api/admin/v1/workspaces/{workspace_id}/invitations', {
+              params: { path: of(workspaceId), query: { ...filter, ...place } },
+            }),
+          ),
+        ),
+      create: async (workspaceId: string, body: Schemas['CreateInvitationRequest'], { idempotencyKey }: Keyed = {}) =>
+        dataOf(
+          await api.POST('/api/admin/v1/workspaces/{workspace_id}/invitations', {
+            params: { path: of(workspaceId), header: keyed(idempotencyKey) },
+            body,
+          }),
+        ),
+      revoke: async (workspaceId: string, id: string) =>
+        dataOf(
+          await api.DELETE('/api/admin/v1/workspaces/{workspace_id}/invitations/{id}', {
             params: { path: { ...of(workspaceId), id } },
           }),
         ),

@@ -42,7 +42,7 @@ export function addKeyCommands(program: Command): void {
       .description('list the keys of a workspace, oldest first')
       .requiredOption('--workspace <id>', 'the workspace'),
     async ({ admin }, { workspace }) => {
-      const data = (await rowsOf(admin.keys.list(workspace, { limit: PAGE }))).reverse();
+      const data = (await rowsOf(admin.keys.list(workspace, { limit: PAGE }))).toReversed();
       const columns = {
         ID: 'id',
         NAME: 'name',

@@ -41,7 +41,7 @@ export function addWorkspaceCommands(program: Command): void {
     async ({ admin }, { name }) => answerOf(await admin.workspaces.create({ name })),
   );
   operatorAction(workspace.command('list').description('list all workspaces, oldest first'), async ({ admin }) => {
-    const data = (await rowsOf(admin.workspaces.list({ limit: PAGE }))).reverse();
+    const data = (await rowsOf(admin.workspaces.list({ limit: PAGE }))).toReversed();
     const columns = {
       ID: 'id',
       NAME: 'name',

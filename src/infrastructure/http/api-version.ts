@@ -25,6 +25,7 @@ export const ADMIN_PREFIX = `/api/admin/${API_VERSION}`;
 /** Routes that do not stand below /api/v1: they are no part of the API, or name their whole path. */
 export const OUTSIDE_THE_API = [
   'auth/*path',
+  'graph/*path',
   'health/live',
   'health/ready',
   'metrics',
@@ -39,12 +40,13 @@ export const OUTSIDE_THE_API = [
 /** Since when the addresses without a version are deprecated: 2026-01-01T00:00:00Z, as RFC 9745 writes it. */
 export const ALIAS_DEPRECATION = '@1767225600';
 
+const GRAPH_AT_ROOT = /^\/v\d{1,2}\.\d\//;
 const UNVERSIONED = '/api/';
 const VERSIONED = `${API_PREFIX}/`;
 const ADMIN = '/api/admin';
 
 export type Address =
-  /** Not below /api, or below /api/v1 or /api/admin: goes on as it is. */
+  /** Not below /api, or below /api/v1 or /api/admin: goes on as `url`, which is as it was but for the Cloud API's paths. */
   | { kind: 'plain'; url: string }
   /** Below /api without a version: goes on as `url`. */
   | { kind: 'alias'; url: string }
@@ -57,6 +59,8 @@ export type Address =
  */
 export function readAddress(target: string): Address {
   const url = target.charCodeAt(0) === 47 ? target : withoutOrigin(target);
+  // For clients of the Cloud API in which only the host can be set.
+  if (GRAPH_AT_ROOT.test(url)) return { kind: 'plain', url: `/graph${url}` };
   if (!url.startsWith(UNVERSIONED) || url.startsWith(VERSIONED)) return { kind: 'plain', url };
   const ofAdmin = isAdmin(url);
   const rest = url.slice(ofAdmin ? ADMIN.length + 1 : UNVERSIONED.length);

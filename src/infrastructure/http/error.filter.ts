@@ -38,7 +38,13 @@ export class ErrorFilter implements ExceptionFilter {
     res.setHeader(API_VERSION_HEADER, API_VERSION);
     for (const name of ['Content-Disposition', 'Content-Encoding', 'Content-Length']) res.removeHeader(name);
     for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
-    res.status(error.status).json(errorBody(error, req.id, this.publicUrl.value));
+    const { status, body } = this.answerOf(error, req.id);
+    res.status(status).json(body);
+  }
+
+  /** A surface with errors of another shape has a filter of its own, which differs here. */
+  protected answerOf(error: AppError, requestId: string): { status: number; body: object } {
+    return { status: error.status, body: errorBody(error, requestId, this.publicUrl.value) };
   }
 
   private log(error: AppError): void {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Span } from '@opentelemetry/api';
 import type { Request } from 'express';
+import type { Scope } from './scopes.js';
 
 /** Who calls the admin API. */
 export interface Operator {
@@ -8,6 +9,8 @@ export interface Operator {
   keyId: string;
   /** Null: all workspaces, and what concerns the whole installation. */
   workspaceIds: readonly string[] | null;
+  /** Of a person who is no operator: the scopes that keys which the person makes may have. Left out: any. */
+  keyScopes?: ReadonlySet<Scope>;
 }
 
 /** What Herald adds to Express's request. */

@@ -28,6 +28,10 @@ const ADMIN_API: DescribedApi = {
       'Setup links',
       'Pages on which a business connects its number itself. Scopes: `connections:read`, `connections:write`.',
     ],
+    [
+      'People',
+      'Who signs in, with which role in a workspace, and who is invited. Scopes: `people:read`, `people:write`.',
+    ],
     ['Codes', 'Projects that send one-time codes, their packages, and the sender. Scopes: `otp:read`, `otp:write`.'],
     ['Prices', 'Prices of billable messages, for estimated costs. Scopes: `billing:read`, `billing:write`.'],
     ['Usage', 'What all workspaces sent in a month, and what it cost. Scope: `usage:read`.'],

@@ -29,6 +29,17 @@ export const ROLE_SCOPES: Readonly<Record<PersonRole, ReadonlySet<Scope>>> = {
   operator: new Set(ADMIN),
 };
 
+/**
+ * What a role may do of the admin API in its own workspace. Keys that a person makes are never wider than the person's own
+ * scopes.
+ */
+export const MANAGED_SCOPES: Readonly<Record<WorkspaceRole, ReadonlySet<OperatorScope>>> = {
+  viewer: new Set(),
+  agent: new Set(),
+  developer: new Set<OperatorScope>(['keys:read', 'keys:write']),
+  admin: new Set<OperatorScope>(['keys:read', 'keys:write', 'people:read', 'people:write']),
+};
+
 /** Of the admin API: all, for an operator alone. */
 export const OPERATOR_ROLE_SCOPES: ReadonlySet<OperatorScope> = new Set(OPERATOR_SCOPES);
 

@@ -26,6 +26,8 @@ export const OPERATOR_SCOPES = [
   'keys:write',
   'connections:read',
   'connections:write',
+  'people:read',
+  'people:write',
   'otp:read',
   'otp:write',
   'billing:read',

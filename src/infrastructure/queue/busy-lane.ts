@@ -11,7 +11,7 @@ export class BusyLane {
   /** Monotonic ms: until then it is polled without a wake. */
   warmUntil = -Infinity;
   /** Ends with the drain and the release of the lane. */
-  run: Promise<void> | null = null;
+  run: Promise<unknown> | null = null;
   /** A claim was made since the last release: in the database this process may be its owner. */
   mustRelease = false;
   /** Monotonic ms from which this process gives it back where others have free slots. */

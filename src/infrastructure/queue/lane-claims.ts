@@ -4,7 +4,7 @@ import type { BusyLane } from './busy-lane.js';
 import type { Claim, ClaimRequest, LanePace } from './lane-grant.js';
 import { LostClaimError } from './lost-claims.js';
 import { errorOf, type QueueKind } from './queue-kind.js';
-import { SlowLanes } from './slow-lanes.js';
+import { SlowLanes, type Claiming, type ClaimTime } from './slow-lanes.js';
 
 export interface LaneClaimsOptions<T> {
   kind: QueueKind<T>;
@@ -38,23 +38,20 @@ interface Waiting<T> {
 const STOPPED = new Error('this process stops');
 const MAX_LANES_PER_CLAIM = 100;
 const MAX_ROWS_PER_LANE = 64;
-/** A claim of one lane beside the shared ones, which may take long, reserves one of so many parts of the free slots. */
-const ALONE_PARTS = 4;
 /** Between two lanes that are given back. */
 const GIVE_BACK_EVERY_MS = 100;
 
 /**
  * The claims of one kind in a process, and its slots. A lane waits in `next` for a free slot; those that wait at the same time share
  * a statement. Slots are reserved while a claim is under way.
- * A lane whose rows take long to find is claimed beside them, alone (`SlowLanes`).
- *
- * A shared claim begins where none is under way, a lane waits and a slot is free, not before `claimEveryMs` after the last one began; after
- * one of which a lane had more (`hadMore`) not before `fullEveryMs`. Without a free slot, or where each claim takes all of them
- * (`leftNoSlot`), a lane is given back each `GIVE_BACK_EVERY_MS` (`gaveBackAt`). `plannedAt` is when `timer` looks next.
+ * A lane whose rows take long to find is claimed alone, beside the shared claims: see `SlowLanes`.
  */
 export class LaneClaims<T> {
   private waiting: Waiting<T>[] = [];
-  private readonly slow = new SlowLanes<Waiting<T>>();
+  private readonly slow = new SlowLanes();
+  /** Those that are claimed alone. */
+  private aloneWaiting: Waiting<T>[] = [];
+  private readonly aloneUnderWay = new Set<Claiming>();
   private isSharing = false;
   private sharedAt = -Infinity;
   /** Of the last shared claim: some lane had as many rows as it might claim. */
@@ -78,7 +75,7 @@ export class LaneClaims<T> {
   }
 
   get isUnderWay(): boolean {
-    return this.isSharing || this.slow.isUnderWay;
+    return this.isSharing || this.aloneUnderWay.size > 0;
   }
 
   /** Lost claims whose rows are being released. */
@@ -104,8 +101,7 @@ export class LaneClaims<T> {
   next(lane: BusyLane, pace: LanePace): Promise<Turn<T>> {
     if (this.isStopped) return Promise.resolve(STOPPED);
     return new Promise((resolve) => {
-      const waiting = { lane, pace, resolve };
-      if (!this.slow.add(waiting)) this.waiting.push(waiting);
+      this.enqueue([{ lane, pace, resolve }]);
       this.plan();
     });
   }
@@ -118,13 +114,19 @@ export class LaneClaims<T> {
   stop(): void {
     this.isStopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
-    for (const { resolve } of [...this.waiting.splice(0), ...this.slow.takeAll()]) resolve(STOPPED);
+    for (const { resolve } of [...this.waiting.splice(0), ...this.aloneWaiting.splice(0)]) resolve(STOPPED);
   }
 
   /** How many more rows of this lane may be worked on; the slots of the process are not considered. */
   capacityOf(lane: BusyLane): number {
     const { kind } = this.options;
     return Math.min(kind.maxPerLane, kind.window?.(lane.key) ?? Infinity) - lane.inFlight;
+  }
+
+  private enqueue(all: readonly Waiting<T>[]): void {
+    for (const each of all) {
+      (this.slow.of(each.lane.key) === 'shared' ? this.waiting : this.aloneWaiting).push(each);
+    }
   }
 
   private plan(): void {
@@ -156,7 +158,7 @@ export class LaneClaims<T> {
       this.isSharing = true;
       this.sharedAt = this.options.clock.monotonic();
       this.hadMore = false;
-      await this.claim(chosen, chosen.length);
+      await this.claim(chosen, 'shared');
       this.isSharing = false;
       this.leftNoSlot = this.isFull;
     }
@@ -192,20 +194,24 @@ export class LaneClaims<T> {
     return chosen;
   }
 
+  /** One suspect and one slow lane at a time, so that all of them take two connections. */
   private claimAlone(): void {
-    while (!this.isFull) {
-      const alone = this.slow.next();
-      if (alone === undefined) return;
-      void this.claim([alone.waiting], ALONE_PARTS, alone.withinMs).finally(() => {
-        alone.ended();
+    for (const claiming of ['suspect', 'slow'] as const) {
+      if (this.aloneUnderWay.has(claiming) || this.isFull) continue;
+      const found = this.aloneWaiting.find(({ lane }) => this.slow.of(lane.key) === claiming);
+      if (found === undefined) continue;
+      this.aloneWaiting = this.aloneWaiting.filter((each) => each !== found);
+      this.aloneUnderWay.add(claiming);
+      void this.claim([found], claiming).finally(() => {
+        this.aloneUnderWay.delete(claiming);
         this.plan();
       });
     }
   }
 
-  private async claim(chosen: readonly Waiting<T>[], parts: number, withinMs?: number): Promise<void> {
+  private async claim(chosen: readonly Waiting<T>[], claiming: Claiming): Promise<void> {
     const { clock } = this.options;
-    const requests = this.requestsFor(chosen, parts);
+    const requests = this.requestsFor(chosen, claiming);
     const reserved = requests.reduce((sum, { limit }) => sum + limit, 0);
     this.reserved += reserved;
     for (const { lane } of chosen) {
@@ -214,19 +220,22 @@ export class LaneClaims<T> {
     }
     const startedAt = clock.monotonic();
     // A rejection is of all lanes, an error in the answer of one.
-    const claimed = await this.ask(requests, withinMs).catch(errorOf);
+    const claimed = await this.ask(requests, this.slow.withinMs(claiming)).catch(errorOf);
     this.reserved -= reserved;
+    const turns = chosen.map((_, n) =>
+      claimed instanceof Error ? claimed : (claimed[n] ?? new Error('a claim without an answer')),
+    );
+    const times = chosen.map(({ lane: { key } }, n) => ({ key, time: timeOf(turns[n]) }));
+    this.slow.claimed(claiming, times, clock.monotonic() - startedAt);
+    // Those that waited to be claimed alone may share again.
+    this.enqueue(this.aloneWaiting.splice(0));
     if (claimed instanceof Error && chosen.length > 1 && isOutOfTime(claimed)) {
-      this.slow.suspect(chosen);
+      // It has done nothing.
+      this.enqueue(chosen);
       // A stop has answered those that waited then.
       if (this.isStopped) this.stop();
       return;
     }
-    const turns = chosen.map((_, n) =>
-      claimed instanceof Error ? claimed : (claimed[n] ?? new Error('a claim without an answer')),
-    );
-    const now = clock.monotonic();
-    this.waiting.push(...this.slow.note(chosen, turns, now - startedAt, now));
     this.failed(chosen, turns);
     for (const [n, turn] of turns.entries()) this.settle(chosen[n] as Waiting<T>, turn);
   }
@@ -236,11 +245,11 @@ export class LaneClaims<T> {
     return this.options.kind.claim(requests, withinMs);
   }
 
-  /** Each lane gets one of so many parts of the free slots. */
-  private requestsFor(chosen: readonly Waiting<T>[], parts: number): ClaimRequest[] {
+  /** Each lane gets its part of the free slots. A claim alone, which may take long, leaves half of them to the others. */
+  private requestsFor(chosen: readonly Waiting<T>[], claiming: Claiming): ClaimRequest[] {
     const { owner, clock } = this.options;
     const now = clock.monotonic();
-    const part = Math.max(1, Math.floor(this.freeSlots / parts));
+    const part = Math.max(1, Math.floor(this.freeSlots / (claiming === 'shared' ? chosen.length : 2)));
     return chosen.map(({ lane, pace }) => {
       const capacity = Math.min(part, this.capacityOf(lane), MAX_ROWS_PER_LANE, lane.rowsByPace(now));
       return { laneKey: lane.key, owner, limit: Math.max(0, capacity), knowsPace: lane.knowsPace, pace };
@@ -296,6 +305,11 @@ export class LaneClaims<T> {
       this.options.onReleased(laneKeys);
     });
   }
+}
+
+function timeOf(turn: Claim<unknown> | Error | undefined): ClaimTime {
+  if (!(turn instanceof Error)) return 'in_time';
+  return isOutOfTime(turn) ? 'out_of_time' : 'failed';
 }
 
 /** The claim brought all that it might. */

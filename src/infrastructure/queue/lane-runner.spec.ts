@@ -42,6 +42,9 @@ class ListKind implements QueueKind<number> {
   readonly slow = new Set<string>();
   slowGate: Promise<void> | null = null;
   onSlow = (): unknown => undefined;
+  /** Claims of these lanes take long, and succeed. */
+  readonly late = new Set<string>();
+  onLate = (): unknown => undefined;
   inFlight = 0;
   most = 0;
   /** Work goes on until it resolves. */
@@ -77,6 +80,7 @@ class ListKind implements QueueKind<number> {
       await this.slowGate;
       throw OUT_OF_TIME;
     }
+    if (requests.some(({ laneKey }) => this.late.has(laneKey))) this.onLate();
     return claimEach(requests, async (request) => {
       const grant = await grantLane(opened.database, request);
       return { grant, items: (this.rows.get(request.laneKey) ?? []).splice(0, grant?.slots ?? 0) };
@@ -767,9 +771,34 @@ describe('a failure', () => {
     });
   });
 
+  it('of a claim that succeeds late makes its lanes be claimed alone, until they are quick', async () => {
+    const kind = new ListKind();
+    let aheadMs = 0;
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + aheadMs };
+    const { loop, errors } = loopFor(kind, { clock, warmMs: 600_000 });
+    const [slow, ...others] = [newId(), newId(), newId()];
+    kind.onLate = () => (aheadMs += 2_000);
+    kind.late.add(slow);
+    const wakeUntil = (isSo: () => boolean) =>
+      waitFor(() => {
+        for (const lane of [slow, ...others]) loop.wake(lane);
+        return isSo();
+      });
+    const isAlone = (claim: readonly string[]) => claim.length === 1 && claim[0] === slow;
+    await wakeUntil(() => kind.claims.some(isAlone));
+    const found = kind.claims.length;
+    for (const lane of [slow, ...others]) kind.fill(lane, 20);
+    await wakeUntil(() => kind.done.length === 60 && kind.claims.slice(found).some(isAlone));
+    expect(kind.claims.slice(found).filter((claim) => claim.includes(slow) && !isAlone(claim))).toEqual([]);
+    kind.late.clear();
+    await wakeUntil(() => kind.claims.slice(found).some((claim) => claim.includes(slow) && !isAlone(claim)));
+    expect(errors).toEqual([]);
+  });
+
   it('of a slow lane is waited for by no other lane, and by the stop', async () => {
     const kind = new ListKind();
-    const { loop, errors } = loopFor(kind);
+    // So few that it could take all of them.
+    const { loop, errors } = loopFor(kind, { maxInFlight: 4 });
     const [slow, other] = [newId(), newId()];
     kind.slow.add(slow);
     loop.wake(slow);

@@ -54,6 +54,9 @@ const MAX_WAKE_IN_MS = 24 * 3_600_000;
 /** What a claim of a lane led to; see `drain`. */
 type Claimed = 'more' | 'used_up' | 'some' | 'none' | 'denied' | 'paused' | 'no_pace' | 'failed' | 'give_back';
 
+/** Why a drain ended. */
+export type Ended = 'quiet' | 'denied' | 'give_back';
+
 /**
  * Works on the lanes of one kind: `wake` starts a drain of the lane, or tells the one that runs. A drain ends when its lane has been
  * quiet for three seconds, or has another owner; then the lane is released.
@@ -103,9 +106,9 @@ export class LaneRunner<T> {
   /**
    * Another process says that the lane has due rows. Its owner hears it too, or polls: a drain that finds none, or has no grant, ends.
    *
-   * @returns the end of the drain that this wake starts; resolved where the lane is drained here already. Does not reject.
+   * @returns the end of the drain that this wake starts; null where the lane is drained here already. Does not reject.
    */
-  wokenByOther(laneKey: string): Promise<void> {
+  wokenByOther(laneKey: string): Promise<Ended | null> {
     return this.start(laneKey, -Infinity);
   }
 
@@ -133,30 +136,33 @@ export class LaneRunner<T> {
     while (isSo() && this.clock.monotonic() < until) await this.progress.wait(until - this.clock.monotonic());
   }
 
-  private async start(laneKey: string, warmUntil: number): Promise<void> {
-    if (this.stopping) return;
+  private async start(laneKey: string, warmUntil: number): Promise<Ended | null> {
+    if (this.stopping) return null;
     const lane = this.lanes.get(laneKey) ?? new BusyLane(laneKey);
     this.lanes.set(laneKey, lane);
     lane.wake(warmUntil);
-    if (lane.run !== null) return;
-    lane.run = this.run(lane);
-    await lane.run;
+    if (lane.run !== null) return null;
+    const run = this.run(lane);
+    lane.run = run;
+    return run;
   }
 
   /**
    * A wake between the last claim of a drain and its release starts another drain: the lane stays here until both have ended. So does a
    * lane whose release fails: the sweep leaves it to its owner.
    */
-  private async run(lane: BusyLane): Promise<void> {
+  private async run(lane: BusyLane): Promise<Ended> {
     const again = (): boolean => lane.isWoken && !this.stopping;
+    let ended: Ended;
     do {
-      const ended = await this.drain(lane);
+      ended = await this.drain(lane);
       while (!(await this.release(lane)) && !again() && !this.stopping) await this.pause(FAILED_MS);
       if (ended === 'give_back') await this.passOn(lane);
     } while (again());
     lane.run = null;
     if (lane.inFlight === 0) this.lanes.delete(lane.key);
     this.progress.notify();
+    return ended;
   }
 
   /**
@@ -174,7 +180,7 @@ export class LaneRunner<T> {
    *
    * A lane is warm for three seconds after a row or a wake of this process. `isWoken` is cleared where a claim follows.
    */
-  private async drain(lane: BusyLane): Promise<'quiet' | 'give_back'> {
+  private async drain(lane: BusyLane): Promise<Ended> {
     let pollMs = MIN_POLL_MS;
     while (!this.stopping) {
       const claimed = await this.claim(lane);
@@ -190,7 +196,7 @@ export class LaneRunner<T> {
         case 'denied':
         case 'failed':
           await this.pause(claimed === 'denied' ? DENIED_MS : FAILED_MS);
-          if (!lane.isWoken && !this.isWarm(lane)) return 'quiet';
+          if (!lane.isWoken && !this.isWarm(lane)) return claimed === 'denied' ? claimed : 'quiet';
           break;
         case 'paused':
         case 'no_pace':

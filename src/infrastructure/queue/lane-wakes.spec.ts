@@ -49,7 +49,7 @@ afterEach(() => void jest.useRealTimers());
 it('a lane is announced once in a quarter of a second, however many rows it gets', async () => {
   const { wakes, jobs } = wakesOn();
   for (let n = 0; n < 100; n++) {
-    wakes.announce('send', 'a');
+    wakes.announce('send', 'a', 'one');
     await advance(10);
   }
   expect(jobs).toEqual([['a'], ['a'], ['a'], ['a']]);
@@ -62,21 +62,9 @@ it.each([
 ])('PostgreSQL notifies %s', async (_how, options, answer) => {
   const { wakes, notices, answer: answers, counters } = wakesOn(options);
   answers.jobs = answer;
-  wakes.announce('send', 'a');
+  wakes.announce('send', 'a', 'one');
   await advance(1_100);
   expect([notices, counters.snapshot().lane_wakes]).toEqual([['send a'], 1]);
-});
-
-it('all are told by PostgreSQL, as a job might come back to this process; by a job where that is away', async () => {
-  const { wakes, jobs, notices, state } = wakesOn();
-  wakes.announce('send', 'a', 'all');
-  wakes.announce('send', 'a');
-  await advance(10);
-  expect([jobs, notices]).toEqual([[['a']], ['send a']]);
-  state.notifies = false;
-  wakes.announce('send', 'b', 'all');
-  await advance(10);
-  expect([jobs, notices]).toEqual([[['a'], ['b']], ['send a']]);
 });
 
 it('a notification wakes each of its lanes in its kind', () => {
@@ -93,7 +81,7 @@ it('few statements are under way at once, which take all that gathered', async (
   const { wakes, jobs, answer } = wakesOn();
   const { opened, open } = gate();
   answer.jobs = () => opened;
-  for (let lane = 0; lane < 150; lane++) wakes.announce('send', `lane-${lane}`);
+  for (let lane = 0; lane < 150; lane++) wakes.announce('send', `lane-${lane}`, 'one');
   expect(jobs.map((lanes) => lanes.length)).toEqual([1, 1]);
   open();
   await advance(10);
@@ -101,13 +89,21 @@ it('few statements are under way at once, which take all that gathered', async (
   expect(new Set(jobs.flat()).size).toBe(150);
 });
 
+it('what this process cannot serve itself is told to all, not to one that may be itself', async () => {
+  const { wakes, jobs, notices } = wakesOn();
+  wakes.announce('send', 'a', 'one');
+  wakes.announce('send', 'a', 'all');
+  await advance(1);
+  expect([jobs, notices]).toEqual([[['a']], ['send a']]);
+});
+
 it('a wake that could not be sent is counted, and announced with the next row', async () => {
   const { wakes, notices, answer, counters } = wakesOn({ redis: false });
   answer.notices = () => Promise.reject(new Error('away'));
-  wakes.announce('send', 'a');
+  wakes.announce('send', 'a', 'one');
   await advance(1);
   answer.notices = () => Promise.resolve();
-  wakes.announce('send', 'a');
+  wakes.announce('send', 'a', 'one');
   await advance(1);
   expect([notices, counters.snapshot()]).toMatchObject([['send a', 'send a'], { lane_wakes_failed: 1, lane_wakes: 1 }]);
 });
@@ -117,7 +113,7 @@ it('says where no wake reaches another process', async () => {
   expect(wakes.unavailable).toBe(false);
   state.notifies = false;
   expect(wakes.unavailable).toBe(true);
-  wakes.announce('send', 'a');
+  wakes.announce('send', 'a', 'one');
   await advance(1);
   expect(notices).toEqual([]);
 });
@@ -126,9 +122,9 @@ it('announces nothing after the stop', async () => {
   const { wakes, jobs, answer } = wakesOn();
   const { opened, open } = gate();
   answer.jobs = () => opened;
-  for (let lane = 0; lane < 50; lane++) wakes.announce('send', `lane-${lane}`);
+  for (let lane = 0; lane < 50; lane++) wakes.announce('send', `lane-${lane}`, 'one');
   wakes.stop();
-  wakes.announce('send', 'late');
+  wakes.announce('send', 'late', 'one');
   open();
   await advance(3_000);
   expect(jobs).toHaveLength(2);

@@ -21,9 +21,12 @@ const MAX_LANES = 100;
 const MAX_PENDING = 100_000;
 const NOTICE = 'lanes';
 
+/** `one`: a job on Redis, which one worker gets; without Redis, or while it is away, as `all`. `all`: by NOTIFY, which all workers get. */
+export type Hearers = 'one' | 'all';
+
 /**
- * Tells other processes which lanes have due rows: on Redis by a job, which one worker gets, this process maybe; without Redis, or while it
- * is away, and where all are meant, by NOTIFY, which all workers get. Never awaited, and may get lost: the sweep finds due rows by itself.
+ * Tells other processes which lanes have due rows. Never awaited, and may get lost: the sweep finds due rows by itself. What this process
+ * cannot serve is for `all`: of a job it might be the one that gets it.
  */
 @Injectable()
 export class LaneWakes {
@@ -35,8 +38,8 @@ export class LaneWakes {
     ttlResolution: 0,
   });
   private readonly receivers = new Map<string, (laneKey: string) => void>();
-  /** By receivers and kind. */
-  private readonly pending = new Map<string, Set<string>>();
+  /** By kind. */
+  private readonly pending = { one: new Map<string, Set<string>>(), all: new Map<string, Set<string>>() };
   private inFlight = 0;
   private isStopped = false;
 
@@ -61,35 +64,38 @@ export class LaneWakes {
     this.receivers.set(kind, receive);
   }
 
-  /** @param to `all`: it is this process that may not serve the lane. */
-  announce(kind: string, laneKey: string, to: 'one' | 'all' = 'one'): void {
-    const batch = `${to} ${kind}`;
-    const key = `${batch} ${laneKey}`;
+  announce(kind: string, laneKey: string, hearers: Hearers): void {
+    const key = announcementOf(kind, laneKey, hearers);
     if (this.isStopped || this.announced.has(key)) return;
-    const lanes = this.pending.get(batch) ?? new Set();
+    const pending = this.pending[hearers];
+    const lanes = pending.get(kind) ?? new Set();
     if (this.unavailable || lanes.size >= MAX_PENDING) {
       this.counters.increment(this.unavailable ? 'lane_wakes_failed' : 'lane_wakes_dropped');
       return;
     }
     this.announced.set(key, true);
-    this.pending.set(batch, lanes.add(laneKey));
+    pending.set(kind, lanes.add(laneKey));
     this.pump();
   }
 
   /** Discards what was not announced yet: the sweeps of others find the rows. */
   stop(): void {
     this.isStopped = true;
-    this.pending.clear();
+    for (const pending of Object.values(this.pending)) pending.clear();
   }
 
   private pump(): void {
-    for (const [batch, lanes] of this.pending) {
+    for (const hearers of ['one', 'all'] as const) this.pumpTo(hearers);
+  }
+
+  private pumpTo(hearers: Hearers): void {
+    for (const [kind, lanes] of this.pending[hearers]) {
       while (lanes.size > 0 && this.inFlight < MAX_IN_FLIGHT) {
         const laneKeys = [...lanes].slice(0, MAX_LANES);
         for (const laneKey of laneKeys) lanes.delete(laneKey);
         this.inFlight++;
-        void this.send(batch, laneKeys).then((isSent) => {
-          if (!isSent) for (const laneKey of laneKeys) this.announced.delete(`${batch} ${laneKey}`);
+        void this.send(kind, laneKeys, hearers).then((isSent) => {
+          if (!isSent) for (const laneKey of laneKeys) this.announced.delete(announcementOf(kind, laneKey, hearers));
           this.counters.increment(isSent ? 'lane_wakes' : 'lane_wakes_failed', laneKeys.length);
           this.inFlight--;
           this.pump();
@@ -99,20 +105,20 @@ export class LaneWakes {
   }
 
   /** Does not reject. */
-  private async send(batch: string, laneKeys: readonly string[]): Promise<boolean> {
-    const [to, kind = ''] = batch.split(' ');
+  private async send(kind: string, laneKeys: readonly string[], hearers: Hearers): Promise<boolean> {
     const sent = (work: Promise<unknown>): Promise<boolean> =>
       work.then(
         () => true,
         () => false,
       );
     // A client of Redis keeps what it is asked while it is not connected.
-    const byJob = this.redis.isConnected && (to === 'one' || !this.notifier.connected);
-    const queue = byJob ? this.redis.queueOf<DrainJob>(kind) : null;
+    const queue = hearers === 'one' && this.redis.isConnected ? this.redis.queueOf<DrainJob>(kind) : null;
     if (queue !== null && (await within(REDIS_TIMEOUT_MS, sent(queue.addBulk(laneKeys.map(drainJob)))))) return true;
     return sent(this.notifier.publish(NOTICE, [kind, ...laneKeys].join(' ')));
   }
 }
+
+const announcementOf = (kind: string, laneKey: string, hearers: Hearers): string => `${hearers} ${kind} ${laneKey}`;
 
 function drainJob(laneKey: string): Parameters<Queue<DrainJob>['addBulk']>[0][number] {
   // Not deduplicated by lane: a job whose worker died would swallow each wake until it is found stalled.

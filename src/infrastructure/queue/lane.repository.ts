@@ -84,23 +84,25 @@ export class LaneRepository {
    */
   succeeded(key: string, claimedAt: number): Promise<void> | null {
     const pausedAt = this.pausedAt.get(key);
-    if (pausedAt === undefined || claimedAt <= pausedAt) return null;
-    this.pausedAt.delete(key);
-    return this.forgetPauses(key, claimedAt).catch((error: unknown) => {
-      // The next success forgets them.
-      if (!this.pausedAt.has(key)) this.pausedAt.set(key, pausedAt);
-      throw error;
-    });
+    return pausedAt === undefined || claimedAt <= pausedAt ? null : this.forgetPauses(key, claimedAt);
   }
 
   private async forgetPauses(key: string, claimedAt: number): Promise<void> {
-    // Nothing is claimed before a pause is over.
-    await this.database.execute(
-      `update lane set pause_count = 0, pause_reason = null, paused_until = null
-       where key = $1 and pause_count > 0
-         and (paused_until is null or paused_until <= clock_timestamp() - make_interval(secs => $2))`,
-      [key, (performance.now() - claimedAt) / 1_000],
-    );
+    const pausedAt = this.pausedAt.get(key);
+    this.pausedAt.delete(key);
+    try {
+      // Nothing is claimed before a pause is over.
+      await this.database.execute(
+        `update lane set pause_count = 0, pause_reason = null, paused_until = null
+         where key = $1 and pause_count > 0
+           and (paused_until is null or paused_until <= clock_timestamp() - make_interval(secs => $2))`,
+        [key, (performance.now() - claimedAt) / 1_000],
+      );
+    } catch (error) {
+      // A later success forgets them.
+      if (pausedAt !== undefined && !this.pausedAt.has(key)) this.pausedAt.set(key, pausedAt);
+      throw error;
+    }
   }
 
   /** How many processes work on lanes at this moment. */

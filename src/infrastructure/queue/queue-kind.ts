@@ -15,7 +15,7 @@ export interface QueueKind<T> {
    * Claims due rows of many lanes, durably, so that no other process works on them: see `laneGrants`. One answer a request, in
    * the same order; an Error for a lane whose claim failed.
    *
-   * @param withinMs the statement's time; default: that of every statement.
+   * @param withinMs the time of each statement; default: that of every statement. A kind with one lane keeps none waiting, and may pass it over.
    */
   claim(requests: readonly ClaimRequest[], withinMs?: number): Promise<(Claim<T> | Error)[]>;
   /**

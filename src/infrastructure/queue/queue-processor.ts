@@ -73,6 +73,7 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
   private readonly runner: LaneRunner<T>;
   private readonly wakes: LaneWakes;
   private readonly isWorker: boolean;
+  private readonly hasOthers: () => boolean;
   private stopped: Promise<number> | null = null;
 
   protected constructor(
@@ -80,6 +81,7 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
     { lanes, database, sweeps, counters, config, wakes, owner }: QueueParts,
   ) {
     super();
+    this.hasOthers = () => owner.hasOthers;
     const { kind, maxInFlight, dueLanes, waitsFor, claimEveryMs } = options;
     this.config = config;
     this.wakes = wakes;
@@ -91,7 +93,7 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
       owner: owner.id,
       maxInFlight,
       ...(claimEveryMs !== undefined && { claimEveryMs }),
-      hasOthers: () => owner.hasOthers,
+      hasOthers: this.hasOthers,
       announce: (laneKey) => wakes.announce(kind.name, laneKey, 'all'),
       onError: (message, error) => {
         counters.increment('lane_drain_failed');
@@ -115,12 +117,12 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
   /** A lane has due rows: this process drains it, or another one is told. Never waits. */
   wake(laneKey: string): void {
     if (this.isWorker && !this.runner.isStopping) this.runner.wake(laneKey);
-    else this.wakes.announce(this.options.kind.name, laneKey);
+    else this.wakes.announce(this.options.kind.name, laneKey, 'one');
   }
 
   /** A lane without owner has due rows: another worker may have slots for them. */
   wakeAny(laneKey: string): void {
-    if (this.runner.isSaturated) this.wakes.announce(this.options.kind.name, laneKey, 'all');
+    this.passOnIfFull(laneKey);
     this.wake(laneKey);
   }
 
@@ -129,12 +131,17 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
   }
 
   /**
-   * The job lasts as long as the drain that it starts; it ends at once where the lane is drained here already. No other process has it: where
-   * this one may not serve the lane, all are told.
+   * The job lasts as long as the drain that it starts; it ends at once where the lane is drained here already. No other worker has heard of
+   * the lane. An owner that has just found none, and is about to release it, has not heard either: then the lane is asked for once more.
    */
-  process({ data: { laneKey } }: Job<DrainJob>): Promise<void> {
-    if (this.runner.isStopping || this.runner.isSaturated) this.wakes.announce(this.options.kind.name, laneKey, 'all');
-    return this.runner.wokenByOther(laneKey);
+  async process({ data: { laneKey } }: Pick<Job<DrainJob>, 'data'>): Promise<void> {
+    if (this.runner.isStopping) return this.wakes.announce(this.options.kind.name, laneKey, 'all');
+    this.passOnIfFull(laneKey);
+    if ((await this.runner.wokenByOther(laneKey)) === 'denied') await this.runner.wokenByOther(laneKey);
+  }
+
+  private passOnIfFull(laneKey: string): void {
+    if (this.runner.isSaturated && this.hasOthers()) this.wakes.announce(this.options.kind.name, laneKey, 'all');
   }
 
   /** From now on it claims nothing. `QueueWorkers` tells all queues at once: the times that they take do not add up. */

@@ -14,7 +14,13 @@ import { PersonSessions, type SignedInPerson } from './person-sessions.types.js'
 import { GuessLimiter } from '../../infrastructure/rates/guess-limiter.js';
 import type { RateDecision } from '../../infrastructure/rates/leased-buckets.js';
 import { rateHeader, RateLimiter, rateLimits, type RateLimits } from '../../infrastructure/rates/rate-limiter.js';
-import { OPERATOR_ROLE_SCOPES, ROLE_SCOPES } from '../../infrastructure/http/roles.js';
+import {
+  MANAGED_SCOPES,
+  OPERATOR_ROLE_SCOPES,
+  ROLE_SCOPES,
+  type WorkspaceRole,
+} from '../../infrastructure/http/roles.js';
+import type { OperatorScope } from '../../infrastructure/http/scopes.js';
 import { type OperatorPolicy, type RoutePolicy, routePolicyOf } from '../../infrastructure/http/route-policy.js';
 
 type KeyPolicy = Exclude<RoutePolicy, 'public' | 'session' | OperatorPolicy>;
@@ -131,13 +137,27 @@ export class AccessGuard implements CanActivate {
     throw this.counted(keysErrors.SCOPE_REQUIRED({ scope: policy, ofOtpProject: false, ofPerson: true }));
   }
 
-  private operatorPerson(person: SignedInPerson, { scope }: OperatorPolicy, req: AuthenticatedRequest): true {
-    if (!person.isOperator || (scope !== null && !OPERATOR_ROLE_SCOPES.has(scope))) {
+  /** An operator may call all of the admin API; others what their role manages in their own workspace, which the path names. */
+  private async operatorPerson(
+    person: SignedInPerson,
+    { scope }: OperatorPolicy,
+    req: AuthenticatedRequest,
+  ): Promise<true> {
+    if (person.isOperator && (scope === null || OPERATOR_ROLE_SCOPES.has(scope))) {
+      req.operator = { keyId: person.id, workspaceIds: null };
+      req.confirm = () => this.sessions.confirm(person, null);
+      return true;
+    }
+    const named = req.params.workspace_id;
+    const workspace =
+      scope !== null && typeof named === 'string' ? await this.sessions.inWorkspace(person, named) : null;
+    if (workspace === null || workspace.role === 'operator' || !isManaged(workspace.role, scope)) {
       const needed = scope ?? 'workspaces:read';
       throw this.counted(keysErrors.SCOPE_REQUIRED({ scope: needed, ofOtpProject: null, ofPerson: true }));
     }
-    req.operator = { keyId: person.id, workspaceIds: null };
-    req.confirm = () => this.sessions.confirm(person, null);
+    const { id, role } = workspace;
+    req.operator = { keyId: person.id, workspaceIds: [id], keyScopes: ROLE_SCOPES[role] };
+    req.confirm = () => this.sessions.confirm(person, id);
     return true;
   }
 
@@ -167,6 +187,10 @@ export class AccessGuard implements CanActivate {
     this.counters.incrementBy('keys_refused', { code: refusal.code });
     return refusal;
   }
+}
+
+function isManaged(role: WorkspaceRole, scope: OperatorScope | null): boolean {
+  return scope !== null && MANAGED_SCOPES[role].has(scope);
 }
 
 /** @throws API_KEY_MISSING (401) where there is no bearer token, or more than one, of which it is not clear which one counts. */

@@ -2,8 +2,9 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { heraldVersion } from '../../common/version.js';
 import { RequireKey } from '../../infrastructure/http/route-policy.js';
-import { type Caller, CurrentCaller } from './caller.decorator.js';
-import { KeyResponse } from './keys.dto.js';
+import { MANAGED_SCOPES, OPERATOR_ROLE_SCOPES } from '../../infrastructure/http/roles.js';
+import { type Caller, CurrentCaller, type PersonOfCaller } from './caller.decorator.js';
+import { KeyResponse, type PersonOfKey } from './keys.dto.js';
 import { ApiKeysService } from './keys.service.js';
 
 const VERSION = heraldVersion();
@@ -34,10 +35,15 @@ export class KeysController {
         mode: otpProject?.mode === 'sandbox' ? 'test' : 'live',
         otp_project: otpProject,
         expires_at: expiresAt,
-        person: person ? { id: person.id, name: person.name, email: person.email, role: person.workspace.role } : null,
+        person: person ? personOf(person) : null,
         rate_limit: { per_second: ratePerSecond, burst },
         version: VERSION,
       },
     };
   }
+}
+
+function personOf({ id, name, email, workspace: { role } }: PersonOfCaller): PersonOfKey {
+  const managed = role === 'operator' ? OPERATOR_ROLE_SCOPES : MANAGED_SCOPES[role];
+  return { id, name, email, role, admin_scopes: [...managed] };
 }

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { SCOPES, type Scope } from '../../infrastructure/http/scopes.js';
+import { OPERATOR_SCOPES, type OperatorScope, SCOPES, type Scope } from '../../infrastructure/http/scopes.js';
 import type { KeyMode } from './api-key-format.js';
 import { PERSON_ROLES, type PersonRole } from '../../infrastructure/http/roles.js';
 import type { OtpMode } from './caller.decorator.js';
@@ -48,6 +48,10 @@ export class PersonOfKey {
   /** In this workspace. */
   @ApiProperty({ enum: PERSON_ROLES, example: 'agent' })
   role!: PersonRole;
+
+  /** What the person may call of the admin API for this workspace. */
+  @ApiProperty({ enum: OPERATOR_SCOPES, isArray: true, example: [] })
+  admin_scopes!: OperatorScope[];
 }
 
 export class KeyData {

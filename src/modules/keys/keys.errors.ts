@@ -69,6 +69,14 @@ export const keysErrors = defineErrors('keys', {
     when: 'The operator key is limited to some workspaces, and the route concerns the whole installation.',
     fix: 'Use an operator key that was made without `--workspaces`.',
   }),
+  KEY_BEYOND_ROLE: error<{ scopes: readonly string[] }>({
+    kind: 'forbidden',
+    message: ({ scopes }) =>
+      `Your role in this workspace has not all scopes of this key (${scopes.join(', ')}); an operator can make or change such a key.`,
+    when: 'A person makes, changes or rotates a key with scopes that the role of the person does not have.',
+    fix: 'Leave these scopes out, or ask an operator.',
+    sample: { scopes: ['otp:send'] },
+  }),
   SCOPE_REQUIRED: error<{
     scope: Scope | OperatorScope;
     /** The key belongs to an OTP project; null: it is one of an operator. */

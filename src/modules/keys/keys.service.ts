@@ -99,10 +99,13 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   /**
    * Makes a key. Its text is in the answer and nowhere else.
    *
-   * @throws KEY_SCOPES_MIXED (422) where a key of an OTP project gets other scopes than OTP's, or another key gets those.
+   * @param within scopes that the key must not go beyond; left out: any
+   * @throws KEY_SCOPES_MIXED (422) where a key of an OTP project gets other scopes than OTP's, or another key gets those;
+   * KEY_BEYOND_ROLE (403).
    */
-  async create(input: NewApiKey): Promise<IssuedApiKey> {
+  async create(input: NewApiKey, within?: ReadonlySet<Scope>): Promise<IssuedApiKey> {
     const { otpProject = null } = input;
+    requireWithin(input.scopes, within);
     requireFitting(input.scopes, otpProject !== null);
     const { id, secret, text } = newKey(otpProject?.mode === 'sandbox' ? 'test' : 'live');
     const { organizationId, name, expiresAt = null } = input;
@@ -151,14 +154,16 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   /**
    * Changes a key; what is left out stays as it is. Every process knows of it within five seconds, mostly at once.
    *
-   * @throws KEY_NOT_FOUND (404), KEY_ENDED (409), KEY_SCOPES_MIXED (422).
+   * @param within scopes that the key must not go beyond, before and after; left out: any
+   * @throws KEY_NOT_FOUND (404), KEY_ENDED (409), KEY_SCOPES_MIXED (422), KEY_BEYOND_ROLE (403).
    */
-  change(organizationId: string, id: string, change: KeyChange): Promise<ApiKey> {
+  change(organizationId: string, id: string, change: KeyChange, within?: ReadonlySet<Scope>): Promise<ApiKey> {
     return this.database.transaction(async () => {
       const key = await this.keys.lock(id);
       if (key?.organizationId !== organizationId) throw keysErrors.KEY_NOT_FOUND();
       if (key.revokedAt !== null) throw keysErrors.KEY_ENDED();
       const { name = key.name, scopes = key.scopes, expiresAt = key.expiresAt } = change;
+      requireWithin([...key.scopes, ...scopes], within);
       requireFitting(scopes, key.otpProjectId !== null);
       await this.keys.update(id, { name, scopes: [...new Set(scopes)], expiresAt });
       const details = { name: change.name, scopes: change.scopes, expires_at: change.expiresAt };
@@ -205,12 +210,14 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
    * Makes a key of the same name and scopes in its place. Both work for `overlapSeconds` (default one day), then the
    * old one has expired; with 0 it is revoked at once. The new one has no expiry.
    *
-   * @throws Error where there is no such key, KEY_ENDED (409) where it was revoked.
+   * @param within scopes that the key must not go beyond; left out: any
+   * @throws Error where there is no such key, KEY_ENDED (409) where it was revoked, KEY_BEYOND_ROLE (403).
    */
-  rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS): Promise<IssuedApiKey> {
+  rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS, within?: ReadonlySet<Scope>): Promise<IssuedApiKey> {
     return this.database.transaction(async () => {
       const old = await this.locked(id);
       if (old.revokedAt !== null) throw keysErrors.KEY_ENDED();
+      requireWithin(old.scopes, within);
       const otpProject = await this.otpProjectOf(id);
       const { organizationId, name, scopes } = old;
       const issued = await this.create({ organizationId, name, scopes, otpProject });
@@ -260,6 +267,13 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     const known = await this.known.get(apiKeyId, () => this.read(apiKeyId));
     if (known === null) throw keysErrors.API_KEY_INVALID();
     this.admit(known);
+  }
+
+  /** For a route whose scope is known only once it has looked at what is asked for. @throws SCOPE_REQUIRED (403). */
+  requireScope({ scopes, otpProject, person }: Caller, scope: Scope): void {
+    if (scopes.has(scope)) return;
+    const ofPerson = person === undefined ? {} : { ofPerson: true as const };
+    throw keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: otpProject !== null, ...ofPerson });
   }
 
   /** @throws API_KEY_INVALID (401) where the key was removed while the request was under way. */
@@ -325,6 +339,11 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
 
 function projectOf({ otpProjectId, otpMode }: StoredKey): OtpProjectOfKey | null {
   return otpProjectId === null || otpMode === null ? null : { id: otpProjectId, mode: otpMode };
+}
+
+function requireWithin(scopes: readonly Scope[], within: ReadonlySet<Scope> | undefined): void {
+  const beyond = within === undefined ? [] : [...new Set(scopes)].filter((scope) => !within.has(scope));
+  if (beyond.length > 0) throw keysErrors.KEY_BEYOND_ROLE({ scopes: beyond });
 }
 
 function requireFitting(scopes: readonly Scope[], ofProject: boolean): void {

@@ -41,6 +41,9 @@ export abstract class PersonSessions {
    */
   abstract workspaceOf(person: SignedInPerson, req: HeraldRequest): Promise<WorkspaceOfPerson>;
 
+  /** What the person has in this workspace; null: nothing, or there is no such workspace. */
+  abstract inWorkspace(person: SignedInPerson, organizationId: string): Promise<WorkspaceOfPerson | null>;
+
   /**
    * As both, for a request that waited.
    *

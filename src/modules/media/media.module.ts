@@ -33,6 +33,6 @@ import { UploadService } from './upload/upload.service.js';
     MediaFetcher,
     FetchProcessor,
   ],
-  exports: [MediaService, MediaTransferService, MediaMoveService],
+  exports: [MediaService, UploadService, MediaTransferService, MediaMoveService],
 })
 export class MediaModule {}

@@ -175,7 +175,7 @@ describe('of the partitions of contents', () => {
     const [sql, params] = statements.mock.lastCall ?? [];
     statements.mockRestore();
     const [plan] = await opened.database.query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number } }] }>(
-      `explain (format json) ${String(sql)}`,
+      `explain (format json) ${typeof sql === 'string' ? sql : sql?.text}`,
       params,
     );
     const above = await opened.database.row<{ cost: number }>(

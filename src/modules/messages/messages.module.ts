@@ -66,6 +66,6 @@ import { ScheduledMessages, ScheduleProcessor } from './schedule/schedule.proces
     MessagesMaintenance,
     MessagesMaintenanceRepository,
   ],
-  exports: [MessagesService, RetriesService, MessageReportsService],
+  exports: [MessagesService, RetriesService, ReadReceiptsService, MessageReportsService],
 })
 export class MessagesModule {}

@@ -17,6 +17,7 @@ import {
   type JournalQuery,
   MAX_SCANNED,
   type NamedContact,
+  namedAtWhatsApp,
   pageOf,
   scanEndOf,
 } from './journal/journal-page.js';
@@ -235,6 +236,17 @@ export class MessagesRepository {
     const insert = this.retries.createQueryBuilder().insert().values({ organizationId, idempotencyKey, messageId });
     const { raw } = await insert.orIgnore().returning('message_id').execute();
     return (raw as unknown[]).length > 0;
+  }
+
+  /** The number's message that has this id at the platform; null where there is none. */
+  async findIdAtPlatform(organizationId: string, connectionId: string, metaMessageId: string): Promise<string | null> {
+    const params: unknown[] = [organizationId, connectionId];
+    const named = namedAtWhatsApp(metaMessageId, (value) => `$${params.push(value)}`);
+    const row = await this.database.find<{ id: string }>(
+      `select m.id from ${named} m where m.connection_id = $2 limit 1`,
+      params,
+    );
+    return row?.id ?? null;
   }
 
   /** What marking a message as read needs to know; null where the workspace has no such message. */

@@ -1,14 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
+import { isUuid, timeOfId } from '../../common/ids.js';
+import { databaseClock } from '../../common/clock.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { WebhookService } from '../webhook/webhook.service.js';
 import { ConnectionsService } from '../connections/connections.service.js';
+import type { Connection } from '../connections/connections.types.js';
 import { AcceptRepository, type Accepted } from './accept/accept.repository.js';
 import { BacklogGuard, type Reservation } from './accept/backlog-guard.js';
 import type { JournalFilter } from './dto/list-messages.query.js';
 import type { JournalPlace } from './journal/journal-page.js';
-import { fingerprintOf, type MessageInput } from './accept/message-input.js';
+import { fingerprintOf, type MessageInput, readMessageInput } from './accept/message-input.js';
+import { keyOfMinute, MINUTE_MS, minuteOf } from './accept/key-of-minute.js';
 import { requireTimeAhead } from './accept/schedule.js';
 import { MessagesMaintenanceRepository } from './maintenance/messages-maintenance.repository.js';
 import { messagesErrors } from './messages.errors.js';
@@ -87,6 +91,29 @@ export class MessagesService {
     if (foundId && lastInboundAt) this.recipients.remember(connection.id, input.recipient, foundId, lastInboundAt);
     if (input.sendAt === undefined) this.sending.wake(connection.id);
     return { messageId: accepted.messageId, replayed: false };
+  }
+
+  /**
+   * As `send`, of a body of POST /messages that is not read yet. Without a key, what means the same within a minute is one
+   * message.
+   *
+   * @throws VALIDATION_FAILED (422), and what `send` throws.
+   */
+  async sendBody(sender: Sender, idempotencyKey: string | null, body: unknown): Promise<SendResult> {
+    const input = readMessageInput(body);
+    if (idempotencyKey !== null) return this.send(sender, idempotencyKey, input);
+    const fingerprint = fingerprintOf(input);
+    const now = databaseClock.now();
+    // What was sent at most a minute ago has the key of this minute or of the one before.
+    const before = keyOfMinute(fingerprint, minuteOf(now) - 1);
+    const known = (await this.accepts.findByKeys(sender.organizationId, [before])).get(before);
+    if (known !== undefined && now - timeOfId(known.messageId) < MINUTE_MS) return replay(known, fingerprint);
+    return this.send(sender, keyOfMinute(fingerprint, minuteOf(now)), input);
+  }
+
+  /** The id of a message of the number, which may be named by its id at the platform; null where it has no such message. */
+  async idOf({ organizationId, id: connectionId }: Connection, name: string): Promise<string | null> {
+    return isUuid(name) ? name.toLowerCase() : this.messages.findIdAtPlatform(organizationId, connectionId, name);
   }
 
   /**

@@ -55,6 +55,32 @@ export const signInErrors = defineErrors('people', {
 });
 
 export const peopleErrors = defineErrors('people', {
+  PERSON_NOT_FOUND: error({
+    kind: 'not_found',
+    message: 'There is no such person here; GET /people of the workspace lists its members.',
+    when: 'The id names no person, or none who is a member of this workspace.',
+    fix: 'Take an id from the list.',
+  }),
+  ROLE_BY_GROUP: error<{ role: string }>({
+    kind: 'conflict',
+    message: ({ role }) =>
+      `The person is ${role} by a group of the issuer: take the person out of the group there, then this role ends with the next sign-in.`,
+    when: 'A role that a group gives is to be removed, or a weaker one set in its place.',
+    fix: 'Change the groups at the issuer, or the setting `OIDC_ROLES`.',
+    sample: { role: 'admin' },
+  }),
+  INVITATION_NOT_FOUND: error({
+    kind: 'not_found',
+    message: 'There is no such invitation in this workspace; GET /workspaces/{workspace_id}/invitations lists them.',
+    when: 'The id names no invitation of this workspace.',
+    fix: 'Take an id from GET /workspaces/{workspace_id}/invitations.',
+  }),
+  INVITATION_USED: error({
+    kind: 'conflict',
+    message: 'The invitation was accepted: remove the person (DELETE /workspaces/{workspace_id}/people/{id}).',
+    when: 'The person has signed in and is a member, so the invitation has ended.',
+    fix: 'Remove the person where the membership is not wanted.',
+  }),
   ISSUER_NOT_FOUND: error({
     kind: 'not_found',
     message: 'There is no such issuer; open the console for a list.',

@@ -2,9 +2,15 @@ import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { PersonSessions } from '../keys/person-sessions.types.js';
 import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.service.js';
+import { PeopleAdminController } from './admin/people-admin.controller.js';
+import { InvitationsAdminController } from './admin/invitations-admin.controller.js';
+import { MembersAdminController } from './admin/members-admin.controller.js';
+import { InvitationEntity } from './entities/invitation.entity.js';
 import { MembershipEntity } from './entities/membership.entity.js';
 import { PersonSessionEntity } from './entities/person-session.entity.js';
 import { PersonEntity } from './entities/person.entity.js';
+import { InvitationsRepository } from './invitations/invitations.repository.js';
+import { InvitationsService } from './invitations/invitations.service.js';
 import { PeopleRepository } from './people.repository.js';
 import { PeopleService } from './people.service.js';
 import { SessionsRepository } from './sessions/sessions.repository.js';
@@ -16,11 +22,13 @@ import { SignInService } from './sign-in/sign-in.service.js';
 /** People: who they are at their issuer, their sessions in browsers, and what they may do in which workspace. */
 @Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([PersonEntity, MembershipEntity, PersonSessionEntity])],
-  controllers: [AuthController],
+  imports: [TypeOrmModule.forFeature([PersonEntity, MembershipEntity, PersonSessionEntity, InvitationEntity])],
+  controllers: [AuthController, PeopleAdminController, MembersAdminController, InvitationsAdminController],
   providers: [
     PeopleRepository,
     PeopleService,
+    InvitationsRepository,
+    InvitationsService,
     SessionsRepository,
     SessionsService,
     { provide: PersonSessions, useExisting: SessionsService },

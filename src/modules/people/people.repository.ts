@@ -1,11 +1,40 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../infrastructure/database/database.js';
+import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import type { WorkspaceRole } from '../../infrastructure/http/roles.js';
 import { MembershipEntity } from './entities/membership.entity.js';
 import { PersonEntity } from './entities/person.entity.js';
 
 export type Person = PersonEntity;
 export type Membership = MembershipEntity;
+
+/** A person as a member of a workspace. */
+export interface Member extends Pick<Person, 'id' | 'name' | 'email' | 'lastSignedInAt'> {
+  /** By a group of the issuer. */
+  groupRole: WorkspaceRole | null;
+  /** By an invitation, or set since. */
+  givenRole: WorkspaceRole | null;
+  /** Since when the person is a member. */
+  createdAt: Date;
+}
+
+/** Which people, newest first. */
+export interface PersonFilter extends ListCursor {
+  limit: number;
+  /** As `addressOf` has it. */
+  email?: string | undefined;
+}
+
+/** A person has one row, or one by a group and one that was given: the list is in the order of the former, where there is one. */
+const MEMBER = `select p.id, p.name, p.email, p.last_signed_in_at as "lastSignedInAt", m.created_at as "createdAt",
+    case m.source when 'group' then m.role end as "groupRole",
+    case m.source when 'invitation' then m.role else
+      (select o.role from membership o
+       where o.organization_id = m.organization_id and o.person_id = m.person_id and o.source = 'invitation')
+    end as "givenRole"
+  from membership m join person p on p.id = m.person_id
+  where m.organization_id = $1 and (m.source = 'group' or not exists (select from membership o
+    where o.organization_id = m.organization_id and o.person_id = m.person_id and o.source = 'group'))`;
 
 /** The only place with SQL of the tables `person` and `membership`. */
 @Injectable()
@@ -15,6 +44,53 @@ export class PeopleRepository {
   /** For a sign-in, in its transaction: another one of the same person waits. */
   lock(issuer: string, subject: string): Promise<Person | null> {
     return this.people.findOne({ where: { issuer, subject }, lock: { mode: 'for_no_key_update' } });
+  }
+
+  /** In the ambient transaction: a sign-in of the person waits. */
+  async lockById(id: string): Promise<void> {
+    await this.people.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } });
+  }
+
+  findById(id: string): Promise<Person | null> {
+    return this.people.findOneBy({ id });
+  }
+
+  page({ limit, before, beforeId, email }: PersonFilter): Promise<Person[]> {
+    const query = this.people.createQueryBuilder('p').where('true');
+    if (before !== null && beforeId !== null)
+      query.andWhere('(p.created_at, p.id) < (:before, :beforeId)', { before, beforeId });
+    else if (before !== null) query.andWhere('p.created_at < :before', { before });
+    if (email !== undefined) query.andWhere('p.email = :email', { email });
+    return query.orderBy('p.createdAt', 'DESC').addOrderBy('p.id', 'DESC').limit(limit).getMany();
+  }
+
+  /** Newest first. */
+  members(organizationId: string, { limit, before, beforeId }: ListCursor & { limit: number }): Promise<Member[]> {
+    return this.database.query<Member & Record<string, unknown>>(
+      `${MEMBER} and ($2::timestamptz is null or m.created_at < $2 or (m.created_at = $2 and m.person_id < $3))
+       order by m.created_at desc, m.person_id desc limit $4`,
+      [organizationId, before, beforeId, limit],
+    );
+  }
+
+  member(organizationId: string, personId: string): Promise<Member | null> {
+    return this.database.find<Member & Record<string, unknown>>(`${MEMBER} and m.person_id = $2`, [
+      organizationId,
+      personId,
+    ]);
+  }
+
+  /** Sets the role that is not one of a group. */
+  async giveRole(organizationId: string, personId: string, role: WorkspaceRole): Promise<void> {
+    await this.database.execute(
+      `insert into membership (organization_id, person_id, source, role) values ($1, $2, 'invitation', $3)
+       on conflict (organization_id, person_id, source) do update set role = excluded.role`,
+      [organizationId, personId, role],
+    );
+  }
+
+  async removeGiven(organizationId: string, personId: string): Promise<void> {
+    await this.memberRows.delete({ organizationId, personId, source: 'invitation' });
   }
 
   /** Returns the person's id: where two sign in at once for the first time, that of the first. */
@@ -31,7 +107,7 @@ export class PeopleRepository {
   }
 
   memberships(personId: string): Promise<Membership[]> {
-    return this.members.find({ where: { personId } });
+    return this.memberRows.find({ where: { personId } });
   }
 
   /** Makes what groups give the person exactly this. Workspaces that do not exist are left out. In the ambient transaction. */
@@ -64,7 +140,7 @@ export class PeopleRepository {
     return this.database.repository(PersonEntity);
   }
 
-  private get members() {
+  private get memberRows() {
     return this.database.repository(MembershipEntity);
   }
 }

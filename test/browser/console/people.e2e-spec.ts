@@ -129,6 +129,130 @@ describeConsole(
     );
 
     it(
+      "see the operator's pages as an operator, and those of a workspace from there",
+      async () => {
+        account('otto', 'operators');
+        account('anna', 'agents');
+        await visit(async (page) => {
+          await signIn(page, 'otto');
+          expect(await inUse(page)).toBe('Operator · The otto');
+          expect(await pages(page)).toEqual(
+            expect.arrayContaining(['Workspaces', 'Numbers', 'Usage', 'Prices', 'Audit', 'Health']),
+          );
+          // By the session alone, with the header that no other page can set.
+          await page.locator('.pane-row').filter({ hasText: 'Harbour Books' }).click();
+          const detail = page.getByRole('region', { name: 'Workspace', exact: true });
+          await detail.getByText('It has sent nothing this month.').waitFor();
+
+          await detail.getByRole('button', { name: 'New link' }).click();
+          const form = page.getByRole('dialog');
+          await form.getByLabel('How the business gives access').selectOption('manual');
+          await form.getByLabel('Where it leads at the end').fill('https://elsewhere.example.com/');
+          await form.getByRole('button', { name: 'Make it' }).click();
+          await form.getByText('SETUP_RETURN_ORIGINS').waitFor();
+          await form.getByLabel('Where it leads at the end').fill('');
+          await form.getByRole('button', { name: 'Make it' }).click();
+          const link = (await form.locator('.secret').innerText()).trim();
+          expect(link).toMatch(/\/setup\/hrld_setup_[\w-]{43}$/);
+          await form.getByRole('button', { name: 'Close' }).click();
+          await detail.getByText('not opened yet').waitFor();
+          await picture(page, 'operator-workspace');
+          await detail.getByRole('button', { name: /^Revoke link/ }).click();
+          await form.getByRole('button', { name: 'Revoke it' }).click();
+          await detail.getByText('revoked', { exact: true }).waitFor();
+          expect(await page.content()).not.toContain(link);
+
+          await detail.getByRole('button', { name: 'Open its pages' }).click();
+          await page.getByRole('link', { name: 'Messages' }).waitFor();
+          expect(await inUse(page)).toBe('Harbour Books · The otto (operator)');
+          // The workspace again after a reload; the operator's pages where the address is one of them.
+          await page.reload();
+          await pages(page);
+          expect(await inUse(page)).toContain('Harbour Books');
+          await page.goto(`${rig.demo.base_url}/console/operator/audit`);
+          await page.getByText('setup_link.revoked').first().waitFor();
+          expect(await inUse(page)).toBe('Operator · The otto');
+        });
+        await visit(async (page) => {
+          await signIn(page, 'anna', '/console/operator/workspaces');
+          await page.getByText('This key may not see this page').waitFor();
+          expect(await pages(page)).not.toContain('Workspaces');
+        });
+      },
+      3 * PATIENCE_MS,
+    );
+
+    it(
+      'invite others as an admin, give them another role, sign them out, and make keys',
+      async () => {
+        account('ada', 'admins');
+        account('nora');
+        await visit(async (page) => {
+          await signIn(page, 'nora');
+          await page.getByText(/Your account may not use this Herald/).waitFor();
+        });
+        await visit(async (page) => {
+          await signIn(page, 'ada', '/console/people');
+          await page.getByRole('button', { name: 'Invite' }).click();
+          const form = page.getByRole('dialog');
+          await form.getByLabel('E-mail').fill('Nora@example.com');
+          await form.getByLabel('Role').selectOption('viewer');
+          await form.getByRole('button', { name: 'Invite' }).click();
+          await form.getByText('send this address yourself').waitFor();
+          expect(await form.locator('.secret').innerText()).toBe(`${rig.demo.base_url}/console`);
+          await form.getByRole('button', { name: 'Close' }).click();
+          await page.getByRole('region', { name: 'Invitations' }).getByText('nora@example.com').waitFor();
+
+          await visit(async (other) => {
+            await signIn(other, 'nora');
+            expect(await inUse(other)).toContain('The nora (viewer)');
+            expect(await pages(other)).not.toContain('People');
+            await page.reload();
+            await page.getByRole('region', { name: 'Invitations' }).getByText('accepted').waitFor();
+            await page.getByLabel('Role of The nora').selectOption('agent');
+            await other.reload();
+            await other.getByRole('link', { name: 'Send' }).waitFor();
+            await page.getByRole('button', { name: 'Sign out The nora' }).click();
+            await form.getByRole('button', { name: 'Sign out everywhere' }).click();
+            await other.getByText('Your session has ended; sign in again.').waitFor();
+          });
+
+          await page.getByRole('link', { name: 'Keys' }).click();
+          await page.getByRole('button', { name: 'New key' }).click();
+          await form.getByLabel('Name').fill('orders');
+          await form.getByRole('button', { name: 'Make it' }).click();
+          const key = (await form.locator('.secret').innerText()).trim();
+          await form.getByRole('button', { name: 'Close' }).click();
+          const answer = await fetch(`${rig.demo.base_url}/api/v1/key`, {
+            headers: { authorization: `Bearer ${key}` },
+          });
+          expect(((await answer.json()) as { data: { name: string } }).data.name).toBe('orders');
+          expect(await page.content()).not.toContain(key);
+        });
+      },
+      4 * PATIENCE_MS,
+    );
+
+    it(
+      'of a workspace are listed wide and narrow, light and dark',
+      async () => {
+        account('ada', 'admins');
+        for (const width of [400, 1_280]) {
+          for (const scheme of ['light', 'dark'] as const) {
+            await rig.visit({ width, scheme, demoKey: false, quiet: true, origins: [issuer.url] }, async (page) => {
+              await signIn(page, 'ada', '/console/people');
+              await page.getByLabel('Role of The ada').waitFor();
+              await page.getByRole('region', { name: 'Invitations' }).waitFor();
+              await picture(page, `people-${width}-${scheme}`);
+              await rig.expectAccessible(page);
+            });
+          }
+        }
+      },
+      3 * PATIENCE_MS,
+    );
+
+    it(
       'sign in while the issuer replaces its keys, and are signed out by it',
       async () => {
         account('dina', 'agents');
@@ -239,7 +363,7 @@ describeConsole(
               const opened = await page.goto(`${rig.demo.base_url}/api/v1/key`);
               expect(opened?.status()).toBeGreaterThan(400);
               await page.goto(`${rig.demo.base_url}/console`);
-              expect(await pages(page)).toContain('Messages');
+              expect(await pages(page)).toContain('Workspaces');
             },
           );
           expect(await state(rig)).toEqual(before);

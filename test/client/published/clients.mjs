@@ -1,11 +1,66 @@
-// What each published client does with the simulator, as its own documentation writes it. Every step throws where the
-// answer is not what the client's caller needs; scripts/test-published-clients.mjs runs them one by one.
+// What each published client does with the simulator, and with Herald, as its own documentation writes it. Every step throws
+// where the answer is not what the client's caller needs; scripts/test-published-clients.mjs runs them one by one.
 import assert from 'node:assert/strict';
 
 export const PHONE = '106540352242922';
-export const WABA = '102290129340398';
-const TO = '+4915112345678';
-const TOKEN = 'a-token';
+const WABA = '102290129340398';
+let TO = '+4915112345678';
+let TOKEN = 'a-token';
+let MESSAGE_ID = /^wamid\./;
+let FILE_ID = /^\d+$/;
+/** Ids of what was taken. */
+let takenIds = [];
+
+/**
+ * Whom the clients call from now on: Herald with this key, to this recipient. Its ids are UUIDs.
+ *
+ * @returns {string[]} grows with the ids of the messages that are taken
+ */
+export function callHerald({ key, to }) {
+  TOKEN = key;
+  TO = to;
+  MESSAGE_ID = FILE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+  takenIds = [];
+  return takenIds;
+}
+
+/** What Herald leaves to its own API or to the platform, and refuses or does not know here. */
+export const NOT_OF_HERALD = {
+  '@kapso/whatsapp-cloud-api': [
+    'a request to call',
+    'create a template',
+    'list templates',
+    'delete a template',
+    'write the profile',
+    'read the profile',
+    'deregister and register',
+    'calling settings',
+    'may not call',
+    'create and publish a flow',
+    'list flows',
+    'preview and deprecate a flow',
+  ],
+  '@great-detail/whatsapp': [
+    'create a template',
+    'read a template',
+    'list templates',
+    'list the library',
+    'delete a template',
+    'write the profile',
+    'read the profile',
+    'read a number',
+    'read the account',
+    'subscribe the app',
+  ],
+  'whatsapp-api-js': [
+    'a request to call',
+    'create a QR code',
+    'read and change a QR code',
+    'delete a QR code',
+    'block and unblock',
+  ],
+};
+
 const LINK = 'https://example.com/file';
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -44,8 +99,9 @@ const draft = (name) => ({
 /** The message's id, once the answer has the platform's shape. */
 function taken(answer) {
   assert.equal(answer.error, undefined, JSON.stringify(answer.error));
-  assert.match(answer.messages?.[0]?.id ?? '', /^wamid\./);
+  assert.match(answer.messages?.[0]?.id ?? '', MESSAGE_ID);
   assert.ok(answer.contacts?.[0]);
+  takenIds.push(answer.messages[0].id);
   return answer.messages[0].id;
 }
 
@@ -55,7 +111,10 @@ function succeeded(answer) {
 
 const sameBytes = (bytes) => assert.deepEqual(Buffer.from(bytes), PNG);
 
-/** `address`: the simulator's. `customerWrites()` gives the id of a message that a customer has just written. */
+/**
+ * `address`: the simulator's, or the base URL of Herald's surface. `customerWrites()` gives the id of a message that a customer
+ * has just written. `tls`: port and certificate of `localhost`, which leads to the same place.
+ */
 export const CLIENTS = {
   async '@kapso/whatsapp-cloud-api'({ address, customerWrites }) {
     const { WhatsAppClient } = await import('@kapso/whatsapp-cloud-api');
@@ -150,7 +209,7 @@ export const CLIENTS = {
           file: new Blob([PNG]),
           fileName: 'pixel.png',
         }));
-        assert.match(mediaId, /^\d+$/);
+        assert.match(mediaId, FILE_ID);
       },
       'send the file': async () => send('sendImage', { image: { id: mediaId } })(),
       'read a file': async () =>
@@ -269,7 +328,7 @@ export const CLIENTS = {
       'upload a file': async () => {
         const upload = { phoneNumberID: PHONE, file: new Blob([PNG]), filename: 'pixel.png', mimeType: 'image/png' };
         ({ id: mediaID } = await sdk.media.upload(upload).json());
-        assert.match(mediaID, /^\d+$/);
+        assert.match(mediaID, FILE_ID);
       },
       'send the file': async () => send('image', { id: mediaID })(),
       'read a file': async () =>
@@ -435,7 +494,7 @@ export const CLIENTS = {
         const form = new FormData();
         form.set('file', png());
         ({ id: mediaId } = await api.uploadMedia(PHONE, form));
-        assert.match(mediaId ?? '', /^\d+$/);
+        assert.match(mediaId ?? '', FILE_ID);
       },
       'send the file': async () => send(new m.Image(mediaId, true))(),
       'read and download a file': async () => {
@@ -463,6 +522,51 @@ export const CLIENTS = {
         const { block_users: unblocked } = await api.unblockUser(PHONE, { phone: '+4915112345679' });
         assert.equal(unblocked.removed_users.length, 1);
       },
+    };
+  },
+
+  // Meta's own SDK, of which the host can be set. Its port is 443, and here the one of a proxy with a certificate of its own.
+  async whatsapp({ tls, customerWrites }) {
+    const settings = {
+      WA_BASE_URL: 'localhost',
+      WA_PHONE_NUMBER_ID: PHONE,
+      CLOUD_API_ACCESS_TOKEN: TOKEN,
+      CLOUD_API_VERSION: 'v24.0',
+      // Elsewhere than in production it loads a package that it does not name as a dependency.
+      NODE_ENV: 'production',
+    };
+    const needed = [
+      'M4D_APP_ID',
+      'M4D_APP_SECRET',
+      'WA_BUSINESS_ACCOUNT_ID',
+      'WEBHOOK_ENDPOINT',
+      'WEBHOOK_VERIFICATION_TOKEN',
+    ];
+    Object.assign(process.env, Object.fromEntries(needed.map((name) => [name, 'x'])), settings);
+    const { default: exported } = await import('whatsapp');
+    const sdk = new (exported.default ?? exported)();
+    sdk.requester.port = tls.port;
+    sdk.requester.client.agent.options.ca = tls.cert;
+    const send = (kind, content, replyTo) => async () => {
+      const answer = await sdk.messages[kind](content, TO.replace('+', ''), replyTo);
+      taken(await answer.responseBodyToJSON());
+    };
+    return {
+      'a text': send('text', { body: 'Hello', preview_url: false }),
+      'a reply': async () => send('text', { body: 'Yes' }, await customerWrites())(),
+      'an image': send('image', { link: LINK, caption: 'Look' }),
+      'a document': send('document', { link: LINK, filename: 'a.pdf' }),
+      'a location': send('location', { latitude: 1.5, longitude: 2.5, name: 'Here' }),
+      buttons: send('interactive', {
+        type: 'button',
+        body: { text: 'Well?' },
+        action: { buttons: buttonsOf.map((reply) => ({ type: 'reply', reply })) },
+      }),
+      'a template': send('template', {
+        name: 'order_update',
+        language: { code: 'en_US', policy: 'deterministic' },
+        components: ORDER_UPDATE,
+      }),
     };
   },
 

@@ -85,6 +85,11 @@ class ChangeKeyRequest(TypedDict, total=False):
     """Seconds from now after which it ends; null: never."""
 
 
+class ChangeMemberRequest(TypedDict):
+    role: Literal["viewer", "agent", "developer", "admin"]
+    """What the person may do in this workspace from now on."""
+
+
 class ChangeWorkspaceRequest(TypedDict, total=False):
     api_paid_until: str | None
     """Until when it has paid for sending; null: not at all. Not asked for with `BILLING=off`."""
@@ -111,6 +116,17 @@ class ChangeWorkspaceRequest(TypedDict, total=False):
 class CostResponse(TypedDict):
     currency: str
     amount: str
+
+
+class _CreateInvitationRequestRequired(TypedDict):
+    email: str
+    """Who signs in first with this address, verified by the issuer, has the role."""
+    role: Literal["viewer", "agent", "developer", "admin"]
+
+
+class CreateInvitationRequest(_CreateInvitationRequestRequired, total=False):
+    expires_in: int
+    """Seconds after which the invitation has ended. Default: 604800."""
 
 
 class _CreateKeyRequestRequired(TypedDict):
@@ -243,6 +259,28 @@ class InstallationResponse(TypedDict):
     """Numbers with messages that wait or are under way, the busiest first; up to 100."""
 
 
+class InvitationListResponse(TypedDict):
+    data: List[InvitationResponse]
+    pagination: PaginationResponse
+
+
+class InvitationResponse(TypedDict):
+    id: str
+    workspace_id: str
+    email: str
+    role: Literal["viewer", "agent", "developer", "admin"]
+    status: Literal["open", "accepted", "revoked", "expired"]
+    """`accepted`: a person signed in with the address, is a member, and the invitation has ended."""
+    created_at: str
+    expires_at: str
+    accepted_at: str | None
+    person_id: str | None
+    """The person who accepted it; null: none yet."""
+    revoked_at: str | None
+    sign_in_url: str | None
+    """Where the person signs in: send it to them, as Herald sends no e-mail. Null: no issuer is set up, so it cannot be accepted yet."""
+
+
 class IssuedKeyResponse(TypedDict):
     id: str
     """The public part of the key's text."""
@@ -313,6 +351,27 @@ class LaneResponse(TypedDict):
     """A worker sends from it at this moment."""
 
 
+class MemberListResponse(TypedDict):
+    data: List[MemberResponse]
+    pagination: PaginationResponse
+
+
+class MemberResponse(TypedDict):
+    id: str
+    name: str
+    email: str
+    """As of the last sign-in."""
+    role: Literal["viewer", "agent", "developer", "admin"]
+    """The stronger one of both."""
+    group_role: Literal["viewer", "agent", "developer", "admin", None]
+    """By a group of the issuer, as of the last sign-in; null: by none."""
+    given_role: Literal["viewer", "agent", "developer", "admin", None]
+    """By an invitation, or set since; null: by none."""
+    created_at: str
+    """When the person became a member."""
+    last_signed_in_at: str
+
+
 class OperatedConnectionListResponse(TypedDict):
     data: List[OperatedConnectionResponse]
 
@@ -381,7 +440,7 @@ class OperatorKeyResponse(TypedDict):
     id: str
     """The public part of the key's text, or the person's id."""
     name: str
-    scopes: List[Literal["workspaces:read", "workspaces:write", "keys:read", "keys:write", "connections:read", "connections:write", "otp:read", "otp:write", "billing:read", "billing:write", "usage:read", "audit:read", "events:read", "installation:read"]]
+    scopes: List[Literal["workspaces:read", "workspaces:write", "keys:read", "keys:write", "connections:read", "connections:write", "people:read", "people:write", "otp:read", "otp:write", "billing:read", "billing:write", "usage:read", "audit:read", "events:read", "installation:read"]]
     workspace_ids: List[str] | None
     """The only workspaces that exist for it; null: all."""
     expires_at: str | None
@@ -451,6 +510,41 @@ class PaginationResponse(TypedDict):
     """Pass it as `before_id` together with `before`."""
 
 
+class PersonDetailResponse(TypedDict):
+    id: str
+    name: str
+    email: str
+    """As of the last sign-in."""
+    issuer: str
+    """Address of the issuer at which the person signs in."""
+    is_operator: bool
+    """Of all workspaces, by a group of the issuer."""
+    created_at: str
+    last_signed_in_at: str
+    workspaces: List[WorkspaceOfPersonResponse]
+    """At most 200, by name; an operator has all others too."""
+    sessions: List[SessionOfPersonResponse]
+    """At most 50, newest first; those that ended stay for up to a minute."""
+
+
+class PersonListResponse(TypedDict):
+    data: List[PersonResponse]
+    pagination: PaginationResponse
+
+
+class PersonResponse(TypedDict):
+    id: str
+    name: str
+    email: str
+    """As of the last sign-in."""
+    issuer: str
+    """Address of the issuer at which the person signs in."""
+    is_operator: bool
+    """Of all workspaces, by a group of the issuer."""
+    created_at: str
+    last_signed_in_at: str
+
+
 class QueueResponse(TypedDict):
     queue: str
     waiting: int
@@ -507,6 +601,14 @@ class RequestedHistoryResponse(TypedDict):
 class RotateKeyRequest(TypedDict, total=False):
     overlap_seconds: int
     """Seconds for which both keys work; 0 ends the old one at once. Default: 86400."""
+
+
+class SessionOfPersonResponse(TypedDict):
+    created_at: str
+    last_seen_at: str
+    """At most a minute old."""
+    expires_at: str
+    """When it ends at the latest."""
 
 
 _SetKeywordsRequestKeywords = TypedDict("_SetKeywordsRequestKeywords", {"in": "Sequence[str]"})
@@ -596,12 +698,20 @@ class SingleInstallationResponse(TypedDict):
     data: InstallationResponse
 
 
+class SingleInvitationResponse(TypedDict):
+    data: InvitationResponse
+
+
 class SingleIssuedKeyResponse(TypedDict):
     data: IssuedKeyResponse
 
 
 class SingleIssuedSetupLinkResponse(TypedDict):
     data: IssuedSetupLinkResponse
+
+
+class SingleMemberResponse(TypedDict):
+    data: MemberResponse
 
 
 class SingleOperatedConnectionResponse(TypedDict):
@@ -614,6 +724,10 @@ class SingleOperatorKeyResponse(TypedDict):
 
 class SingleOtpProjectResponse(TypedDict):
     data: OtpProjectResponse
+
+
+class SinglePersonResponse(TypedDict):
+    data: PersonDetailResponse
 
 
 class SingleRequestedHistoryResponse(TypedDict):
@@ -637,6 +751,12 @@ class UnpricedResponse(TypedDict):
 class WorkspaceListResponse(TypedDict):
     data: List[WorkspaceResponse]
     pagination: PaginationResponse
+
+
+class WorkspaceOfPersonResponse(TypedDict):
+    id: str
+    name: str
+    role: Literal["viewer", "agent", "developer", "admin", "operator"]
 
 
 class WorkspaceResponse(TypedDict):
@@ -713,7 +833,7 @@ class AuditAdminListQuery(TypedDict, total=False):
     """Only of this workspace, a deleted one too."""
     actor: str
     """Only what this key, operator key, person or account did: its id, or the account's name."""
-    action: Literal["workspace.created", "workspace.limits_changed", "workspace.subscription_changed", "workspace.opt_out_keywords_changed", "workspace.deletion_started", "workspace.deleted", "workspace.changed", "key.created", "key.changed", "key.revoked", "key.rotated", "key.ending", "connection.added", "connection.changed", "connection.disconnected", "setup_link.created", "setup_link.revoked", "setup.completed", "operator_key.created", "operator_key.revoked", "operator_key.rotated", "person.signed_in", "person.signed_out", "person.signed_out_everywhere", "webhook.created", "webhook.changed", "webhook.removed", "webhook.secret_rotated", "destination.created", "destination.changed", "destination.replayed", "destination.removed", "otp_project.created", "otp_sender.set", "otp_package.set", "usage_rates.set", "contact.erasure_started", "contact.erased", "secrets.rotation_started", "database.restored", "database.confirmed", "database.continued"]
+    action: Literal["workspace.created", "workspace.limits_changed", "workspace.subscription_changed", "workspace.opt_out_keywords_changed", "workspace.deletion_started", "workspace.deleted", "workspace.changed", "key.created", "key.changed", "key.revoked", "key.rotated", "key.ending", "connection.added", "connection.changed", "connection.disconnected", "setup_link.created", "setup_link.revoked", "setup.completed", "operator_key.created", "operator_key.revoked", "operator_key.rotated", "person.signed_in", "person.signed_out", "person.signed_out_everywhere", "membership.changed", "membership.removed", "invitation.created", "invitation.accepted", "invitation.revoked", "webhook.created", "webhook.changed", "webhook.removed", "webhook.secret_rotated", "destination.created", "destination.changed", "destination.replayed", "destination.removed", "otp_project.created", "otp_sender.set", "otp_package.set", "usage_rates.set", "contact.erasure_started", "contact.erased", "secrets.rotation_started", "database.restored", "database.confirmed", "database.continued"]
     """Only this kind of change."""
     since: str
     """From this time on."""
@@ -749,6 +869,15 @@ class EventsAdminListQuery(TypedDict, total=False):
     """Only events of these types, separated by commas, such as `connection.added,setup.completed`; others are passed over."""
 
 
+class PeopleAdminListQuery(TypedDict, total=False):
+    limit: int
+    """How many at the most."""
+    before: str
+    """Only what is older than this time, such as `2026-11-21T08:00:00.000Z`."""
+    email: str
+    """Only who has this e-mail address, in any case."""
+
+
 class UsageAdminGetQuery(TypedDict, total=False):
     before: str
     """Only what is older than this time, such as `2026-11-21T08:00:00.000Z`."""
@@ -771,7 +900,21 @@ class WorkspacesAdminListQuery(TypedDict, total=False):
     """Only the one with this id of yours."""
 
 
+class InvitationsAdminListQuery(TypedDict, total=False):
+    limit: int
+    """How many at the most."""
+    before: str
+    """Only what is older than this time, such as `2026-11-21T08:00:00.000Z`."""
+
+
 class KeysAdminListQuery(TypedDict, total=False):
+    limit: int
+    """How many at the most."""
+    before: str
+    """Only what is older than this time, such as `2026-11-21T08:00:00.000Z`."""
+
+
+class MembersAdminListQuery(TypedDict, total=False):
     limit: int
     """How many at the most."""
     before: str
@@ -798,6 +941,9 @@ ErrorCode = Literal[
     "IDEMPOTENCY_KEY_REUSED",
     "INTERNAL_ERROR",
     "INVALID_REQUEST",
+    "INVITATION_NOT_FOUND",
+    "INVITATION_USED",
+    "KEY_BEYOND_ROLE",
     "KEY_ENDED",
     "KEY_NOT_FOUND",
     "KEY_PROJECT_NOT_FOUND",
@@ -812,9 +958,11 @@ ErrorCode = Literal[
     "OTP_SENDER_NOT_SET",
     "OTP_SENDER_REFUSED",
     "PAYLOAD_TOO_LARGE",
+    "PERSON_NOT_FOUND",
     "RATES_INVALID",
     "RATES_IN_USE",
     "RATE_LIMITED",
+    "ROLE_BY_GROUP",
     "SCOPE_REQUIRED",
     "SERVICE_UNAVAILABLE",
     "SETUP_LINK_NOT_FOUND",

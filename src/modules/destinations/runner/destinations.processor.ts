@@ -22,6 +22,8 @@ const PAGE_BYTES = 512 * 1_024;
 /** From the claim on; with the time for its outcome it is less than the lease. */
 const TURN_MS = 15_000;
 const RECORD_FOR_MS = 10_000;
+/** After a turn whose events could not be read. */
+const AGAIN_MS = 1_000;
 /** No pace: a destination has one turn at a time. */
 const PACE: LanePace = { ratePerSecond: 1_000_000, burstSeconds: 1 };
 
@@ -63,12 +65,14 @@ export class DestinationTurns implements QueueKind<ClaimedTurn> {
 
   async work(turn: ClaimedTurn): Promise<number | null> {
     try {
-      const outcome = this.stopping ? null : await this.write(turn);
-      await retry(() => (outcome === null ? this.turns.release(turn) : this.turns.record(turn, outcome)), {
+      const outcome = this.stopping ? null : await this.writeUnlessUnread(turn);
+      const releaseMs = this.stopping ? 0 : AGAIN_MS;
+      await retry(() => (outcome === null ? this.turns.release(turn, releaseMs) : this.turns.record(turn, outcome)), {
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('destination_record_failed'),
       });
-      return outcome === null || outcome.error === null ? null : outcome.delayMs;
+      if (outcome === null) return releaseMs;
+      return outcome.error === null ? null : outcome.delayMs;
     } catch (error) {
       this.logger.error(`destination ${turn.id}: a turn is done again after its lease: ${describeError(error)}`);
       return LEASE_MS;
@@ -78,6 +82,16 @@ export class DestinationTurns implements QueueKind<ClaimedTurn> {
   /** Pages that are being written go on to their next acknowledgement; what is left of them is written after the start. */
   stop(): void {
     this.stopping = true;
+  }
+
+  /** Null where its events cannot be read: nothing is written, and the turn is given back. */
+  private async writeUnlessUnread(turn: ClaimedTurn): Promise<TurnOutcome | null> {
+    try {
+      return await this.write(turn);
+    } catch (error) {
+      this.logger.warn(`destination ${turn.id}: its events could not be read: ${describeError(error)}`);
+      return null;
+    }
   }
 
   private async write(turn: ClaimedTurn): Promise<TurnOutcome> {

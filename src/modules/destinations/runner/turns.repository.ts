@@ -86,9 +86,9 @@ export class TurnsRepository {
     ]);
   }
 
-  /** Gives a turn back that did nothing. */
-  release({ id, organizationId, attemptId }: ClaimedTurn): Promise<boolean> {
-    return this.database.changes(RELEASE, [organizationId, id, attemptId]);
+  /** Gives a turn back that did nothing; the next one may begin after so long. */
+  release({ id, organizationId, attemptId }: ClaimedTurn, delayMs: number): Promise<boolean> {
+    return this.database.changes(RELEASE, [organizationId, id, attemptId, delayMs / 1_000]);
   }
 }
 
@@ -124,5 +124,5 @@ update event_destination set attempt_id = null, due_at = clock_timestamp() + mak
 where organization_id = $1 and id = $2 and attempt_id = $3`;
 
 const RELEASE = `
-update event_destination set attempt_id = null, due_at = clock_timestamp()
+update event_destination set attempt_id = null, due_at = clock_timestamp() + make_interval(secs => $4)
 where organization_id = $1 and id = $2 and attempt_id = $3`;

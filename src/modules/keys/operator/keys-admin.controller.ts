@@ -3,7 +3,8 @@ import { ApiCreatedResponse, ApiOkResponse, ApiParam, ApiTags } from '@nestjs/sw
 import { databaseClock } from '../../../common/clock.js';
 import { EXAMPLE_KEY_ID } from '../../../common/example-ids.js';
 import { ApiErrors } from '../../../infrastructure/http/api-description.js';
-import { AdminController, Repeatable } from '../../../infrastructure/http/operator.decorator.js';
+import type { Operator } from '../../../infrastructure/http/herald-request.js';
+import { AdminController, CurrentOperator, Repeatable } from '../../../infrastructure/http/operator.decorator.js';
 import { cursorOf } from '../../../infrastructure/http/page.query.js';
 import { pageOf } from '../../../infrastructure/http/pagination.response.js';
 import { RequireOperatorScope } from '../../../infrastructure/http/route-policy.js';
@@ -59,18 +60,22 @@ export class KeysAdminController {
    * Make a key
    *
    * @remarks Its text is in `key` of this answer, and nowhere else: the service stores a hash. Keep it at once. A repeat with the same
-   * Idempotency-Key answers the same key with `key: null`.
+   * Idempotency-Key answers the same key with `key: null`. A person makes no key with scopes that the person's role lacks.
    */
   @Post()
   @RequireOperatorScope('keys:write')
   @Repeatable()
   @ApiCreatedResponse({ type: SingleIssuedKeyResponse, description: 'The key, with its text.' })
-  @ApiErrors('KEY_SCOPES_MIXED', 'KEY_PROJECT_NOT_FOUND')
-  async create(@WorkspaceParam() { id }: Workspace, @Body() body: CreateKeyRequest): Promise<SingleIssuedKeyResponse> {
+  @ApiErrors('KEY_SCOPES_MIXED', 'KEY_PROJECT_NOT_FOUND', 'KEY_BEYOND_ROLE')
+  async create(
+    @CurrentOperator() { keyScopes }: Operator,
+    @WorkspaceParam() { id }: Workspace,
+    @Body() body: CreateKeyRequest,
+  ): Promise<SingleIssuedKeyResponse> {
     const { name, scopes, expires_in: expiresIn, otp_project_id: project } = body;
     const otpProject = project === undefined ? undefined : await this.keys.getProject(id, project);
     const given = { organizationId: id, name: name.trim(), scopes, expiresAt: timeIn(expiresIn ?? null) };
-    return issued(await this.keys.create({ ...given, ...(otpProject && { otpProject }) }));
+    return issued(await this.keys.create({ ...given, ...(otpProject && { otpProject }) }, keyScopes));
   }
 
   /**
@@ -83,18 +88,19 @@ export class KeysAdminController {
   @RequireOperatorScope('keys:write')
   @KeyId()
   @ApiOkResponse({ type: SingleApiKeyResponse, description: 'The key as it is now.' })
-  @ApiErrors('KEY_NOT_FOUND', 'KEY_ENDED', 'KEY_SCOPES_MIXED')
+  @ApiErrors('KEY_NOT_FOUND', 'KEY_ENDED', 'KEY_SCOPES_MIXED', 'KEY_BEYOND_ROLE')
   async change(
+    @CurrentOperator() { keyScopes }: Operator,
     @WorkspaceParam() workspace: Workspace,
     @Param('id', keyId) id: string,
     @Body() { name, scopes, expires_in: expiresIn }: ChangeKeyRequest,
   ): Promise<SingleApiKeyResponse> {
-    const changed = await this.keys.change(workspace.id, id, {
+    const change = {
       ...(name !== undefined && { name: name.trim() }),
       ...(scopes !== undefined && { scopes }),
       ...(expiresIn !== undefined && { expiresAt: timeIn(expiresIn) }),
-    });
-    return { data: ApiKeyResponse.of(changed) };
+    };
+    return { data: ApiKeyResponse.of(await this.keys.change(workspace.id, id, change, keyScopes)) };
   }
 
   /**
@@ -108,14 +114,15 @@ export class KeysAdminController {
   @Repeatable()
   @KeyId()
   @ApiCreatedResponse({ type: SingleIssuedKeyResponse, description: 'The new key, with its text.' })
-  @ApiErrors('KEY_NOT_FOUND', 'KEY_ENDED')
+  @ApiErrors('KEY_NOT_FOUND', 'KEY_ENDED', 'KEY_BEYOND_ROLE')
   async rotate(
+    @CurrentOperator() { keyScopes }: Operator,
     @WorkspaceParam() workspace: Workspace,
     @Param('id', keyId) id: string,
     @Body() { overlap_seconds: overlap }: RotateKeyRequest,
   ): Promise<SingleIssuedKeyResponse> {
     await this.keys.getOf(workspace.id, id);
-    return issued(await this.keys.rotate(id, overlap));
+    return issued(await this.keys.rotate(id, overlap, keyScopes));
   }
 
   /**

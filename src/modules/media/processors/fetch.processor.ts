@@ -84,13 +84,13 @@ export class MediaFetcher implements QueueKind<FetchTask> {
     return null;
   }
 
-  claim(requests: readonly ClaimRequest[]): Promise<(Claim<FetchTask> | Error)[]> {
-    return claimEach(requests, (request) => this.claimLane(request));
+  claim(requests: readonly ClaimRequest[], withinMs?: number): Promise<(Claim<FetchTask> | Error)[]> {
+    return claimEach(requests, (request) => this.claimLane(request, withinMs));
   }
 
-  private async claimLane(request: ClaimRequest): Promise<Claim<FetchTask>> {
+  private async claimLane(request: ClaimRequest, withinMs?: number): Promise<Claim<FetchTask>> {
     const claimedAt = performance.now();
-    const { grant, items } = await this.fetches.claim(request);
+    const { grant, items } = await this.fetches.claim(request, withinMs);
     return { grant, items: items.map((file) => ({ ...file, claimedAt })) };
   }
 

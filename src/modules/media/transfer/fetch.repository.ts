@@ -65,10 +65,11 @@ export class FetchRepository {
   }
 
   /** Claims up to `limit` due files of the lane, the longest due first. */
-  async claim(request: ClaimRequest): Promise<Claim<ClaimedFile>> {
+  async claim(request: ClaimRequest, withinMs?: number): Promise<Claim<ClaimedFile>> {
     const { laneKey, owner } = request;
     const params = [...grantParams([request]), connectionOfLane(laneKey), FETCH_LEASE_MS / 1_000];
-    const { grant, items } = claimOf(await this.database.query<FileRow>(CLAIM, params));
+    const rows = await this.database.byIndex(() => this.database.query<FileRow>(CLAIM, params), withinMs);
+    const { grant, items } = claimOf(rows);
     return { grant, items: items.map((file) => ({ ...file, owner })) };
   }
 

@@ -48,6 +48,16 @@ const LIMITS = {
   headerPairs: 16,
 };
 
+/** The text fields of a form: `fields` as those of POST /media, and the type of the file where the form has it in a field. */
+export interface FormFields {
+  fields: Readonly<Record<string, unknown>>;
+  mimeType?: string | undefined;
+}
+
+type FormReader = (form: Readonly<Record<string, unknown>>) => FormFields;
+
+const OWN_FORM: FormReader = (fields) => ({ fields });
+
 /** A file that has come whole, in a temporary file that is ours to put or discard. */
 interface Arrived {
   part: Pick<FilePart, 'name' | 'mimeType'>;
@@ -76,10 +86,11 @@ export class UploadService {
   /**
    * Reads the form and stores its file. Whatever goes wrong, nothing of it stays behind.
    *
+   * @param read makes the fields of POST /media of those of another form; called for what has come so far, too.
    * @throws INVALID_REQUEST, MEDIA_TOO_LARGE, MEDIA_TYPE_NOT_SUPPORTED, MEDIA_STORAGE_FULL (400), CONNECTION_NOT_FOUND (404),
    * UNSUPPORTED_CONTENT_TYPE (415), UPLOAD_LIMIT_REACHED (429), SERVICE_UNAVAILABLE (503) where the disk is full.
    */
-  async upload(caller: Caller, req: HeraldRequest, res: Response): Promise<ListedMedia> {
+  async upload(caller: Caller, req: HeraldRequest, res: Response, read = OWN_FORM): Promise<ListedMedia> {
     // A caller that is refused may finish sending a file of up to twice the limit, and then reads why.
     req.drainUpTo = { bytes: 2 * MAX_FORM_BYTES, ms: 30_000 };
     requireForm(req);
@@ -87,7 +98,7 @@ export class UploadService {
     try {
       const lack = await this.files.lackOfSpace(caller.organizationId, leastBytesOf(req));
       if (lack !== null) throw lack;
-      const stored = await this.receive(caller, req, res);
+      const stored = await this.receive(caller, req, res, read);
       return { ...stored, expiresAt: this.maintenance.expiryOf(stored) };
     } catch (error) {
       if (!(error instanceof StorageUnavailableError)) throw error;
@@ -98,14 +109,16 @@ export class UploadService {
     }
   }
 
-  private async receive(caller: Caller, req: HeraldRequest, res: Response): Promise<MediaObject> {
+  private async receive(caller: Caller, req: HeraldRequest, res: Response, read: FormReader): Promise<MediaObject> {
     const over = new AbortController();
     const unwatch = watchPace(req.socket, (error) => over.abort(error));
     let arriving = null as Promise<Arrived> | null;
-    const take = (part: FilePart): Promise<Arrived> => (arriving = this.take(caller, part, over.signal));
+    const take = (part: FilePart): Promise<Arrived> => (arriving = this.take(caller, part, over.signal, read));
     try {
-      const form = await readForm(req, res, take, over);
-      return await this.keep(caller, await readFields(form), await arriving);
+      const { fields, mimeType } = read(await readForm(req, res, take, over));
+      const arrived = await arriving;
+      if (arrived !== null && mimeType !== undefined) arrived.part = { ...arrived.part, mimeType };
+      return await this.keep(caller, await readFields(fields), arrived);
     } finally {
       unwatch();
       over.abort(new Error('the upload is over'));
@@ -115,16 +128,17 @@ export class UploadService {
   }
 
   /** Streams the file to the storage. On any failure the temporary file is gone when this rejects. */
-  private async take(caller: Caller, part: FilePart, over: AbortSignal): Promise<Arrived> {
+  private async take(caller: Caller, part: FilePart, over: AbortSignal, read: FormReader): Promise<Arrived> {
     over.throwIfAborted();
     over.addEventListener('abort', () => part.bytes.destroy(over.reason as Error));
-    const early = await readFields(part.fieldsSoFar);
+    const { fields: fieldsSoFar } = read(part.fieldsSoFar);
+    const early = await readFields(fieldsSoFar);
     if (early.connection_id !== undefined) {
       await this.connections.getById(caller.organizationId, early.connection_id);
     }
     const file = await this.files.create();
     try {
-      const reception = new FileReception(file, () => typeOf(part.fieldsSoFar));
+      const reception = new FileReception(file, () => typeOf(fieldsSoFar));
       // A refusal must not destroy the stream: the parser would take that for the form's end, and say so first.
       const chunks = part.bytes.iterator({ destroyOnReturn: false });
       for await (const chunk of chunks) await reception.push(chunk as Buffer);

@@ -282,7 +282,7 @@ function leadsToMessage(query: JournalQuery, contacts: Contacts): boolean {
 }
 
 /** The few messages that have this id at WhatsApp: each of the workspace's numbers may have received one. */
-function namedAtWhatsApp(metaMessageId: string, bind: Bind): string {
+export function namedAtWhatsApp(metaMessageId: string, bind: Bind): string {
   const id = bind(metaMessageId);
   return `(select * from message where organization_id = $1 and id = any(array(
     select p.message_id from connection k join platform_message p on p.connection_id = k.id and p.meta_message_id = ${id}

@@ -72,8 +72,8 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
     return Promise.resolve(PACE);
   }
 
-  claim(requests: readonly ClaimRequest[]): Promise<(Claim<DueMessage[]> | Error)[]> {
-    return claimEach(requests, (request) => this.schedule.claim(request));
+  claim(requests: readonly ClaimRequest[], withinMs?: number): Promise<(Claim<DueMessage[]> | Error)[]> {
+    return claimEach(requests, (request) => this.schedule.claim(request, withinMs));
   }
 
   async work(due: DueMessage[]): Promise<number | null> {

@@ -72,9 +72,9 @@ export class ScheduleRepository {
    * Finds the messages of a number that are due, the longest due first; at most one batch, as one item. It writes none of
    * them: nothing is sent by a release, so one that is done twice, or not at all, does no harm.
    */
-  async claim(request: ClaimRequest): Promise<Claim<DueMessage[]>> {
+  async claim(request: ClaimRequest, withinMs?: number): Promise<Claim<DueMessage[]>> {
     const params = [...grantParams([request]), request.laneKey.slice(SCHEDULE_LANE.length), RELEASE_BATCH];
-    const rows = await this.database.byIndex(() => this.database.query<DueRow>(CLAIM, params));
+    const rows = await this.database.byIndex(() => this.database.query<DueRow>(CLAIM, params), withinMs);
     const { grant, items } = claimOf(rows);
     const due = items.map((row) => ({ message: messageOf(row), isExpired: row.isExpired }));
     return { grant, items: due.length === 0 ? [] : [due] };

@@ -136,10 +136,17 @@ export class SessionsService implements PersonSessions, OnModuleInit {
       throw invalidField(WORKSPACE_HEADER, 'format', `${WORKSPACE_HEADER} must be the id of a workspace, once.`);
     }
     const id = named?.toLowerCase() ?? (await this.onlyWorkspace(person.id));
-    const found = await this.workspacesOf.get(`${person.id} ${id}`, () => this.sessions.workspace(person.id, id));
-    const workspace = found === null ? null : withRole(found, person.isOperator);
+    const workspace = await this.inWorkspace(person, id);
     if (workspace === null) throw sessionErrors.SESSION_WORKSPACE_UNKNOWN();
     return workspace;
+  }
+
+  /** As `PersonSessions.inWorkspace`. */
+  async inWorkspace(person: SignedInPerson, organizationId: string): Promise<WorkspaceOfPerson | null> {
+    if (!isUuid(organizationId)) return null;
+    const id = organizationId.toLowerCase();
+    const found = await this.workspacesOf.get(`${person.id} ${id}`, () => this.sessions.workspace(person.id, id));
+    return found === null ? null : withRole(found, person.isOperator);
   }
 
   private async onlyWorkspace(personId: string): Promise<string> {
@@ -181,12 +188,16 @@ export class SessionsService implements PersonSessions, OnModuleInit {
     return this.sessions.list(personId);
   }
 
-  /** Ends one session, or all of the person. Every process knows of it within five seconds, mostly at once. */
-  end(personId: string, sessionId?: string): Promise<void> {
+  /**
+   * Ends one session, or all of the person. Every process knows of it within five seconds, mostly at once.
+   *
+   * @param organizationId the workspace whose admin does it; null: the person, or an operator
+   */
+  end(personId: string, sessionId?: string, organizationId: string | null = null): Promise<void> {
     return this.database.transaction(async () => {
       const ended = await this.sessions.remove(sessionId === undefined ? { personId } : { id: sessionId, personId });
       const action = sessionId === undefined ? 'person.signed_out_everywhere' : 'person.signed_out';
-      if (ended > 0) await this.audit.record({ action, organizationId: null, target: personId, details: { ended } });
+      if (ended > 0) await this.audit.record({ action, organizationId, target: personId, details: { ended } });
       await this.changed(personId);
     });
   }

@@ -5,6 +5,8 @@ import type { IssuerSettings } from '../../../infrastructure/config/people-setti
 import { Database } from '../../../infrastructure/database/database.js';
 import { strongest, type WorkspaceRole } from '../../../infrastructure/http/roles.js';
 import { Audit } from '../../audit/audit.service.js';
+import { addressOf, EMAIL, MOST_EMAIL } from '../email-address.js';
+import { InvitationsService } from '../invitations/invitations.service.js';
 import { signInErrors } from '../people.errors.js';
 import { PeopleRepository } from '../people.repository.js';
 import { SessionsService } from '../sessions/sessions.service.js';
@@ -27,7 +29,6 @@ interface Granted {
 }
 
 const MOST_SUBJECT = 255;
-const MOST_EMAIL = 320;
 const MOST_NAME = 200;
 
 /** Makes a session of what an issuer says of a person: who it is, and what the person's groups give. */
@@ -35,6 +36,7 @@ const MOST_NAME = 200;
 export class SignInService {
   constructor(
     private readonly people: PeopleRepository,
+    private readonly invitations: InvitationsService,
     private readonly sessions: SessionsService,
     private readonly database: Database,
     private readonly config: Config,
@@ -65,13 +67,16 @@ export class SignInService {
     former: string | null,
   ): Promise<string | null> {
     const known = await this.people.lock(issuer, subject);
-    const invited = known === null ? [] : await this.people.memberships(known.id);
-    const hasAccess = isOperator || roles.size > 0 || invited.some(({ source }) => source === 'invitation');
+    const members = known === null ? [] : await this.people.memberships(known.id);
+    const invitations = await this.invitations.open(email);
+    const isInvited = invitations.length > 0 || members.some(({ source }) => source === 'invitation');
+    const hasAccess = isOperator || roles.size > 0 || isInvited;
     // A stranger leaves no row.
     if (known === null && !hasAccess) return null;
     const person = { id: known?.id ?? newId(), issuer, subject, email, name, isOperator };
     const personId = await this.people.save(person);
     await this.people.setGroups(personId, roles);
+    await this.invitations.accept(invitations, personId);
     await this.sessions.changed(personId);
     if (!hasAccess) {
       await this.sessions.end(personId);
@@ -101,7 +106,7 @@ export class SignInService {
 function identityOf({ groupsClaim, trustEmail }: IssuerSettings, claims: Claims): Identity {
   const { sub, email, email_verified: verified, name, sid } = claims;
   if (typeof sub !== 'string' || sub === '' || sub.length > MOST_SUBJECT) throw signInErrors.ISSUER_ANSWER_INVALID();
-  if (typeof email !== 'string' || !/^[^\s@]+@[^\s@]+$/.test(email) || email.length > MOST_EMAIL) {
+  if (typeof email !== 'string' || !EMAIL.test(email) || email.length > MOST_EMAIL) {
     throw signInErrors.EMAIL_MISSING();
   }
   if (verified !== true && !(trustEmail && verified === undefined)) throw signInErrors.EMAIL_UNVERIFIED();
@@ -109,7 +114,7 @@ function identityOf({ groupsClaim, trustEmail }: IssuerSettings, claims: Claims)
   const groups = (Array.isArray(given) ? given : [given]).filter((group) => typeof group === 'string');
   return {
     subject: sub,
-    email: email.toLowerCase(),
+    email: addressOf(email),
     name: typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, MOST_NAME) : email.slice(0, MOST_NAME),
     groups: new Set(groups),
     session: typeof sid === 'string' && sid.length <= MOST_SUBJECT ? sid : null,

@@ -1,0 +1,204 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
+import { Confirm, Dialog, useRun } from './dialog.tsx';
+import { More, useFresh, useList } from './operator-parts.tsx';
+import { State, type Tone } from './parts.tsx';
+import { useCan } from './session.ts';
+import { ago, CopyButton, fullTime, Problem, Skeleton, useNow } from './ui.tsx';
+
+type Link = AdminSchemas['SetupLinkResponse'];
+type Signup = Link['signup'];
+
+const CLOCK_MS = 30_000;
+const LINKS = 10;
+const PATH = '/api/admin/v1/workspaces/{workspace_id}/setup-links';
+const pathOf = (workspaceId: string): string => `/api/admin/v1/workspaces/${workspaceId}/setup-links`;
+
+const TONES: Readonly<Record<Link['status'], Tone>> = {
+  open: 'warn',
+  completed: 'good',
+  revoked: 'none',
+  expired: 'none',
+};
+const SIGNUPS: Readonly<Record<Signup, string>> = {
+  cloud: "a number for the API, by Meta's dialog",
+  app: "a number that stays in the WhatsApp Business app, by Meta's dialog",
+  manual: 'ids and a token that are pasted',
+};
+const DAYS = [1, 7, 30] as const;
+const SECONDS_A_DAY = 86_400;
+
+interface SectionProps {
+  workspaceId: string;
+  isActive: boolean;
+}
+
+/** Links by which a business connects its number itself. */
+export function SetupLinksSection({ workspaceId, isActive }: SectionProps) {
+  const can = useCan();
+  const now = useNow(CLOCK_MS);
+  const [isMaking, setMaking] = useState(false);
+  const { list, rows } = useList(['setup-links', workspaceId], (cursor, signal) =>
+    dataOf(
+      admin.GET(PATH, {
+        params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: LINKS } },
+        signal,
+      }),
+    ),
+  );
+  useFresh(list.refetch);
+  const mayChange = isActive && can('operator:connections:write');
+  return (
+    <section aria-label="Setup links">
+      <div className="row section-bar">
+        <h2>Setup links</h2>
+        <span className="grow" />
+        <CopyButton quiet label="curl" text={curlOf('GET', pathOf(workspaceId))} />
+        {mayChange && (
+          <button type="button" className="button" onClick={() => setMaking(true)}>
+            New link
+          </button>
+        )}
+      </div>
+      {list.isPending && <Skeleton lines={2} />}
+      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isSuccess && rows.length === 0 && (
+        <p className="hint">No link yet. With one, the business connects its number itself.</p>
+      )}
+      {rows.map((row) => (
+        <LinkRow key={row.id} row={row} now={now} mayChange={mayChange} />
+      ))}
+      <More list={list} />
+      {isMaking && <NewLink workspaceId={workspaceId} onClose={() => setMaking(false)} />}
+    </section>
+  );
+}
+
+/** How far the business is, in words. */
+function progressOf({ opened_at: opened, status, steps }: Link, now: number): string {
+  const failed = steps.find(({ state }) => state === 'failed');
+  if (status === 'open' && failed !== undefined) return `${failed.name} failed: ${failed.problem?.message ?? ''}`;
+  if (opened === null) return 'not opened yet';
+  const done = steps.filter(({ state }) => state === 'done').map(({ name }) => name);
+  return `opened ${ago(opened, now)}${done.length === 0 ? '' : `; done: ${done.join(', ')}`}`;
+}
+
+function LinkRow({ row, now, mayChange }: { row: Link; now: number; mayChange: boolean }) {
+  const queries = useQueryClient();
+  const [isAsking, setAsking] = useState(false);
+  const { id, workspace_id: workspaceId, status, signup, expires_at: expires } = row;
+  return (
+    <div className="operator-row">
+      <span className="name">{signup}</span>
+      <State tone={TONES[status]}>{status === 'open' ? `open until ${fullTime(expires)}` : status}</State>
+      <small>
+        <code>{id}</code> · {progressOf(row, now)}
+      </small>
+      {mayChange && status === 'open' && (
+        <button type="button" className="button quiet" aria-label={`Revoke link ${id}`} onClick={() => setAsking(true)}>
+          Revoke
+        </button>
+      )}
+      {isAsking && (
+        <Confirm
+          title="Revoke the link?"
+          isRisky
+          says="Its page says so from then on. A step that is under way is finished."
+          label="Revoke it"
+          curl={curlOf('DELETE', `${pathOf(workspaceId)}/${id}`)}
+          run={() => dataOf(admin.DELETE(`${PATH}/{id}`, { params: { path: { workspace_id: workspaceId, id } } }))}
+          onClose={(done) => {
+            setAsking(false);
+            if (done) void queries.invalidateQueries({ queryKey: ['operator', 'setup-links', workspaceId] });
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function NewLink({ workspaceId, onClose }: { workspaceId: string; onClose: () => void }) {
+  const queries = useQueryClient();
+  const [signup, setSignup] = useState<Signup | ''>('');
+  const [days, setDays] = useState<number>(7);
+  const [returnUrl, setReturnUrl] = useState('');
+  const [made, setMade] = useState<string | null>(null);
+  const { busy, error, run } = useRun();
+  const body = {
+    ...(signup !== '' && { signup }),
+    ...(returnUrl.trim() !== '' && { return_url: returnUrl.trim() }),
+    expires_in: days * SECONDS_A_DAY,
+    locale: 'en_US',
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void run(async () => {
+      const { data } = await dataOf(admin.POST(PATH, { params: { path: { workspace_id: workspaceId } }, body }));
+      setMade(data.url);
+      await queries.invalidateQueries({ queryKey: ['operator', 'setup-links', workspaceId] });
+    });
+  };
+  if (made !== null) {
+    return (
+      <Dialog title="The new setup link" onClose={onClose}>
+        <p>Send it to the business: who has it can connect a number. It works once, and is shown only now.</p>
+        <pre className="secret" tabIndex={0}>
+          {made}
+        </pre>
+        <div className="row">
+          <CopyButton text={made} label="Copy the link" />
+          <button type="button" className="button primary" onClick={onClose}>
+            Close
+          </button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="New setup link" onClose={onClose}>
+      <form className="dialog-form" onSubmit={submit}>
+        <label className="field">
+          <span>How the business gives access</span>
+          <select value={signup} onChange={(event) => setSignup(event.target.value as Signup | '')}>
+            <option value="">as this Herald is set up</option>
+            {Object.entries(SIGNUPS).map(([kind, words]) => (
+              <option key={kind} value={kind}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label className="field">
+          <span>Ends after</span>
+          <select value={String(days)} onChange={(event) => setDays(Number(event.target.value))}>
+            {DAYS.map((count) => (
+              <option key={count} value={String(count)}>
+                {count === 1 ? '1 day' : `${count} days`}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label className="field">
+          <span>Where it leads at the end (optional)</span>
+          <input
+            type="url"
+            value={returnUrl}
+            placeholder="https://"
+            onChange={(event) => setReturnUrl(event.target.value)}
+          />
+        </label>
+        {error !== null && <Problem error={error} />}
+        <div className="row">
+          <button type="submit" className="button primary" disabled={busy}>
+            Make it
+          </button>
+          <button type="button" className="button" onClick={onClose}>
+            Back
+          </button>
+          <CopyButton quiet label="curl" text={curlOf('POST', pathOf(workspaceId), body)} />
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,360 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
+import { Confirm, Dialog, useRun } from './dialog.tsx';
+import { KeysSection } from './operator-keys.tsx';
+import { More, useFresh, useList } from './operator-parts.tsx';
+import { State, type Tone } from './parts.tsx';
+import { useManages, useSession } from './session.ts';
+import { ago, CopyButton, fullTime, Problem, Skeleton, useNow } from './ui.tsx';
+
+type Member = AdminSchemas['MemberResponse'];
+type Invitation = AdminSchemas['InvitationResponse'];
+type Role = Member['role'];
+
+const CLOCK_MS = 30_000;
+const ROWS = 50;
+const PEOPLE = '/api/admin/v1/workspaces/{workspace_id}/people';
+const INVITATIONS = '/api/admin/v1/workspaces/{workspace_id}/invitations';
+const pathOf = (workspaceId: string, what: 'people' | 'invitations'): string =>
+  `/api/admin/v1/workspaces/${workspaceId}/${what}`;
+
+const ROLES: Readonly<Record<Role, string>> = {
+  viewer: 'viewer: reads',
+  agent: 'agent: also sends and answers',
+  developer: 'developer: also templates, webhook and keys',
+  admin: 'admin: also people',
+};
+const ROLE_NAMES = Object.keys(ROLES) as Role[];
+const TONES: Readonly<Record<Invitation['status'], Tone>> = {
+  open: 'warn',
+  accepted: 'good',
+  revoked: 'none',
+  expired: 'none',
+};
+const DAYS = [1, 7, 30] as const;
+const SECONDS_A_DAY = 86_400;
+
+/** People of the workspace in use, for its admins. */
+export function PeoplePage() {
+  const { keys, active } = useSession();
+  return (
+    <div className="overview operator">
+      <h1>People</h1>
+      <PeopleSection workspaceId={keys[active]?.facts.workspace.id ?? ''} isActive />
+    </div>
+  );
+}
+
+/** Keys of the workspace in use, for its admins and developers. */
+export function KeysPage() {
+  const { keys, active } = useSession();
+  return (
+    <div className="overview operator">
+      <h1>Keys of this workspace</h1>
+      <KeysSection workspaceId={keys[active]?.facts.workspace.id ?? ''} isActive />
+    </div>
+  );
+}
+
+interface SectionProps {
+  workspaceId: string;
+  isActive: boolean;
+}
+
+/** Who may do what in a workspace, and who is invited. */
+export function PeopleSection({ workspaceId, isActive }: SectionProps) {
+  const manages = useManages();
+  const [isInviting, setInviting] = useState(false);
+  const mayChange = isActive && manages('people:write');
+  return (
+    <>
+      <section aria-label="People">
+        <div className="row section-bar">
+          <h2>People</h2>
+          <span className="grow" />
+          <CopyButton quiet label="curl" text={curlOf('GET', pathOf(workspaceId, 'people'))} />
+          {mayChange && (
+            <button type="button" className="button" onClick={() => setInviting(true)}>
+              Invite
+            </button>
+          )}
+        </div>
+        <Members workspaceId={workspaceId} mayChange={mayChange} />
+      </section>
+      <Invitations workspaceId={workspaceId} mayChange={mayChange} />
+      {isInviting && <Invite workspaceId={workspaceId} onClose={() => setInviting(false)} />}
+    </>
+  );
+}
+
+interface RowsProps {
+  workspaceId: string;
+  mayChange: boolean;
+}
+
+function Members({ workspaceId, mayChange }: RowsProps) {
+  const now = useNow(CLOCK_MS);
+  const { list, rows } = useList(['people', workspaceId], (cursor, signal) =>
+    dataOf(
+      admin.GET(PEOPLE, { params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: ROWS } }, signal }),
+    ),
+  );
+  useFresh(list.refetch);
+  return (
+    <>
+      {list.isPending && <Skeleton lines={3} />}
+      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isSuccess && rows.length === 0 && (
+        <p className="hint">No person has signed in to this workspace yet. Operators see it without being members.</p>
+      )}
+      {rows.map((row) => (
+        <MemberRow key={row.id} row={row} now={now} workspaceId={workspaceId} mayChange={mayChange} />
+      ))}
+      <More list={list} />
+    </>
+  );
+}
+
+interface MemberRowProps extends RowsProps {
+  row: Member;
+  now: number;
+}
+
+function MemberRow({ row, now, workspaceId, mayChange }: MemberRowProps) {
+  const queries = useQueryClient();
+  const [asking, setAsking] = useState<'remove' | 'sign out' | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const { id, name, email, role, group_role: byGroup, last_signed_in_at: seen } = row;
+  const params = { path: { workspace_id: workspaceId, id } };
+  const path = `${pathOf(workspaceId, 'people')}/${id}`;
+  const read = (): Promise<void> => queries.invalidateQueries({ queryKey: ['operator', 'people', workspaceId] });
+  const change = (next: Role): void => {
+    setError(null);
+    dataOf(admin.PATCH(`${PEOPLE}/{id}`, { params, body: { role: next } })).then(read, setError);
+  };
+  return (
+    <div className="operator-row">
+      <span className="name">
+        <bdi>{name}</bdi>
+      </span>
+      {mayChange ? (
+        <select aria-label={`Role of ${name}`} value={role} onChange={(event) => change(event.target.value as Role)}>
+          {ROLE_NAMES.map((each) => (
+            <option key={each} value={each}>
+              {each}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <span>{role}</span>
+      )}
+      <small>
+        <bdi>{email}</bdi> · signed in {ago(seen, now)}
+        {byGroup !== null && ` · ${byGroup} by a group`}
+      </small>
+      {mayChange && (
+        <span className="row">
+          <button
+            type="button"
+            className="button quiet"
+            aria-label={`Sign out ${name}`}
+            onClick={() => setAsking('sign out')}
+          >
+            Sign out
+          </button>
+          {byGroup === null && (
+            <button
+              type="button"
+              className="button quiet"
+              aria-label={`Remove ${name}`}
+              onClick={() => setAsking('remove')}
+            >
+              Remove
+            </button>
+          )}
+        </span>
+      )}
+      {error !== null && <Problem error={error} />}
+      {asking === 'remove' && (
+        <Confirm
+          title={`Remove ${name}?`}
+          isRisky
+          says="The person has nothing in this workspace within five seconds. Keys that the person made stay: look at them."
+          label="Remove the person"
+          curl={curlOf('DELETE', path)}
+          run={() => admin.DELETE(`${PEOPLE}/{id}`, { params })}
+          onClose={(done) => {
+            setAsking(null);
+            if (done) void read();
+          }}
+        />
+      )}
+      {asking === 'sign out' && (
+        <Confirm
+          title={`Sign out ${name} everywhere?`}
+          says="All sessions of the person end, also in other workspaces. The person can sign in again."
+          label="Sign out everywhere"
+          curl={curlOf('DELETE', `${path}/sessions`)}
+          run={() => admin.DELETE(`${PEOPLE}/{id}/sessions`, { params })}
+          onClose={() => setAsking(null)}
+        />
+      )}
+    </div>
+  );
+}
+
+function Invitations({ workspaceId, mayChange }: RowsProps) {
+  const { list, rows } = useList(['invitations', workspaceId], (cursor, signal) =>
+    dataOf(
+      admin.GET(INVITATIONS, {
+        params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: ROWS } },
+        signal,
+      }),
+    ),
+  );
+  useFresh(list.refetch);
+  // A list that is empty needs no heading.
+  if (list.isSuccess && rows.length === 0) return null;
+  return (
+    <section aria-label="Invitations">
+      <div className="row section-bar">
+        <h2>Invitations</h2>
+        <span className="grow" />
+        <CopyButton quiet label="curl" text={curlOf('GET', pathOf(workspaceId, 'invitations'))} />
+      </div>
+      {list.isPending && <Skeleton lines={2} />}
+      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      {rows.map((row) => (
+        <InvitationRow key={row.id} row={row} mayChange={mayChange} />
+      ))}
+      <More list={list} />
+    </section>
+  );
+}
+
+function InvitationRow({ row, mayChange }: { row: Invitation; mayChange: boolean }) {
+  const queries = useQueryClient();
+  const [isAsking, setAsking] = useState(false);
+  const { id, workspace_id: workspaceId, email, role, status, expires_at: expires } = row;
+  return (
+    <div className="operator-row">
+      <bdi className="name">{email}</bdi>
+      <State tone={TONES[status]}>{status === 'open' ? `open until ${fullTime(expires)}` : status}</State>
+      <small>{role}</small>
+      {mayChange && status === 'open' && (
+        <button
+          type="button"
+          className="button quiet"
+          aria-label={`Revoke invitation of ${email}`}
+          onClick={() => setAsking(true)}
+        >
+          Revoke
+        </button>
+      )}
+      {isAsking && (
+        <Confirm
+          title={`Revoke the invitation of ${email}?`}
+          says="It cannot be accepted from then on. You can invite the person again."
+          label="Revoke it"
+          curl={curlOf('DELETE', `${pathOf(workspaceId, 'invitations')}/${id}`)}
+          run={() =>
+            dataOf(admin.DELETE(`${INVITATIONS}/{id}`, { params: { path: { workspace_id: workspaceId, id } } }))
+          }
+          onClose={(done) => {
+            setAsking(false);
+            if (done) void queries.invalidateQueries({ queryKey: ['operator', 'invitations', workspaceId] });
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function Invite({ workspaceId, onClose }: { workspaceId: string; onClose: () => void }) {
+  const queries = useQueryClient();
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>('agent');
+  const [days, setDays] = useState<number>(7);
+  const [made, setMade] = useState<Invitation | null>(null);
+  const { busy, error, run } = useRun();
+  const body = { email: email.trim(), role, expires_in: days * SECONDS_A_DAY };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void run(async () => {
+      const { data } = await dataOf(admin.POST(INVITATIONS, { params: { path: { workspace_id: workspaceId } }, body }));
+      setMade(data);
+      await queries.invalidateQueries({ queryKey: ['operator', 'invitations', workspaceId] });
+    });
+  };
+  if (made !== null) return <Invited invitation={made} onClose={onClose} />;
+  return (
+    <Dialog title="Invite a person" onClose={onClose}>
+      <form className="dialog-form" onSubmit={submit}>
+        <label className="field">
+          <span>E-mail</span>
+          <input type="email" value={email} maxLength={320} onChange={(event) => setEmail(event.target.value)} />
+        </label>
+        <label className="field">
+          <span>Role</span>
+          <select value={role} onChange={(event) => setRole(event.target.value as Role)}>
+            {ROLE_NAMES.map((each) => (
+              <option key={each} value={each}>
+                {ROLES[each]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label className="field">
+          <span>Ends after</span>
+          <select value={String(days)} onChange={(event) => setDays(Number(event.target.value))}>
+            {DAYS.map((count) => (
+              <option key={count} value={String(count)}>
+                {count === 1 ? '1 day' : `${count} days`}
+              </option>
+            ))}
+          </select>
+        </label>
+        {error !== null && <Problem error={error} />}
+        <div className="row">
+          <button type="submit" className="button primary" disabled={busy || body.email === ''}>
+            Invite
+          </button>
+          <button type="button" className="button" onClick={onClose}>
+            Back
+          </button>
+          <CopyButton quiet label="curl" text={curlOf('POST', pathOf(workspaceId, 'invitations'), body)} />
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Invited({ invitation: { email, role, sign_in_url: url }, onClose }: InvitedProps) {
+  return (
+    <Dialog title="Invited" onClose={onClose}>
+      <p>
+        The first person who signs in with the verified address <bdi>{email}</bdi> is {role} here.{' '}
+        {url === null
+          ? 'No issuer is set up yet, so no one can sign in: the operator sets OIDC_ISSUERS.'
+          : 'Herald sends no e-mail: send this address yourself.'}
+      </p>
+      {url !== null && (
+        <pre className="secret" tabIndex={0}>
+          {url}
+        </pre>
+      )}
+      <div className="row">
+        {url !== null && <CopyButton text={url} label="Copy the address" />}
+        <button type="button" className="button primary" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface InvitedProps {
+  invitation: Invitation;
+  onClose: () => void;
+}

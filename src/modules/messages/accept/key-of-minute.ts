@@ -1,0 +1,15 @@
+import { hash } from 'node:crypto';
+
+/** How long a request without a key stands for the same message as an equal one. */
+export const MINUTE_MS = 60_000;
+
+/** The minute of a time, counted from the epoch. */
+export function minuteOf(timeMs: number): number {
+  return Math.floor(timeMs / MINUTE_MS);
+}
+
+/** The idempotency key of a request that brings none: a UUID of what it means and of its minute (version 8, RFC 9562). */
+export function keyOfMinute(fingerprint: string, minute: number): string {
+  const hex = hash('sha256', `${fingerprint}/${minute}`);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
