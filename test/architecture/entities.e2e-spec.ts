@@ -67,7 +67,6 @@ const BY_HAND: Readonly<Record<string, string>> = {
   'conversations/contacts/contact-book.repository.ts: contact_book_removal': 'the only one on its table',
   'conversations/conversations.repository.ts: conversation': 'with the lock before it, in one transaction',
   'destinations/destinations.repository.ts: lane': 'of the queue, without an entity',
-  'destinations/runner/turns.repository.ts: event_destination': 'ends a turn, as the statements beside it do',
   'keys/keys.repository.ts: otp_project': 'of the module otp, which uses this one',
   'media/media.repository.ts: media_object': 'asked with every message with a file',
   'opt-outs/opt-outs.repository.ts: opt_out': 'the only one on its table: entries are found by names, in joins',

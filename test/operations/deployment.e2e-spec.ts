@@ -42,7 +42,11 @@ const own = services.filter(([, { image }]) => image === 'herald:latest');
 
 /** Words in capitals that are others' settings, or no settings. */
 const NOT_OURS = new Set([
+  'BRIDGE_URL',
   'CADDY_METRICS_SITE',
+  'CHATWOOT_ACCOUNT_ID',
+  'CHATWOOT_TOKEN',
+  'CHATWOOT_URL',
   'POSTGRES_PASSWORD',
   'DATABASE_PASSWORD',
   'DATABASE_HOST',
@@ -52,9 +56,11 @@ const NOT_OURS = new Set([
   'HERALD_SITE',
   'HTTP_PORT',
   'HTTPS_PORT',
+  'NODE_EXTRA_CA_CERTS',
   'NODE_OPTIONS',
   'NODE_TLS_REJECT_UNAUTHORIZED',
   'PHONE_NUMBER_ID',
+  'WA_BASE_URL',
   'WEBHOOK_SECRET',
 ]);
 

@@ -50,7 +50,7 @@ describe('the signature', () => {
   const at = 1_790_000_000;
   const signed = (timestamp, secret = SECRET) => ({
     timestamp,
-    signature: `sha256=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`,
+    signature: `sha256=${createHmac('sha256', secret).update(`${timestamp}.${body.toString()}`).digest('hex')}`,
   });
 
   it('is of this body, this secret and this time', () => {
