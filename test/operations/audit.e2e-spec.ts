@@ -81,7 +81,7 @@ describe('the audit trail', () => {
     const { id } = (await herald('workspace', 'create', '--name', 'Audited')) as { id: string };
     const key = (await herald('key', 'create', '--workspace', id, '--name', 'Shop')) as { id: string; key: string };
     const shown = (await herald('audit', '--workspace', id, '--since', '2026-01-01', '--limit', '50')) as Event[];
-    const by = { actor_kind: 'operator', actor: userInfo().username, address: hostname(), organization_id: id };
+    const by = { actor_kind: 'operator', actor: userInfo().username, address: hostname() };
     expect(shown).toMatchObject([
       { ...by, action: 'key.created', target: key.id, details: { name: 'Shop', scopes: expect.any(Array) } },
       { ...by, action: 'workspace.created', details: { name: 'Audited' } },

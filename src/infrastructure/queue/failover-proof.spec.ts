@@ -24,13 +24,13 @@ describe('a standby has every commit', () => {
     ['as the first of one', { names: 'FIRST 1 (b)' }],
     ['as any of one', { names: 'ANY 1 (b)', standbys: quorum }],
     ['as both of two', { names: 'FIRST 2 (b, "pg-c")', standbys: two }],
-    ['where it has only received them', { commit: 'remote_write' }],
     ['beside a replica', { standbys: [standby, replica] }],
   ])('%s', (_, changed) => expect(reasonAgainst(facts(changed))).toBeNull());
 
   it.each<[string, Partial<PrimaryFacts>, RegExp]>([
     ['without names', { names: '', standbys: [replica] }, /is empty/],
     ['where the session does not wait', { commit: 'local' }, /synchronous_commit is local/],
+    ['where it has them in its memory only', { commit: 'remote_write' }, /synchronous_commit is remote_write/],
     ['where the session waits for nothing', { commit: 'off' }, /synchronous_commit is off/],
     ['as any standby', { names: '*' }, /without \*/],
     ['as any standby, quoted', { names: '"*"' }, /without \*/],

@@ -26,8 +26,8 @@ export const PRIMARY_FACTS = `jsonb_build_object('n', $1::bigint, 'identity', id
       from (select application_name, sync_state, client_addr from pg_stat_replication
         order by sync_state = 'async' nulls first limit 50) as seen), '[]'))`;
 
-/** Of the others `local` and `off` do not wait for a standby. */
-const WAITS = new Set(['remote_write', 'on', 'remote_apply']);
+/** `local` and `off` do not wait for a standby; with `remote_write` one that loses its power, too, loses what it had not flushed. */
+const WAITS = new Set(['on', 'remote_apply']);
 
 const WHOLE = /^(?:(?:(?:first|any)\s+)?(?<many>\d+)\s*\((?<list>[^()]*)\)|(?<plain>[^()]*))$/is;
 const NAME = /^(?:"(?<quoted>[^",*]+)"|(?<word>[^\s",*]+))$/;

@@ -74,10 +74,6 @@ export class LaneClaims<T> {
     return this.inFlight;
   }
 
-  get isUnderWay(): boolean {
-    return this.isSharing || this.aloneUnderWay.size > 0;
-  }
-
   /** Lost claims whose rows are being released. */
   get lostClaims(): number {
     return this.releasing;

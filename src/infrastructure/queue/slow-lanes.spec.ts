@@ -54,6 +54,19 @@ describe('where the database is slow', () => {
     expect(slow.withinMs('shared')).toBe(1_000);
   });
 
+  it('is not said by many lanes that are late in one claim beside others', () => {
+    const times = Object.fromEntries(
+      Array.from({ length: 20 }, (_, n) => [`${n}`, n < 10 ? 'out_of_time' : 'in_time']),
+    );
+    const slow = after(['shared', times as Record<string, ClaimTime>, 1_000]);
+    expect([slow.of('0'), slow.of('9'), slow.of('10'), slow.withinMs('shared')]).toEqual([
+      'slow',
+      'slow',
+      'shared',
+      1_000,
+    ]);
+  });
+
   it('each suspicion doubles the time for which lanes are not suspected', () => {
     const lateFor = (ms: number): [Claiming, Record<string, ClaimTime>, number] => [
       'shared',

@@ -55,7 +55,7 @@ export class SlowLanes {
     }
     // Of many that are late together none is known to be the slow one.
     if (lanes.length > 1 && inTime.length === 0) return this.suspect(late);
-    for (const { key } of late) this.late(key);
+    for (const { key } of late) this.late(key, lanes.length === 1);
     if (claiming !== 'shared' || late.length > 0 || tookMs < this.patienceMs) return;
     if (lanes.length > 1) this.suspect(inTime);
     else for (const { key } of inTime) this.alone.set(key, 'slow');
@@ -67,9 +67,9 @@ export class SlowLanes {
     this.patienceMs = this.patienceMs < MAX_PATIENCE_MS ? 2 * this.patienceMs : Infinity;
   }
 
-  private late(laneKey: string): void {
+  private late(laneKey: string, wasAlone: boolean): void {
     this.alone.set(laneKey, 'slow');
-    if (++this.slowInARow < MAX_SLOW_IN_A_ROW) return;
+    if (!wasAlone || ++this.slowInARow < MAX_SLOW_IN_A_ROW) return;
     this.alone.clear();
     this.slowInARow = 0;
     this.patienceMs = Infinity;
