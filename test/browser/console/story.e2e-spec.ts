@@ -3,9 +3,10 @@ import { newId } from '../../../src/common/ids.js';
 import { Issuer } from '../../support/rig/issuer.js';
 import { waitFor } from '../../support/wait-for.js';
 import { operator, signUp } from '../setup/rig.js';
-import { CUSTOMER, describeConsole, PATIENCE_MS } from './rig.js';
+import { CUSTOMER, describeConsole } from './rig.js';
 
 const ISSUER = 'Example Ltd';
+/** Of the whole story; Herald has started then. */
 const LIMIT_MS = 180_000;
 const QUESTION = 'Is the blue lamp there again?';
 const NEWS = 'Your order is packed.';
@@ -13,13 +14,11 @@ const ANSWER = 'It is: ten of them since this morning.';
 
 const settings: Record<string, string> = {};
 let issuer: Issuer;
-let began: number;
 
 beforeAll(async () => {
   issuer = await Issuer.start();
   settings.OIDC_ISSUERS = JSON.stringify([issuer.settings(ISSUER)]);
   settings.OIDC_ROLES = JSON.stringify([{ group: 'operators', role: 'operator' }]);
-  began = performance.now();
 });
 afterAll(() => issuer?.stop());
 
@@ -157,12 +156,12 @@ describeConsole(
         await visit(async (page) => {
           link = await prepare(page);
         });
+        expect(link).toContain('/setup');
         await visit((page) => connect(page, link));
         await visit(develop);
         await visit(answer);
-        expect(performance.now() - began).toBeLessThan(LIMIT_MS);
       },
-      8 * PATIENCE_MS,
+      LIMIT_MS,
     );
   },
   settings,
