@@ -2,10 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
 import { Confirm, Dialog, useRun } from './dialog.tsx';
-import { NUMBER_TONES, useFresh } from './operator-parts.tsx';
+import { ListState, NUMBER_TONES, SectionBar, useFresh } from './operator-parts.tsx';
 import { plusNumber, Quality, State } from './parts.tsx';
 import { useCan } from './session.ts';
-import { CopyButton, Problem, Skeleton } from './ui.tsx';
+import { CopyButton, Problem } from './ui.tsx';
 
 type Connection = AdminSchemas['OperatedConnectionResponse'];
 
@@ -25,19 +25,14 @@ export function NumbersSection({ workspaceId, isActive }: { workspaceId: string;
   const mayChange = isActive && can('operator:connections:write');
   return (
     <section aria-label="Numbers">
-      <div className="row section-bar">
-        <h2>Numbers</h2>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', pathOf(workspaceId))} />
+      <SectionBar title="Numbers" path={pathOf(workspaceId)}>
         {mayChange && (
           <button type="button" className="button" onClick={() => setAdding(true)}>
             Add a number
           </button>
         )}
-      </div>
-      {list.isPending && <Skeleton lines={3} />}
-      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
-      {list.data?.length === 0 && <p className="hint">No number yet.</p>}
+      </SectionBar>
+      <ListState list={list} lines={3} empty={list.data?.length === 0 && 'No number yet.'} />
       {list.data?.map((row) => (
         <NumberRow key={row.id} row={row} mayChange={mayChange} />
       ))}

@@ -2,10 +2,10 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
 import { Confirm, Dialog, useRun } from './dialog.tsx';
-import { More, useFresh, useList } from './operator-parts.tsx';
+import { ListState, More, SectionBar, ToCopy, useFresh, useList } from './operator-parts.tsx';
 import { State } from './parts.tsx';
 import { useManages } from './session.ts';
-import { ago, CopyButton, fullTime, Problem, Skeleton, useNow } from './ui.tsx';
+import { ago, CopyButton, fullTime, Problem, useNow } from './ui.tsx';
 
 type Key = AdminSchemas['ApiKeyResponse'];
 type Scope = Key['scopes'][number];
@@ -49,19 +49,18 @@ export function KeysSection({ workspaceId, isActive }: SectionProps) {
   const mayChange = isActive && manages('keys:write');
   return (
     <section aria-label="Keys">
-      <div className="row section-bar">
-        <h2>Keys</h2>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', pathOf(workspaceId))} />
+      <SectionBar title="Keys" path={pathOf(workspaceId)}>
         {mayChange && (
           <button type="button" className="button" onClick={() => setMaking(true)}>
             New key
           </button>
         )}
-      </div>
-      {list.isPending && <Skeleton lines={3} />}
-      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isSuccess && rows.length === 0 && <p className="hint">No key yet: its programs cannot call the API.</p>}
+      </SectionBar>
+      <ListState
+        list={list}
+        lines={3}
+        empty={list.isSuccess && rows.length === 0 && 'No key yet: its programs cannot call the API.'}
+      />
       {rows.map((row) => (
         <KeyRow key={row.id} row={row} now={now} mayChange={mayChange} />
       ))}
@@ -131,15 +130,7 @@ function NewKey({ workspaceId, onClose }: { workspaceId: string; onClose: () => 
     return (
       <Dialog title="The new key" onClose={onClose}>
         <p>Keep it now: Herald stores a hash of it, and shows it only once.</p>
-        <pre className="secret" tabIndex={0}>
-          {made}
-        </pre>
-        <div className="row">
-          <CopyButton text={made} label="Copy the key" />
-          <button type="button" className="button primary" onClick={onClose}>
-            Close
-          </button>
-        </div>
+        <ToCopy text={made} label="Copy the key" onClose={onClose} />
       </Dialog>
     );
   }

@@ -1,10 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useCallback } from 'react';
-import type { AdminSchemas } from './api.ts';
+import { type ReactNode, useCallback } from 'react';
+import { type AdminSchemas, curlOf } from './api.ts';
 import { useEvents } from './live.ts';
 import { State, type Tone } from './parts.tsx';
 import { type Cursor, nextCursor } from './search.ts';
-import { Icon } from './ui.tsx';
+import { CopyButton, Icon, Problem, Skeleton } from './ui.tsx';
 
 export const PAGE = 50;
 
@@ -34,6 +34,90 @@ export function Headings({ names }: { names: readonly string[] }) {
       {name}
     </th>
   ));
+}
+
+interface SectionBarProps {
+  title: string;
+  /** Of the list below, for its curl. */
+  path: string;
+  /** Buttons. */
+  children?: ReactNode;
+}
+
+export function SectionBar({ title, path, children }: SectionBarProps) {
+  return (
+    <div className="row section-bar">
+      <h2>{title}</h2>
+      <span className="grow" />
+      <CopyButton quiet label="curl" text={curlOf('GET', path)} />
+      {children}
+    </div>
+  );
+}
+
+interface ListStateProps {
+  list: { isPending: boolean; error: unknown; refetch: () => unknown };
+  /** Of its skeleton. */
+  lines: number;
+  /** What is said of a list that was read and has no rows. */
+  empty?: string | false;
+}
+
+/** What stands in place of a list's rows: it is being read, it could not be read, there are none. */
+export function ListState({ list, lines, empty = false }: ListStateProps) {
+  return (
+    <>
+      {list.isPending && <Skeleton lines={lines} />}
+      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      {empty !== false && <p className="hint">{empty}</p>}
+    </>
+  );
+}
+
+export const SECONDS_A_DAY = 86_400;
+const DAYS = [1, 7, 30] as const;
+
+/** In how many days something ends. */
+export function EndsAfter({ days, onChange }: { days: number; onChange: (days: number) => void }) {
+  return (
+    <label className="field">
+      <span>Ends after</span>
+      <select value={String(days)} onChange={(event) => onChange(Number(event.target.value))}>
+        {DAYS.map((count) => (
+          <option key={count} value={String(count)}>
+            {count === 1 ? '1 day' : `${count} days`}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface ToCopyProps {
+  /** Null: there is none, only the button that closes. */
+  text: string | null;
+  /** On the button that copies it. */
+  label: string;
+  onClose: () => void;
+}
+
+/** The end of a dialog that shows a text once, to be copied. */
+export function ToCopy({ text, label, onClose }: ToCopyProps) {
+  return (
+    <>
+      {text !== null && (
+        <pre className="secret" tabIndex={0}>
+          {text}
+        </pre>
+      )}
+      <div className="row">
+        {text !== null && <CopyButton text={text} label={label} />}
+        <button type="button" className="button primary" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </>
+  );
 }
 
 /** A list is read again every ten seconds. */

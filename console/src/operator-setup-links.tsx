@@ -2,10 +2,10 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
 import { Confirm, Dialog, useRun } from './dialog.tsx';
-import { More, useFresh, useList } from './operator-parts.tsx';
+import { EndsAfter, ListState, More, SECONDS_A_DAY, SectionBar, ToCopy, useFresh, useList } from './operator-parts.tsx';
 import { State, type Tone } from './parts.tsx';
 import { useCan } from './session.ts';
-import { ago, CopyButton, fullTime, Problem, Skeleton, useNow } from './ui.tsx';
+import { ago, CopyButton, fullTime, Problem, useNow } from './ui.tsx';
 
 type Link = AdminSchemas['SetupLinkResponse'];
 type Signup = Link['signup'];
@@ -26,8 +26,6 @@ const SIGNUPS: Readonly<Record<Signup, string>> = {
   app: "a number that stays in the WhatsApp Business app, by Meta's dialog",
   manual: 'ids and a token that are pasted',
 };
-const DAYS = [1, 7, 30] as const;
-const SECONDS_A_DAY = 86_400;
 
 interface SectionProps {
   workspaceId: string;
@@ -51,21 +49,18 @@ export function SetupLinksSection({ workspaceId, isActive }: SectionProps) {
   const mayChange = isActive && can('operator:connections:write');
   return (
     <section aria-label="Setup links">
-      <div className="row section-bar">
-        <h2>Setup links</h2>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', pathOf(workspaceId))} />
+      <SectionBar title="Setup links" path={pathOf(workspaceId)}>
         {mayChange && (
           <button type="button" className="button" onClick={() => setMaking(true)}>
             New link
           </button>
         )}
-      </div>
-      {list.isPending && <Skeleton lines={2} />}
-      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isSuccess && rows.length === 0 && (
-        <p className="hint">No link yet. With one, the business connects its number itself.</p>
-      )}
+      </SectionBar>
+      <ListState
+        list={list}
+        lines={2}
+        empty={list.isSuccess && rows.length === 0 && 'No link yet. With one, the business connects its number itself.'}
+      />
       {rows.map((row) => (
         <LinkRow key={row.id} row={row} now={now} mayChange={mayChange} />
       ))}
@@ -121,7 +116,7 @@ function LinkRow({ row, now, mayChange }: { row: Link; now: number; mayChange: b
 function NewLink({ workspaceId, onClose }: { workspaceId: string; onClose: () => void }) {
   const queries = useQueryClient();
   const [signup, setSignup] = useState<Signup | ''>('');
-  const [days, setDays] = useState<number>(7);
+  const [days, setDays] = useState(7);
   const [returnUrl, setReturnUrl] = useState('');
   const [made, setMade] = useState<string | null>(null);
   const { busy, error, run } = useRun();
@@ -143,15 +138,7 @@ function NewLink({ workspaceId, onClose }: { workspaceId: string; onClose: () =>
     return (
       <Dialog title="The new setup link" onClose={onClose}>
         <p>Send it to the business: who has it can connect a number. It works once, and is shown only now.</p>
-        <pre className="secret" tabIndex={0}>
-          {made}
-        </pre>
-        <div className="row">
-          <CopyButton text={made} label="Copy the link" />
-          <button type="button" className="button primary" onClick={onClose}>
-            Close
-          </button>
-        </div>
+        <ToCopy text={made} label="Copy the link" onClose={onClose} />
       </Dialog>
     );
   }
@@ -169,16 +156,7 @@ function NewLink({ workspaceId, onClose }: { workspaceId: string; onClose: () =>
             ))}
           </select>
         </label>
-        <label className="field">
-          <span>Ends after</span>
-          <select value={String(days)} onChange={(event) => setDays(Number(event.target.value))}>
-            {DAYS.map((count) => (
-              <option key={count} value={String(count)}>
-                {count === 1 ? '1 day' : `${count} days`}
-              </option>
-            ))}
-          </select>
-        </label>
+        <EndsAfter days={days} onChange={setDays} />
         <label className="field">
           <span>Where it leads at the end (optional)</span>
           <input

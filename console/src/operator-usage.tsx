@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useSearch } from 'wouter';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Headings, queryText, useList } from './operator-parts.tsx';
+import { Headings, ListState, queryText, SectionBar, useList } from './operator-parts.tsx';
 import { money, plusNumber, withParameter } from './parts.tsx';
 import { CopyButton, Empty, Icon, Problem, Skeleton } from './ui.tsx';
 
@@ -121,14 +121,8 @@ export function UsageSection({ workspaceId }: { workspaceId: string }) {
   });
   return (
     <section aria-label="Usage">
-      <div className="row section-bar">
-        <h2>Usage this month</h2>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText(query)}`)} />
-      </div>
-      {usage.isPending && <Skeleton lines={2} />}
-      {usage.error !== null && <Problem error={usage.error} onRetry={() => void usage.refetch()} />}
-      {usage.data?.length === 0 && <p className="hint">It has sent nothing this month.</p>}
+      <SectionBar title="Usage this month" path={`${PATH}?${queryText(query)}`} />
+      <ListState list={usage} lines={2} empty={usage.data?.length === 0 && 'It has sent nothing this month.'} />
       {usage.data !== undefined && usage.data.length > 0 && (
         <div className="table-box card" tabIndex={0} role="region" aria-label="Usage of the workspace">
           <table className="table">

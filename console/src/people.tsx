@@ -3,10 +3,10 @@ import { type FormEvent, useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
 import { Confirm, Dialog, useRun } from './dialog.tsx';
 import { KeysSection } from './operator-keys.tsx';
-import { More, useFresh, useList } from './operator-parts.tsx';
+import { EndsAfter, ListState, More, SECONDS_A_DAY, SectionBar, ToCopy, useFresh, useList } from './operator-parts.tsx';
 import { State, type Tone } from './parts.tsx';
 import { useManages, useSession } from './session.ts';
-import { ago, CopyButton, fullTime, Problem, Skeleton, useNow } from './ui.tsx';
+import { ago, CopyButton, fullTime, Problem, useNow } from './ui.tsx';
 
 type Member = AdminSchemas['MemberResponse'];
 type Invitation = AdminSchemas['InvitationResponse'];
@@ -32,8 +32,6 @@ const TONES: Readonly<Record<Invitation['status'], Tone>> = {
   revoked: 'none',
   expired: 'none',
 };
-const DAYS = [1, 7, 30] as const;
-const SECONDS_A_DAY = 86_400;
 
 /** People of the workspace in use, for its admins. */
 export function PeoplePage() {
@@ -70,16 +68,13 @@ export function PeopleSection({ workspaceId, isActive }: SectionProps) {
   return (
     <>
       <section aria-label="People">
-        <div className="row section-bar">
-          <h2>People</h2>
-          <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', pathOf(workspaceId, 'people'))} />
+        <SectionBar title="People" path={pathOf(workspaceId, 'people')}>
           {mayChange && (
             <button type="button" className="button" onClick={() => setInviting(true)}>
               Invite
             </button>
           )}
-        </div>
+        </SectionBar>
         <Members workspaceId={workspaceId} mayChange={mayChange} />
       </section>
       <Invitations workspaceId={workspaceId} mayChange={mayChange} />
@@ -103,11 +98,15 @@ function Members({ workspaceId, mayChange }: RowsProps) {
   useFresh(list.refetch);
   return (
     <>
-      {list.isPending && <Skeleton lines={3} />}
-      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isSuccess && rows.length === 0 && (
-        <p className="hint">No person has signed in to this workspace yet. Operators see it without being members.</p>
-      )}
+      <ListState
+        list={list}
+        lines={3}
+        empty={
+          list.isSuccess &&
+          rows.length === 0 &&
+          'No person has signed in to this workspace yet. Operators see it without being members.'
+        }
+      />
       {rows.map((row) => (
         <MemberRow key={row.id} row={row} now={now} workspaceId={workspaceId} mayChange={mayChange} />
       ))}
@@ -218,13 +217,8 @@ function Invitations({ workspaceId, mayChange }: RowsProps) {
   if (list.isSuccess && rows.length === 0) return null;
   return (
     <section aria-label="Invitations">
-      <div className="row section-bar">
-        <h2>Invitations</h2>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', pathOf(workspaceId, 'invitations'))} />
-      </div>
-      {list.isPending && <Skeleton lines={2} />}
-      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      <SectionBar title="Invitations" path={pathOf(workspaceId, 'invitations')} />
+      <ListState list={list} lines={2} />
       {rows.map((row) => (
         <InvitationRow key={row.id} row={row} mayChange={mayChange} />
       ))}
@@ -275,7 +269,7 @@ function Invite({ workspaceId, onClose }: { workspaceId: string; onClose: () => 
   const queries = useQueryClient();
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('agent');
-  const [days, setDays] = useState<number>(7);
+  const [days, setDays] = useState(7);
   const [made, setMade] = useState<Invitation | null>(null);
   const { busy, error, run } = useRun();
   const body = { email: email.trim(), role, expires_in: days * SECONDS_A_DAY };
@@ -305,16 +299,7 @@ function Invite({ workspaceId, onClose }: { workspaceId: string; onClose: () => 
             ))}
           </select>
         </label>
-        <label className="field">
-          <span>Ends after</span>
-          <select value={String(days)} onChange={(event) => setDays(Number(event.target.value))}>
-            {DAYS.map((count) => (
-              <option key={count} value={String(count)}>
-                {count === 1 ? '1 day' : `${count} days`}
-              </option>
-            ))}
-          </select>
-        </label>
+        <EndsAfter days={days} onChange={setDays} />
         {error !== null && <Problem error={error} />}
         <div className="row">
           <button type="submit" className="button primary" disabled={busy || body.email === ''}>
@@ -339,17 +324,7 @@ function Invited({ invitation: { email, role, sign_in_url: url }, onClose }: Inv
           ? 'No issuer is set up yet, so no one can sign in: the operator sets OIDC_ISSUERS.'
           : 'Herald sends no e-mail: send this address yourself.'}
       </p>
-      {url !== null && (
-        <pre className="secret" tabIndex={0}>
-          {url}
-        </pre>
-      )}
-      <div className="row">
-        {url !== null && <CopyButton text={url} label="Copy the address" />}
-        <button type="button" className="button primary" onClick={onClose}>
-          Close
-        </button>
-      </div>
+      <ToCopy text={url} label="Copy the address" onClose={onClose} />
     </Dialog>
   );
 }
