@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildIfStale } from './build-if-stale.mjs';
+import { freePort } from './lib/free-port.mjs';
 import { ROOT } from './lib/root.mjs';
 import { run } from './lib/run.mjs';
 import { hasFailed, runSteps, scratchFolder, step } from './lib/steps.mjs';
@@ -37,14 +37,6 @@ function installPacked() {
   const [packed] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
   mkdirSync(user);
   run('npm', ['install', '--offline', ...quiet, join(folder, packed)], { cwd: user });
-}
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** A program that can be killed and started again. */

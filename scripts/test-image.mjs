@@ -6,11 +6,11 @@ import { randomBytes } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseYaml } from '@redocly/openapi-core';
 import { call } from './lib/call.mjs';
+import { freePort } from './lib/free-port.mjs';
 import { installNode } from './lib/npm-install.mjs';
 import { run as runProgram } from './lib/run.mjs';
 import { hasFailed, runSteps, scratchFolder, step } from './lib/steps.mjs';
@@ -58,14 +58,6 @@ function postgresPrograms() {
     .map((version) => `/usr/lib/postgresql/${version}/bin`)
     .find((path) => existsSync(path));
   return found ?? null;
-}
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Starts a program whose output is kept for the message of a failure. */

@@ -2,11 +2,12 @@
 // The suite needs Node 22 or newer, and both come from the npm registry, so it is not part of `npm test`.
 import { execFile } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer, request } from 'node:http';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildIfStale } from './build-if-stale.mjs';
 import { startDemoHerald } from './lib/demo-herald.mjs';
+import { forwardTo } from './lib/forward.mjs';
 import { installNode, npmInstall } from './lib/npm-install.mjs';
 import { ROOT } from './lib/root.mjs';
 import { runSteps, scratchFolder, step } from './lib/steps.mjs';
@@ -22,17 +23,7 @@ const scratch = scratchFolder('mcp');
 
 /** The suite sends no key: this stands before Herald and adds it. */
 async function withKey({ base_url, api_key }) {
-  const { hostname, port } = new URL(base_url);
-  const server = createServer((req, res) => {
-    const headers = { ...req.headers, authorization: `Bearer ${api_key}` };
-    const forwarded = request({ hostname, port, path: req.url, method: req.method, headers }, (answer) => {
-      res.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(res);
-    });
-    forwarded.once('error', () => res.destroy());
-    res.once('close', () => forwarded.destroy());
-    req.pipe(forwarded);
-  });
+  const server = createServer(forwardTo(base_url, { authorization: `Bearer ${api_key}` }));
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return server;
 }

@@ -2,13 +2,13 @@
 // [-- NAME]`. What works with the platform must work with both. Needs the npm registry, so it is not part of `npm test`.
 import { spawn } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { buildIfStale } from './build-if-stale.mjs';
 import { startDemoHerald } from './lib/demo-herald.mjs';
+import { forwardTo } from './lib/forward.mjs';
 import { npmInstall } from './lib/npm-install.mjs';
 import { run } from './lib/run.mjs';
 import { hasFailed, runSteps, scratchFolder, step } from './lib/steps.mjs';
@@ -87,16 +87,7 @@ async function withTls(address) {
   const files = ['-keyout', keyFile, '-out', certFile];
   run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', ...subject, ...files]);
   const [key, cert] = [keyFile, certFile].map((file) => readFileSync(file, 'utf8'));
-  const { hostname, port } = new URL(address);
-  const server = createServer({ key, cert }, (req, res) => {
-    const forwarded = request({ hostname, port, path: req.url, method: req.method, headers: req.headers }, (answer) => {
-      res.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(res);
-    });
-    forwarded.once('error', () => res.destroy());
-    res.once('close', () => forwarded.destroy());
-    req.pipe(forwarded);
-  });
+  const server = createServer({ key, cert }, forwardTo(address));
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const stop = () => {
     server.closeAllConnections();

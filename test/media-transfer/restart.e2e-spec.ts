@@ -26,21 +26,13 @@ afterAll(async () => {
 
 /** A worker in a process of its own, on the same database and folder. */
 async function startWorker(): Promise<HeraldProcess> {
-  const { config, databaseUrl, dataDir } = rig.test;
-  const worker = await HeraldProcess.start({
-    NODE_ENV: 'test',
-    ROLES: 'worker',
-    DATA_DIR: dataDir,
-    DATABASE_URL: databaseUrl,
-    DATABASE_MIGRATE: 'false',
+  const worker = await HeraldProcess.startWorker(rig.test, {
     DATABASE_POOL_SIZE: '3',
-    QUEUE_PREFIX: config.queue.prefix,
     WHATSAPP_API_URL: rig.platform.url,
     MEDIA_MIN_FREE_MIB: '0',
     // A stop that waits for files under way outlasts the test.
     SHUTDOWN_TIMEOUT_MS: '300000',
     LOG_LEVEL: 'info',
-    ...(process.env.REDIS_URL !== undefined && { REDIS_URL: process.env.REDIS_URL }),
   });
   workers.push(worker);
   return worker;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { codeOf } from '../../src/common/describe-error.js';
 import { ROOT } from './project-files.js';
 import { s3Settings } from './s3-run.js';
+import type { TestApp } from './test-app.js';
 import { WAIT_LIMIT_MS, waitFor } from './wait-for.js';
 
 export interface Ended {
@@ -63,6 +64,25 @@ export class HeraldProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     return new HeraldProcess(child, once(child, 'close'));
+  }
+
+  /** A worker beside an app of the tests, on its database, folder and queue. */
+  static startWorker(
+    { databaseUrl, dataDir, config }: Pick<TestApp, 'databaseUrl' | 'dataDir' | 'config'>,
+    env: Record<string, string> = {},
+  ): Promise<HeraldProcess> {
+    return HeraldProcess.start({
+      NODE_ENV: 'test',
+      ROLES: 'worker',
+      DATABASE_URL: databaseUrl,
+      DATABASE_MIGRATE: 'false',
+      DATA_DIR: dataDir,
+      DEMO: 'false',
+      // It must take the jobs of the app's queue, whatever the environment of the tests.
+      QUEUE_PREFIX: config.queue.prefix,
+      ...(process.env.REDIS_URL === undefined ? {} : { REDIS_URL: process.env.REDIS_URL }),
+      ...env,
+    });
   }
 
   /** As `launch`, and waits until it is ready. */

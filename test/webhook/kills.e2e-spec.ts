@@ -23,21 +23,8 @@ afterAll(async () => {
   await receiver?.stop();
 });
 
-function startWorker(): Promise<HeraldProcess> {
-  return HeraldProcess.start({
-    ...OPEN_TARGETS,
-    NODE_ENV: 'test',
-    ROLES: 'worker',
-    DATABASE_URL: api.databaseUrl,
-    DATABASE_MIGRATE: 'false',
-    DATA_DIR: api.dataDir,
-    DEMO: 'false',
-    // The worker must take the jobs of the embedded queue, whatever the environment of the tests.
-    QUEUE_PREFIX: api.config.queue.prefix,
-    ...(process.env.REDIS_URL === undefined ? {} : { REDIS_URL: process.env.REDIS_URL }),
-    LOG_LEVEL: 'info',
-  });
-}
+const startWorker = (): Promise<HeraldProcess> =>
+  HeraldProcess.startWorker(api, { ...OPEN_TARGETS, LOG_LEVEL: 'info' });
 
 describe('kill -9 of the worker', () => {
   it('loses no event, repeats only what was not recorded, and every delivery can be verified', async () => {

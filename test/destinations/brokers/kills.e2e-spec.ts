@@ -1,7 +1,7 @@
-import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
+import type { ConfirmChannel } from 'amqplib';
 import { connectionsOfWorkers } from '../../support/connections-of-workers.js';
 import { HeraldProcess } from '../../support/herald-process.js';
-import { startRabbitmq, type Rabbitmq } from '../../support/rig/rabbitmq.js';
+import { startRabbitmq, withChannel, type Rabbitmq } from '../../support/rig/rabbitmq.js';
 import { Scope } from '../../support/rig/scope.js';
 import { TcpProxy } from '../../support/rig/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -33,30 +33,11 @@ given('kill -9 of the worker that writes to a destination', () => {
     await scope.close();
   });
 
-  function startWorker(): Promise<HeraldProcess> {
-    return HeraldProcess.start({
-      NODE_ENV: 'test',
-      ROLES: 'worker',
-      DATABASE_URL: api.databaseUrl,
-      DATABASE_MIGRATE: 'false',
-      DATA_DIR: api.dataDir,
-      DEMO: 'false',
-      EVENT_DESTINATION_HOSTS: `127.0.0.1:${proxy.port}`,
-      // The worker must take the jobs of the embedded queue, whatever the environment of the tests.
-      QUEUE_PREFIX: api.config.queue.prefix,
-      ...(process.env.REDIS_URL === undefined ? {} : { REDIS_URL: process.env.REDIS_URL }),
-    });
-  }
+  const startWorker = (): Promise<HeraldProcess> =>
+    HeraldProcess.startWorker(api, { EVENT_DESTINATION_HOSTS: `127.0.0.1:${proxy.port}` });
 
-  /** Not through the proxy: what the broker has. */
-  async function within<T>(work: (channel: ConfirmChannel) => Promise<T>): Promise<T> {
-    const connection: ChannelModel = await connect(`amqp://guest:guest@127.0.0.1:${rabbitmq.port}`);
-    try {
-      return await work(await connection.createConfirmChannel());
-    } finally {
-      await connection.close();
-    }
-  }
+  /** Not through the proxy: what the broker has, whatever its clients see. */
+  const within = <T>(work: (channel: ConfirmChannel) => Promise<T>): Promise<T> => withChannel(rabbitmq, work);
 
   const atBroker = (): Promise<number> => within(async (channel) => (await channel.checkQueue(QUEUE)).messageCount);
 

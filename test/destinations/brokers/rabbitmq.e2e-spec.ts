@@ -1,5 +1,5 @@
-import { connect, type ChannelModel, type ConfirmChannel, type GetMessage } from 'amqplib';
-import { startRabbitmq, type Rabbitmq } from '../../support/rig/rabbitmq.js';
+import type { ConfirmChannel, GetMessage } from 'amqplib';
+import { startRabbitmq, withChannel, type Rabbitmq } from '../../support/rig/rabbitmq.js';
 import { Scope } from '../../support/rig/scope.js';
 import { TcpProxy } from '../../support/rig/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -27,14 +27,7 @@ given('a destination on RabbitMQ', () => {
   afterAll(() => scope.close());
 
   /** Not through the proxy: what the broker has, whatever its clients see. */
-  async function within<T>(work: (channel: ConfirmChannel) => Promise<T>): Promise<T> {
-    const connection: ChannelModel = await connect(`amqp://guest:guest@127.0.0.1:${rabbitmq.port}`);
-    try {
-      return await work(await connection.createConfirmChannel());
-    } finally {
-      await connection.close();
-    }
-  }
+  const within = <T>(work: (channel: ConfirmChannel) => Promise<T>): Promise<T> => withChannel(rabbitmq, work);
 
   /** A topic exchange of this name, and a durable queue of the same name that gets what `key` says. */
   const bind = (name: string, key = '#', more: Record<string, unknown> = {}): Promise<void> =>

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { connect, type ConfirmChannel } from 'amqplib';
 import { BrokerProcess } from './broker.js';
 import { freePort } from './free-port.js';
 import { temporaryFolder } from './folder.js';
@@ -54,4 +55,17 @@ export async function startRabbitmq(scope: Scope): Promise<Rabbitmq> {
   const command = join(PROGRAMS, 'rabbitmq-server');
   const broker = await BrokerProcess.start(scope, { command, args: [], env, port, isReady });
   return { broker, port, control };
+}
+
+/** Work on a channel of a connection of its own, as the user guest. */
+export async function withChannel<T>(
+  { port }: Pick<Rabbitmq, 'port'>,
+  work: (channel: ConfirmChannel) => Promise<T>,
+): Promise<T> {
+  const connection = await connect(`amqp://guest:guest@127.0.0.1:${port}`);
+  try {
+    return await work(await connection.createConfirmChannel());
+  } finally {
+    await connection.close();
+  }
 }
