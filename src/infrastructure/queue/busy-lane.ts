@@ -12,8 +12,8 @@ export class BusyLane {
   warmUntil = -Infinity;
   /** Ends with the drain and the release of the lane. */
   run: Promise<unknown> | null = null;
-  /** A claim was made since the last release: in the database this process may be its owner. */
-  mustRelease = false;
+  /** Since the last release a claim took it, or failed and may have taken it. */
+  mayOwn = false;
   /** Monotonic ms from which this process gives it back where others have free slots. */
   giveBackAt = Infinity;
   private pace: LanePace | null = null;
@@ -55,31 +55,37 @@ export class BusyLane {
 
   /** What a claim reports. @param giveBackAt where it took the lane. */
   claimed(now: number, pace: LanePace, { grant, items }: Claim<unknown>, giveBackAt: number): void {
-    // Not known where this process owned it before: the lane may only be locked at this moment. A release that is not needed does nothing.
+    // Where this process owned it before, the lane may only be locked at this moment.
     if (grant === null) return this.paceIsUnknown();
     if (grant.paused) return;
     if (grant.unusedRows !== null) {
       this.bucket = new TokenBucket(limitsOf(pace), now, grant.unusedRows);
       this.giveBackAt = giveBackAt;
+      this.mayOwn = true;
     }
     this.bucket?.take(now, items.length);
   }
 
   /** A claim has failed: it may have taken the lane, and rows. */
-  paceIsUnknown(): void {
-    this.bucket = null;
-    this.giveBackAt = Infinity;
+  claimFailed(): void {
+    this.paceIsUnknown();
+    this.mayOwn = true;
   }
 
-  /** What is to be written of it when it is released; null where no claim was made since the last release; else it may own it. */
+  /** What is to be written of it when it is released; null where this process cannot own it. */
   toRelease(now: number): { laneKey: string; pace: LanePace; unusedRows: number } | null {
-    const { key: laneKey, pace, bucket, mustRelease } = this;
-    return pace === null || !mustRelease ? null : { laneKey, pace, unusedRows: bucket?.level(now) ?? 0 };
+    const { key: laneKey, pace, bucket, mayOwn } = this;
+    return pace === null || !mayOwn ? null : { laneKey, pace, unusedRows: bucket?.level(now) ?? 0 };
   }
 
   released(): void {
     this.paceIsUnknown();
-    this.mustRelease = false;
+    this.mayOwn = false;
+  }
+
+  private paceIsUnknown(): void {
+    this.bucket = null;
+    this.giveBackAt = Infinity;
   }
 }
 

@@ -42,7 +42,7 @@ export type DueSince = (from: string) => string;
 
 /** What the sweep does to a lane with due rows that no process owns; see `QueueProcessor`. */
 export interface SweptQueue {
-  /** No wake reaches the other processes. */
+  /** This process hears no wake. */
   readonly wakesUnavailable: boolean;
   wakeAny(laneKey: string): void;
 }

@@ -79,14 +79,13 @@ export class LaneClaims<T> {
     return this.releasing;
   }
 
-  /** No row more can be worked on at this moment. */
-  get isFull(): boolean {
-    return this.freeSlots <= 0;
-  }
-
-  /** Full now, or after the last shared claim. */
+  /** No row more can be worked on at this moment, or could after the last shared claim. */
   get isSaturated(): boolean {
     return this.isFull || this.leftNoSlot;
+  }
+
+  private get isFull(): boolean {
+    return this.freeSlots <= 0;
   }
 
   private get freeSlots(): number {
@@ -110,7 +109,7 @@ export class LaneClaims<T> {
   stop(): void {
     this.isStopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
-    for (const { resolve } of [...this.waiting.splice(0), ...this.aloneWaiting.splice(0)]) resolve(STOPPED);
+    for (const { resolve } of this.take(this.all)) resolve(STOPPED);
   }
 
   /** How many more rows of this lane may be worked on; the slots of the process are not considered. */
@@ -119,8 +118,12 @@ export class LaneClaims<T> {
     return Math.min(kind.maxPerLane, kind.window?.(lane.key) ?? Infinity) - lane.inFlight;
   }
 
-  private enqueue(all: readonly Waiting<T>[]): void {
-    for (const each of all) {
+  private get all(): Waiting<T>[] {
+    return [...this.waiting, ...this.aloneWaiting];
+  }
+
+  private enqueue(lanes: readonly Waiting<T>[]): void {
+    for (const each of lanes) {
       (this.slow.of(each.lane.key) === 'shared' ? this.waiting : this.aloneWaiting).push(each);
     }
   }
@@ -128,8 +131,9 @@ export class LaneClaims<T> {
   private plan(): void {
     if (this.isStopped) return;
     this.claimAlone();
-    if (this.isSharing || this.waiting.length === 0) return;
     // While it is full only lanes may be given back; a row that ends plans again.
+    const waiting = this.isFull ? this.all : this.waiting;
+    if (this.isSharing || waiting.length === 0) return;
     const at = this.isFull ? this.nextGiveBackAt() : this.nextShareAt();
     if (at >= this.plannedAt) return;
     if (this.timer !== null) clearTimeout(this.timer);
@@ -153,8 +157,7 @@ export class LaneClaims<T> {
     if (chosen.length > 0) {
       this.isSharing = true;
       this.sharedAt = this.options.clock.monotonic();
-      this.hadMore = false;
-      await this.claim(chosen, 'shared');
+      this.hadMore = await this.claim(chosen, 'shared');
       this.isSharing = false;
       this.leftNoSlot = this.isFull;
     }
@@ -166,7 +169,7 @@ export class LaneClaims<T> {
     const now = this.options.clock.monotonic();
     if (!this.isSaturated || now < this.nextGiveBackAt()) return;
     this.gaveBackAt = now;
-    const found = this.waiting.find(({ lane }) => lane.giveBackAt <= now);
+    const found = this.all.find(({ lane }) => lane.giveBackAt <= now);
     if (found === undefined) return;
     this.take([found]);
     found.resolve('give_back');
@@ -187,6 +190,7 @@ export class LaneClaims<T> {
   private take(chosen: Waiting<T>[]): Waiting<T>[] {
     const taken = new Set(chosen);
     this.waiting = this.waiting.filter((each) => !taken.has(each));
+    this.aloneWaiting = this.aloneWaiting.filter((each) => !taken.has(each));
     return chosen;
   }
 
@@ -196,24 +200,21 @@ export class LaneClaims<T> {
       if (this.aloneUnderWay.has(claiming) || this.isFull) continue;
       const found = this.aloneWaiting.find(({ lane }) => this.slow.of(lane.key) === claiming);
       if (found === undefined) continue;
-      this.aloneWaiting = this.aloneWaiting.filter((each) => each !== found);
       this.aloneUnderWay.add(claiming);
-      void this.claim([found], claiming).finally(() => {
+      void this.claim(this.take([found]), claiming).finally(() => {
         this.aloneUnderWay.delete(claiming);
         this.plan();
       });
     }
   }
 
-  private async claim(chosen: readonly Waiting<T>[], claiming: Claiming): Promise<void> {
+  /** @returns whether some lane had as many rows as it might claim. */
+  private async claim(chosen: readonly Waiting<T>[], claiming: Claiming): Promise<boolean> {
     const { clock } = this.options;
     const requests = this.requestsFor(chosen, claiming);
     const reserved = requests.reduce((sum, { limit }) => sum + limit, 0);
     this.reserved += reserved;
-    for (const { lane } of chosen) {
-      lane.isWoken = false;
-      lane.mustRelease = true;
-    }
+    for (const { lane } of chosen) lane.isWoken = false;
     const startedAt = clock.monotonic();
     // A rejection is of all lanes, an error in the answer of one.
     const claimed = await this.ask(requests, this.slow.withinMs(claiming)).catch(errorOf);
@@ -230,10 +231,11 @@ export class LaneClaims<T> {
       this.enqueue(chosen);
       // A stop has answered those that waited then.
       if (this.isStopped) this.stop();
-      return;
+      return false;
     }
     this.failed(chosen, turns);
     for (const [n, turn] of turns.entries()) this.settle(chosen[n] as Waiting<T>, turn);
+    return turns.some((turn) => !(turn instanceof Error) && hasMore(turn));
   }
 
   /** An error in it is a rejection. */
@@ -256,14 +258,13 @@ export class LaneClaims<T> {
     const now = this.options.clock.monotonic();
     if (turn instanceof Error) {
       // What is out of time has done nothing. After another error the claim may have been committed.
-      if (!isOutOfTime(turn)) lane.paceIsUnknown();
+      if (!isOutOfTime(turn)) lane.claimFailed();
       resolve(turn);
       return;
     }
     lane.claimed(now, pace, turn, now + this.options.giveBackAfterMs());
     this.inFlight += turn.items.length;
     lane.inFlight += turn.items.length;
-    this.hadMore ||= hasMore(turn);
     resolve(turn);
   }
 

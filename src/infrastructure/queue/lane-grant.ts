@@ -127,28 +127,28 @@ blocked as materialized (
   select l.key, a.row_limit as slots, null::float8 as unused_rows, l.low_at, ${pause}
   from lane_asked a join lane l on l.key = a.key
   where l.owner = $2::uuid and a.knows_pace
-), takeable as materialized (
+), ownerless as materialized (
   -- Lanes without a process that works and knows their pace.
   -- One row that another transaction has locked does not stop the claim of the others.
   select l.key, a.row_limit, a.rate, a.now, l.low_at, ${pause}, case when l.owner is null then ${UNUSED_ROWS} else 0 end as unused_rows
   from lane_asked a join lane l on l.key = a.key
   where l.owner is null or (l.owner = $2::uuid and not a.knows_pace) or (l.owner <> $2::uuid and not ${isOwned('l')})
   order by l.key for update of l skip locked
-), one_claim as materialized (
-  select key from (select key from own union all select key from takeable) as found
+), lock_taken as materialized (
+  select key from (select key from own union all select key from ownerless) as found
   where pg_try_advisory_xact_lock(${ONE_CLAIM}, hashtext(key))
 ), taken as (
   update lane l set owner = $2::uuid, next_slot_at = f.now - make_interval(secs => (f.unused_rows - f.slots) / f.rate)
-  from (select *, least(row_limit, floor(unused_rows)::integer) as slots from takeable join one_claim using (key)) as f
+  from (select *, least(row_limit, floor(unused_rows)::integer) as slots from ownerless join lock_taken using (key)) as f
   where l.key = f.key and not f.paused
   returning l.key, f.slots, f.unused_rows, f.low_at
 ), lane_grant as materialized (
   select key, case when paused then 0 else slots end as slots, unused_rows, low_at, paused, paused_ms
-  from own join one_claim using (key)
+  from own join lock_taken using (key)
   union all
   select key, slots, unused_rows, low_at, false, null from taken
   union all
-  select key, 0, null, low_at, true, paused_ms from takeable join one_claim using (key) where paused
+  select key, 0, null, low_at, true, paused_ms from ownerless join lock_taken using (key) where paused
 )`;
 }
 

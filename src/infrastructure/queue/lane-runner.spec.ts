@@ -636,7 +636,7 @@ describe('the places', () => {
     });
     for (const lane of ['first', 'second', 'third']) loop.wake(lane);
     await jest.advanceTimersByTimeAsync(1_000);
-    expect(loop.isFull).toBe(true);
+    expect(loop.isSaturated).toBe(true);
     timers.mockClear();
     await jest.advanceTimersByTimeAsync(10_000);
     // It looks ten times a second for a lane to give back.
@@ -654,11 +654,32 @@ describe('the places', () => {
     const [first, second] = [newId(), newId()];
     for (const lane of [first, second]) kind.fill(lane, 10);
     loop.wake(first);
-    await waitFor(() => loop.isFull);
+    await waitFor(() => kind.inFlight === 2);
     loop.wake(first);
     await waitFor(() => handedOver.length > 0);
     expect(handedOver).toEqual([first]);
     await waitFor(() => isFree(first));
+    open();
+  });
+
+  it('that are all taken make it give lanes to others too that are claimed alone', async () => {
+    const kind = new ListKind();
+    let aheadMs = 0;
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + aheadMs };
+    const { loop, handedOver } = loopFor(kind, { clock, maxInFlight: 2, warmMs: 600_000, giveBackAfterMs: () => 0 });
+    const [slow, busy] = [newId(), newId()];
+    kind.onLate = () => (aheadMs += 2_000);
+    kind.late.add(slow);
+    loop.wake(slow);
+    await waitFor(() => kind.claims.length > 1);
+    const { opened: mayEnd, open } = gate();
+    kind.gate = mayEnd;
+    // Its only lane beside the slow one waits for slots of its own.
+    kind.maxPerLane = 2;
+    kind.fill(busy, 10);
+    loop.wake(busy);
+    await waitFor(() => kind.inFlight === 2);
+    await waitFor(() => handedOver.includes(slow));
     open();
   });
 
@@ -683,6 +704,28 @@ describe('the places', () => {
     for (const lane of both) first.wake(lane);
     await waitFor(() => idle.done.length >= 10);
     expect(errors).toEqual([]);
+  });
+});
+
+describe('a release', () => {
+  it('is written of the lanes that this process may own only', async () => {
+    const released: string[] = [];
+    const release: LaneRepository['release'] = async (owner, each) => {
+      released.push(...each.map(({ laneKey }) => laneKey));
+      await lanes.release(owner, each);
+    };
+    const own = { ensure: (key: string) => lanes.ensure(key), missed: () => undefined, release };
+    const kind = new ListKind();
+    const [ofOther, paused, mine] = [newId(), newId(), newId()];
+    const { loop: other } = loopFor(new ListKind());
+    other.wake(ofOther);
+    await waitFor(async () => !(await isFree(ofOther)));
+    await lanes.pause(paused, 'refused');
+    const { loop } = loopFor(kind, { lanes: own, warmMs: 1 });
+    for (const lane of [ofOther, paused, mine]) loop.wake(lane);
+    await waitFor(() => released.includes(mine));
+    await loop.stop(5_000);
+    expect(released).toEqual([mine]);
   });
 });
 
@@ -868,6 +911,24 @@ describe('a failure', () => {
 });
 
 describe('a stop', () => {
+  it('tells the other processes of its lanes as soon as they are released', async () => {
+    const kind = new ListKind();
+    const { opened: mayEnd, open } = gate();
+    kind.gate = mayEnd;
+    kind.maxPerLane = 2;
+    const [lane, idle] = [newId(), newId()];
+    kind.fill(lane, 3);
+    const { loop, handedOver } = loopFor(kind);
+    for (const each of [lane, idle]) loop.wake(each);
+    await waitFor(() => kind.inFlight === 2);
+    const stopping = loop.stop(60_000);
+    await waitFor(() => handedOver.length === 2);
+    expect(await isFree(lane)).toBe(true);
+    open();
+    await stopping;
+    expect(handedOver.sort()).toEqual([lane, idle].sort());
+  });
+
   it('waits for what is in flight, claims no more and lets the lanes go', async () => {
     const kind = new ListKind();
     const { opened: mayEnd, open } = gate();

@@ -13,7 +13,7 @@ export interface LaneRunnerOptions<T> extends Partial<typeof DEFAULTS> {
   owner: string;
   /** Rows that this process works on at once, over all lanes. */
   maxInFlight: number;
-  /** Other processes work: a lane that is given back is announced to them. */
+  /** Other processes work: a lane that is given back, or released by a stop, is announced to them. */
   hasOthers: () => boolean;
   announce(laneKey: string): void;
   onError(message: string, error: unknown): void;
@@ -87,11 +87,6 @@ export class LaneRunner<T> {
 
   get isStopping(): boolean {
     return this.stopping;
-  }
-
-  /** No row more can be worked on at this moment. */
-  get isFull(): boolean {
-    return this.claims.isFull;
   }
 
   get isSaturated(): boolean {
@@ -331,8 +326,10 @@ export class LaneRunner<T> {
       );
     });
     const isReleased = await this.releasing;
-    if (isReleased) lane.released();
-    return isReleased;
+    if (!isReleased) return false;
+    lane.released();
+    if (this.stopping && this.options.hasOthers()) this.options.announce(lane.key);
+    return true;
   }
 
   /** Tells the other processes of a lane that was given back, and gives one of them the time to take it. */

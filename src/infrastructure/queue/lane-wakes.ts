@@ -54,7 +54,7 @@ export class LaneWakes {
     });
   }
 
-  /** No wake reaches the other processes: each has to look for due rows itself. */
+  /** This process hears no wake: it has to look for due rows itself. */
   get unavailable(): boolean {
     return !this.redis.isConnected && !this.notifier.connected;
   }
@@ -69,10 +69,7 @@ export class LaneWakes {
     if (this.isStopped || this.announced.has(key)) return;
     const pending = this.pending[hearers];
     const lanes = pending.get(kind) ?? new Set();
-    if (this.unavailable || lanes.size >= MAX_PENDING) {
-      this.counters.increment(this.unavailable ? 'lane_wakes_failed' : 'lane_wakes_dropped');
-      return;
-    }
+    if (lanes.size >= MAX_PENDING) return this.counters.increment('lane_wakes_dropped');
     this.announced.set(key, true);
     pending.set(kind, lanes.add(laneKey));
     this.pump();

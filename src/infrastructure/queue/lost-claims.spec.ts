@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
-import { LostClaimError, releaseLost } from './lost-claims.js';
+import type { Database } from '../database/database.js';
+import { LostClaimError, releaseLost, runClaim } from './lost-claims.js';
 
 const lost = new LostClaimError(['an attempt'], new Error('Connection terminated'));
 
@@ -22,8 +23,16 @@ describe('a lost claim', () => {
     ['the connection broke', { code: 'ECONNRESET' }, true],
     ['its time was over', { code: '57014' }, false],
     ['a row stayed locked', { code: '55P03' }, false],
-  ])('is one where %s: %j %s', (_words, fault, isLost) => {
+  ])('is one where %s: %j %s', async (_words, fault, isLost) => {
     const error = Object.assign(new Error('the database says no'), fault);
-    expect(() => LostClaimError.of(['an attempt'])(error)).toThrow(isLost ? LostClaimError : error);
+    const database = { byIndex: (work: () => Promise<unknown>) => work() } as Database;
+    const claim = runClaim(database, ['an attempt'], () => Promise.reject(error));
+    await expect(claim).rejects.toThrow(isLost ? LostClaimError : error);
+  });
+
+  it('is none where the statement was never sent', async () => {
+    const error = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const database = { byIndex: () => Promise.reject(error) } as unknown as Database;
+    await expect(runClaim(database, ['an attempt'], () => Promise.resolve())).rejects.toBe(error);
   });
 });

@@ -8,7 +8,7 @@ const LOOK_AGAIN_MS = 500;
 /** After the lease, while the database cannot be asked. */
 const MAX_AWAY_MS = 600_000;
 
-/** A claim with an unknown outcome: the connection was lost before its answer came. */
+/** A claim with an unknown outcome: it was sent, and the connection was lost before its answer came. */
 export class LostClaimError extends Error {
   constructor(
     /** By which the attempts that it made, if it made any, are found. */
@@ -17,13 +17,30 @@ export class LostClaimError extends Error {
   ) {
     super('a claim was lost on its way', { cause });
   }
+}
 
-  /** For the `catch` of a claim that gives these ids to its attempts. */
-  static of(ids: readonly string[]): (error: unknown) => never {
-    return (error) => {
-      const nothingWasDone = isExhausted(error) || isLocked(error);
-      throw isUnreachable(error) && !nothingWasDone ? new LostClaimError(ids, error) : error;
-    };
+/**
+ * Runs the statement of a claim that gives these ids to its attempts.
+ *
+ * @param withinMs its time; default: that of every statement.
+ * @throws LostClaimError where the connection broke after the statement was sent: it may have been committed.
+ */
+export async function runClaim<T>(
+  database: Database,
+  ids: readonly string[],
+  statement: () => Promise<T>,
+  withinMs?: number,
+): Promise<T> {
+  let isSent = false;
+  const send = (): Promise<T> => {
+    isSent = true;
+    return statement();
+  };
+  try {
+    return await database.byIndex(send, withinMs);
+  } catch (error) {
+    const nothingWasDone = !isSent || isExhausted(error) || isLocked(error);
+    throw isUnreachable(error) && !nothingWasDone ? new LostClaimError(ids, error) : error;
   }
 }
 

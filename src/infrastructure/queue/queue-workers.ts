@@ -2,7 +2,6 @@ import { BullRegistrar } from '@nestjs/bullmq';
 import {
   Injectable,
   Logger,
-  type BeforeApplicationShutdown,
   type OnApplicationShutdown,
   type OnModuleDestroy,
   type OnModuleInit,
@@ -29,7 +28,7 @@ const CLOSED_WITHIN_MS = 1_000;
  * all until the same moment.
  */
 @Injectable()
-export class QueueWorkers implements BeforeApplicationShutdown, OnApplicationShutdown, OnModuleDestroy, OnModuleInit {
+export class QueueWorkers implements OnApplicationShutdown, OnModuleDestroy, OnModuleInit {
   private readonly logger = new Logger('Queue');
   private reportedAt = -REPORT_EVERY_MS;
   private takesJobs = false;
@@ -84,11 +83,8 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnApplicationShu
     this.beginStop();
   }
 
-  beforeApplicationShutdown(): void {
-    this.wakes.stop();
-  }
-
   async onApplicationShutdown(): Promise<void> {
+    this.wakes.stop();
     await within(CLOSED_WITHIN_MS, this.closed ?? Promise.resolve());
     await this.connection.close();
   }

@@ -12,7 +12,7 @@ import {
   laneGrants,
   type ClaimRequest,
 } from '../../infrastructure/queue/lane-grant.js';
-import { claimsEnded, LostClaimError } from '../../infrastructure/queue/lost-claims.js';
+import { claimsEnded, runClaim } from '../../infrastructure/queue/lost-claims.js';
 import { SweepCursor } from '../../infrastructure/queue/sweeps.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import { lateOf, NOTE_LATE } from '../usage/usage.types.js';
@@ -57,13 +57,13 @@ export class SendingRepository {
    *
    * @param after the project that had the last turn; the one behind it begins. Where the pace allows one code at a time,
    * this alone keeps the turns.
-   * @throws LostClaimError where the connection broke, and the claim may have been committed.
+   * @throws LostClaimError where the claim may have been committed.
    */
   async claim(request: ClaimRequest, after: string | null): Promise<Claim<ClaimedCode>> {
     const attemptIds = Array.from({ length: request.limit }, () => newId());
     const params = [...grantParams([request]), LEASE_MS / 1_000, after, attemptIds];
-    const claimed = this.database.query<ClaimRow<ClaimedCode>>(CLAIM, params);
-    return claimOf(await claimed.catch(LostClaimError.of(attemptIds)));
+    const statement = (): Promise<ClaimRow<ClaimedCode>[]> => this.database.query(CLAIM, params);
+    return claimOf(await runClaim(this.database, attemptIds, statement));
   }
 
   /** Those of the given attempts that exist and are the last of their codes. */

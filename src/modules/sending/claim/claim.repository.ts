@@ -13,7 +13,7 @@ import {
   type GrantRow,
   type Claim,
 } from '../../../infrastructure/queue/lane-grant.js';
-import { claimsEnded, LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
+import { claimsEnded, runClaim } from '../../../infrastructure/queue/lost-claims.js';
 import { contentOf, tagIsNotPaused, tagLetsPass, queueTakes } from '../../message-state/message-state.types.js';
 
 /** A message that this process may send now, once, before its lease runs out. */
@@ -71,17 +71,16 @@ export class ClaimRepository {
    * To one recipient one message goes at a time, oldest first; a recipient with a message in flight, or whose first one
    * is not due yet, is passed over. Of several recipients the one that has been due for longest is served first.
    *
-   * @throws LostClaimError where the connection broke, and the claim may have been committed.
+   * @throws LostClaimError where the claim may have been committed.
    */
   async claim(requests: readonly ClaimRequest[], { leaseMs, withinMs }: ClaimLimits): Promise<Claim<ClaimedMessage>[]> {
     const claimIds = requests.map(() => newId());
     const attemptIds = requests.flatMap(({ limit }, index) =>
       Array.from({ length: limit }, (_, n) => attemptIdOf(`${claimIds[index]}`, n + 1)),
     );
-    // byIndex: the plan follows the index, whatever the statistics say of a table that is now empty, now full.
-    const rows = await this.database
-      .byIndex(() => this.database.query<GrantOrMessage>(CLAIM, claimParams(requests, claimIds, leaseMs)), withinMs)
-      .catch(LostClaimError.of(attemptIds));
+    const params = claimParams(requests, claimIds, leaseMs);
+    const statement = (): Promise<GrantOrMessage[]> => this.database.query(CLAIM, params);
+    const rows = await runClaim(this.database, attemptIds, statement, withinMs);
     const answers = new Map(requests.map(({ laneKey }): [string, Claim<ClaimedMessage>] => [laneKey, withoutGrant()]));
     for (const row of rows) {
       const answer = answers.get(isGrantRow(row) ? row.laneKey : row.connectionId);

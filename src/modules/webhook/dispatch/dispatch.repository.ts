@@ -11,7 +11,7 @@ import {
   type GrantRow,
   type Claim,
 } from '../../../infrastructure/queue/lane-grant.js';
-import { claimsEnded, LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
+import { claimsEnded, runClaim } from '../../../infrastructure/queue/lost-claims.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { dueTableLanes, type MarkedLanes, type TableLanes } from '../../../infrastructure/queue/due-lanes.js';
 import { WEBHOOK_LANE, type DisabledReason } from '../webhook.types.js';
@@ -121,15 +121,14 @@ export class DispatchRepository {
    * answer a request, in the same order; no lane may be asked for twice.
    *
    * @param withinMs the statement's time; default: that of every statement.
-   * @throws LostClaimError with the claim's id where the connection broke, and the claim may have been committed.
+   * @throws LostClaimError with the claim's id where the claim may have been committed.
    */
   async claim(requests: readonly ClaimRequest[], withinMs?: number): Promise<Claim<ClaimedEvent>[]> {
     const claimedAt = performance.now();
     const claimId = newId();
     const params = [...grantParams(requests), LEASE_MS / 1_000, claimId];
-    const rows = await this.database
-      .byIndex(() => this.database.query<ClaimRow>(CLAIM, params), withinMs)
-      .catch(LostClaimError.of([claimId]));
+    const statement = (): Promise<ClaimRow[]> => this.database.query(CLAIM, params);
+    const rows = await runClaim(this.database, [claimId], statement, withinMs);
     const answers = new Map(
       requests.map(({ laneKey }): [string, Claim<ClaimedEvent>] => [laneKey, { grant: null, items: [] }]),
     );
