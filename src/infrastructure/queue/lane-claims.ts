@@ -44,15 +44,13 @@ const GIVE_BACK_EVERY_MS = 100;
 /**
  * The claims of one kind in a process, and its slots. A lane waits in `next` for a free slot; those that wait at the same time share
  * a statement. Slots are reserved while a claim is under way.
- * A lane whose rows take long to find is claimed alone, beside the shared claims: see `SlowLanes`.
+ * A lane whose rows take long to find is claimed alone, beside the shared claims: see `SlowLanes`. One claim of each `Claiming` is under way
+ * at a time, so they take three connections.
  */
 export class LaneClaims<T> {
   private waiting: Waiting<T>[] = [];
+  private readonly underWay = new Set<Claiming>();
   private readonly slow = new SlowLanes();
-  /** Those that are claimed alone. */
-  private aloneWaiting: Waiting<T>[] = [];
-  private readonly aloneUnderWay = new Set<Claiming>();
-  private isSharing = false;
   private sharedAt = -Infinity;
   /** Of the last shared claim: some lane had as many rows as it might claim. */
   private hadMore = false;
@@ -96,7 +94,7 @@ export class LaneClaims<T> {
   next(lane: BusyLane, pace: LanePace): Promise<Turn<T>> {
     if (this.isStopped) return Promise.resolve(STOPPED);
     return new Promise((resolve) => {
-      this.enqueue([{ lane, pace, resolve }]);
+      this.waiting.push({ lane, pace, resolve });
       this.plan();
     });
   }
@@ -109,7 +107,7 @@ export class LaneClaims<T> {
   stop(): void {
     this.isStopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
-    for (const { resolve } of this.take(this.all)) resolve(STOPPED);
+    for (const { resolve } of this.waiting.splice(0)) resolve(STOPPED);
   }
 
   /** How many more rows of this lane may be worked on; the slots of the process are not considered. */
@@ -118,27 +116,30 @@ export class LaneClaims<T> {
     return Math.min(kind.maxPerLane, kind.window?.(lane.key) ?? Infinity) - lane.inFlight;
   }
 
-  private get all(): Waiting<T>[] {
-    return [...this.waiting, ...this.aloneWaiting];
-  }
-
-  private enqueue(lanes: readonly Waiting<T>[]): void {
-    for (const each of lanes) {
-      (this.slow.of(each.lane.key) === 'shared' ? this.waiting : this.aloneWaiting).push(each);
-    }
-  }
-
+  /** Claims what may be claimed now, or sets the timer for it. For when a lane begins to wait, and when a row or a claim has ended. */
   private plan(): void {
     if (this.isStopped) return;
     this.claimAlone();
-    // While it is full only lanes may be given back; a row that ends plans again.
-    const waiting = this.isFull ? this.all : this.waiting;
-    if (this.isSharing || waiting.length === 0) return;
-    const at = this.isFull ? this.nextGiveBackAt() : this.nextShareAt();
+    const at = this.nextAt();
     if (at >= this.plannedAt) return;
     if (this.timer !== null) clearTimeout(this.timer);
     this.plannedAt = at;
     this.timer = setTimeout(() => void this.share(), Math.max(0, at - this.options.clock.monotonic()));
+  }
+
+  private nextAt(): number {
+    // The end of the shared claim plans again.
+    if (this.waiting.length === 0 || this.underWay.has('shared')) return Infinity;
+    // While it is full only lanes may be given back.
+    if (this.isFull) return this.nextGiveBackAt();
+    return this.waitsFor('shared') === undefined ? Infinity : this.nextShareAt();
+  }
+
+  /** The first lane that waits to be claimed so. */
+  private waitsFor(claiming: Claiming): Waiting<T> | undefined {
+    // Most of the time none is slow; this runs with each row that ends.
+    if (this.slow.isEmpty) return claiming === 'shared' ? this.waiting[0] : undefined;
+    return this.waiting.find(({ lane }) => this.slow.of(lane.key) === claiming);
   }
 
   private nextShareAt(): number {
@@ -155,10 +156,8 @@ export class LaneClaims<T> {
     this.giveBack();
     const chosen = this.chooseShared();
     if (chosen.length > 0) {
-      this.isSharing = true;
       this.sharedAt = this.options.clock.monotonic();
       this.hadMore = await this.claim(chosen, 'shared');
-      this.isSharing = false;
       this.leftNoSlot = this.isFull;
     }
     this.plan();
@@ -169,7 +168,7 @@ export class LaneClaims<T> {
     const now = this.options.clock.monotonic();
     if (!this.isSaturated || now < this.nextGiveBackAt()) return;
     this.gaveBackAt = now;
-    const found = this.all.find(({ lane }) => lane.giveBackAt <= now);
+    const found = this.waiting.find(({ lane }) => lane.giveBackAt <= now);
     if (found === undefined) return;
     this.take([found]);
     found.resolve('give_back');
@@ -180,37 +179,34 @@ export class LaneClaims<T> {
    * for all of the others.
    */
   private chooseShared(): Waiting<T>[] {
-    const busy = this.waiting.filter(({ lane }) => lane.inFlight > 0);
-    const woken = this.waiting.filter(({ lane }) => lane.inFlight === 0 && lane.isWoken);
-    const polled = this.waiting.filter(({ lane }) => lane.inFlight === 0 && !lane.isWoken);
-    const byTurns = this.waiting.flatMap((_, n) => [woken[n], busy[n], polled[n]]).filter((each) => each !== undefined);
+    const shared = this.slow.isEmpty
+      ? this.waiting
+      : this.waiting.filter(({ lane }) => this.slow.of(lane.key) === 'shared');
+    const busy = shared.filter(({ lane }) => lane.inFlight > 0);
+    const woken = shared.filter(({ lane }) => lane.inFlight === 0 && lane.isWoken);
+    const polled = shared.filter(({ lane }) => lane.inFlight === 0 && !lane.isWoken);
+    const byTurns = shared.flatMap((_, n) => [woken[n], busy[n], polled[n]]).filter((each) => each !== undefined);
     return this.take(byTurns.slice(0, Math.max(0, Math.min(MAX_LANES_PER_CLAIM, this.freeSlots))));
   }
 
   private take(chosen: Waiting<T>[]): Waiting<T>[] {
     const taken = new Set(chosen);
     this.waiting = this.waiting.filter((each) => !taken.has(each));
-    this.aloneWaiting = this.aloneWaiting.filter((each) => !taken.has(each));
     return chosen;
   }
 
-  /** One suspect and one slow lane at a time, so that all of them take two connections. */
   private claimAlone(): void {
     for (const claiming of ['suspect', 'slow'] as const) {
-      if (this.aloneUnderWay.has(claiming) || this.isFull) continue;
-      const found = this.aloneWaiting.find(({ lane }) => this.slow.of(lane.key) === claiming);
-      if (found === undefined) continue;
-      this.aloneUnderWay.add(claiming);
-      void this.claim(this.take([found]), claiming).finally(() => {
-        this.aloneUnderWay.delete(claiming);
-        this.plan();
-      });
+      if (this.underWay.has(claiming) || this.isFull) continue;
+      const found = this.waitsFor(claiming);
+      if (found !== undefined) void this.claim(this.take([found]), claiming).then(() => this.plan());
     }
   }
 
   /** @returns whether some lane had as many rows as it might claim. */
   private async claim(chosen: readonly Waiting<T>[], claiming: Claiming): Promise<boolean> {
     const { clock } = this.options;
+    this.underWay.add(claiming);
     const requests = this.requestsFor(chosen, claiming);
     const reserved = requests.reduce((sum, { limit }) => sum + limit, 0);
     this.reserved += reserved;
@@ -219,16 +215,15 @@ export class LaneClaims<T> {
     // A rejection is of all lanes, an error in the answer of one.
     const claimed = await this.ask(requests, this.slow.withinMs(claiming)).catch(errorOf);
     this.reserved -= reserved;
+    this.underWay.delete(claiming);
     const turns = chosen.map((_, n) =>
       claimed instanceof Error ? claimed : (claimed[n] ?? new Error('a claim without an answer')),
     );
     const times = chosen.map(({ lane: { key } }, n) => ({ key, time: timeOf(turns[n]) }));
     this.slow.claimed(claiming, times, clock.monotonic() - startedAt);
-    // Those that waited to be claimed alone may share again.
-    this.enqueue(this.aloneWaiting.splice(0));
     if (claimed instanceof Error && chosen.length > 1 && isOutOfTime(claimed)) {
       // It has done nothing.
-      this.enqueue(chosen);
+      this.waiting.push(...chosen);
       // A stop has answered those that waited then.
       if (this.isStopped) this.stop();
       return false;

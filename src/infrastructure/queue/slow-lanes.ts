@@ -32,6 +32,11 @@ export class SlowLanes {
   private patienceMs = QUICK_MS;
   private slowInARow = 0;
 
+  /** No lane is claimed alone. */
+  get isEmpty(): boolean {
+    return this.alone.size === 0;
+  }
+
   of(laneKey: string): Claiming {
     return this.alone.get(laneKey) ?? 'shared';
   }
