@@ -11,19 +11,22 @@ describeConsole('the overview in the console', (rig) => {
     return ((await answer.json()) as { totals: { failed: number; read: number; submitted: number } }).totals;
   };
 
-  beforeAll(async () => {
-    const template = { name: 'hello_world', language: 'en_US' };
-    const { connection_id } = rig.demo;
-    await rig.call('POST', '/messages', { connection_id, to: CUSTOMER, type: 'template', template });
-    await rig.send(CUSTOMER, 'This one is read.');
-    await rig.send(UNREACHABLE, 'This one fails.');
-    // Two failed: that of the demo, and this one. What changes more than a minute after the end of its quarter of an hour is counted up to
-    // four minutes later.
-    await waitFor(async () => (await counted()).failed >= 2 && (await counted()).read >= 1, {
-      what: 'figures of what was sent',
-      timeoutMs: 300_000 + PATIENCE_MS,
-    });
-  }, 300_000 + 2 * PATIENCE_MS);
+  beforeAll(
+    async () => {
+      const template = { name: 'hello_world', language: 'en_US' };
+      const { connection_id } = rig.demo;
+      await rig.call('POST', '/messages', { connection_id, to: CUSTOMER, type: 'template', template });
+      await rig.send(CUSTOMER, 'This one is read.');
+      await rig.send(UNREACHABLE, 'This one fails.');
+      // Two failed: that of the demo, and this one. What changes more than a minute after the end of its quarter of an hour is counted up to
+      // four minutes later.
+      await waitFor(async () => (await counted()).failed >= 2 && (await counted()).read >= 1, {
+        what: 'figures of what was sent',
+        timeoutMs: 300_000 + PATIENCE_MS,
+      });
+    },
+    300_000 + 2 * PATIENCE_MS,
+  );
 
   it(
     'opens first, shows what was counted, and leads from a cause to its messages',
