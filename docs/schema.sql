@@ -152,6 +152,7 @@ create table database_identity (
   identity text not null,
   confirmed_at timestamptz not null default clock_timestamp(),
   blocked_since timestamptz,
+  blocked_on text,
   continued_at timestamptz,
   constraint database_identity_pkey PRIMARY KEY (single),
   constraint database_identity_single_check CHECK (single)

@@ -63,13 +63,14 @@ begin
   return cluster || '/' || timeline || '/' || (select oid from pg_database where datname = current_database());
 end $$;
 
--- One row. "blocked_since": rows that were queued before it were accepted on the database of "identity". "continued_at": when Herald last
--- went on by itself after a failover.
+-- One row. "blocked_since": rows that were queued before it were accepted on the database of "identity"; "blocked_on": the identity on which
+-- that was noted. "continued_at": when Herald last went on by itself after a failover.
 create table database_identity (
   single boolean primary key default true check (single),
   identity text not null,
   confirmed_at timestamptz not null default clock_timestamp(),
   blocked_since timestamptz,
+  blocked_on text,
   continued_at timestamptz
 );
 insert into database_identity (identity) values (identity_of_database());

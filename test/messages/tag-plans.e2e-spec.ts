@@ -210,6 +210,9 @@ describe('PUT /tags/{tag}', () => {
     expect((await other.api.get('/tags/more')).status).toBe(404);
     const plain = await other.api.request({ method: 'PUT', path: '/tags/more', body: {} });
     expect(plain.status).toBe(200);
+    const paused = await other.api.post('/tags/more/pause', {});
+    expect([paused.status, paused.body.error.code]).toEqual([409, 'TAG_LIMIT_REACHED']);
+    expect((await other.api.get('/tags/more')).body.data).not.toMatchObject({ status: 'paused' });
     expect((await other.api.request({ method: 'PUT', path: '/tags/held-1', body: { paused: false } })).status).toBe(
       200,
     );

@@ -45,7 +45,9 @@ describe('Restoration', () => {
 
   /** As if Herald had last worked on this database. */
   const confirmed = (identity: string): Promise<number> =>
-    test.database.execute(`update database_identity set identity = ${identity}, blocked_since = null`);
+    test.database.execute(
+      `update database_identity set identity = ${identity}, blocked_since = null, blocked_on = null`,
+    );
 
   async function slots(): Promise<number | undefined> {
     const pace = { ratePerSecond: 100, burstSeconds: 1 };
@@ -110,6 +112,34 @@ describe('Restoration', () => {
     expect((await restoration.blocked())?.since).toEqual(new Date(NEWEST.getTime() + 1));
     await restoration.checkAtStart();
     expect((await restoration.blocked())?.since).toEqual(new Date(NEWEST.getTime() + 1));
+  });
+
+  it('notes it again on another database: a backup was made while claims were blocked', async () => {
+    await confirmed(`'1/00000001/1'`);
+    await test.database.execute(
+      `update database_identity set blocked_since = now() - interval '1 hour', blocked_on = '1/00000002/1'`,
+    );
+    const { restoration } = restorationOf();
+    expect((await restoration.blocked())?.since).toBeNull();
+    expect(await test.database.row(`select ${restoration.unnoticed} as noted`)).toEqual({ noted: true });
+    expect(await restoration.notice()).toBe(1);
+    expect((await restoration.blocked())?.since).toEqual(new Date(NEWEST.getTime() + 1));
+  });
+
+  it('notes no time of before the last heartbeat: a clock that is behind that of the server before marks no less', async () => {
+    const last = new Date('2037-01-01T00:00:00.000Z');
+    await test.database.execute(
+      `insert into heartbeat (name, beat_at) values ('sweep:spec', $1) on conflict (name) do update set beat_at = excluded.beat_at`,
+      [last],
+    );
+    try {
+      await confirmed(`'1/00000001/1'`);
+      const { restoration } = restorationOf();
+      await restoration.notice();
+      expect((await restoration.blocked())?.since).toEqual(new Date(last.getTime() + 1));
+    } finally {
+      await test.database.execute(`delete from heartbeat where name = 'sweep:spec'`);
+    }
   });
 
   it('marks what was queued before that, and lets the lanes go on', async () => {

@@ -36,6 +36,9 @@ export interface Blocked {
 const CONTINUED = `select count(*)::integer as count from database_identity
   where continued_at > clock_timestamp() - interval '1 hour'`;
 
+const LAST_BEAT = `select max(beat_at) as beat from heartbeat where name = 'clock' or name like 'sweep:%'`;
+const NOTE = 'update database_identity set blocked_since = $1, blocked_on = identity_of_database()';
+
 // Any number that no other program on the server uses for this purpose.
 const LOCK = 7_204_118_302;
 
@@ -91,7 +94,8 @@ export class Restoration {
   /** Null where the database is the one that was confirmed last. */
   blocked(): Promise<Blocked | null> {
     return this.database.find<Blocked>(
-      `select identity as confirmed, identity_of_database() as found, blocked_since as since
+      `select identity as confirmed, identity_of_database() as found,
+         case when blocked_on = identity_of_database() then blocked_since end as since
        from database_identity where ${CLAIMS_BLOCKED}`,
     );
   }
@@ -155,7 +159,8 @@ export class Restoration {
   }
 
   /** Condition without which `notice` finds nothing. */
-  readonly unnoticed = `${CLAIMS_BLOCKED} and exists (select from database_identity where blocked_since is null)`;
+  readonly unnoticed = `${CLAIMS_BLOCKED} and exists (
+    select from database_identity where blocked_since is null or blocked_on is distinct from identity_of_database())`;
 
   /**
    * Notes since when claims are blocked, once, so that an operator decides; or unblocks them, where that may be done without one. Returns 1
@@ -170,7 +175,7 @@ export class Restoration {
       if (verdict.kind === 'wait') return null;
       if (verdict.kind === 'continue') return this.continueOn(blocked);
       const since = await this.newest();
-      await this.database.execute('update database_identity set blocked_since = $1', [since]);
+      await this.database.execute(NOTE, [since]);
       return () => this.warn({ ...blocked, since }, verdict.reason);
     });
     tell?.();
@@ -206,13 +211,15 @@ export class Restoration {
   private async confirm(): Promise<void> {
     for (const adoption of this.adoptions) await adoption();
     await this.database.execute(
-      `update database_identity set identity = identity_of_database(), blocked_since = null, confirmed_at = clock_timestamp()`,
+      `update database_identity set identity = identity_of_database(), blocked_since = null, blocked_on = null, confirmed_at = clock_timestamp()`,
     );
   }
 
-  /** A time after all that is queued: the server before this one may have had a clock that was ahead. */
+  /** A time after all that is queued, and after the last heartbeat: the server before this one may have had a clock that was ahead. */
   private async newest(): Promise<Date> {
     const times = [(await this.now()).getTime()];
+    const { beat } = await this.database.row<{ beat: Date | null }>(LAST_BEAT);
+    times.push((beat?.getTime() ?? 0) + 1);
     for (const each of this.uncertain) times.push(((await each.newest())?.getTime() ?? 0) + 1);
     return new Date(Math.max(...times));
   }

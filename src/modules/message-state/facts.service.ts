@@ -8,7 +8,8 @@ import type { MessageCase } from './message-case.js';
  * The one door to the rows of messages that were accepted: what is learned of them, and what is decided. Three statements: lock, read,
  * write. Between the last two `MessageCase` decides.
  *
- * Only the accept and the claim write the same rows otherwise; a pause, a resume and a join of lanes write `message_queue`.
+ * Beside it the accept makes these rows, the claim writes its own of `message_queue`, and what only moves a message within the queue (schedule,
+ * tags, joins of lanes, repair of turns) writes that table alone. docs/how-it-works.md lists all statements.
  */
 @Injectable()
 export class FactsService {

@@ -57,7 +57,8 @@ export class MessageCase extends MessageRows {
         return this.failWaiting(
           'release_refused',
           fact.failure,
-          (work) => work.scheduledFor !== null && !work.isPaused,
+          // Where claims are blocked it may have been released and sent since.
+          (work) => !this.blocked && work.scheduledFor !== null && !work.isPaused,
         );
       case 'retry':
         return this.retry(fact);

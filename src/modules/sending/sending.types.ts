@@ -4,6 +4,7 @@ import type { ClaimedMessage } from './claim/claim.repository.js';
 export const WAITING_REASONS = [
   'scheduled',
   'tag_paused',
+  'tag_pace',
   'earlier_message_to_recipient',
   'number_pace',
   'pair_limit',

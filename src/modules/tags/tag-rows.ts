@@ -1,5 +1,6 @@
 import { FIRST_ID } from '../../common/ids.js';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
+import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
 import type { TagAction } from './tags.types.js';
 
 /** SQL of the rows of `message_tag`: what callers see of a tag, and ask for. */
@@ -38,11 +39,13 @@ update message_tag t set paused = $3, start_at = $4, messages_per_minute = $5,
 where t.organization_id = $1 and t.tag = $2
 returning ${COLUMNS}`;
 
+// Not while claims are blocked: what a restored database starts may have been sent.
 export const START = `
 update message_tag t set started_at = clock_timestamp(), resuming = true
 where t.ctid = any(array(
   select t.ctid from message_tag t where t.started_at is null and not t.paused and t.start_at <= statement_timestamp()
-  order by t.start_at limit ${STARTED_AT_ONCE} for update skip locked)) and t.started_at is null and not t.paused`;
+  order by t.start_at limit ${STARTED_AT_ONCE} for update skip locked)) and t.started_at is null and not t.paused
+  and not (${CLAIMS_BLOCKED})`;
 
 const act = (action: TagAction, changes: string, ended = 'null'): string => `
 update message_tag t set action = '${action}', acted_at = clock_timestamp(), ended_at = ${ended}, done = 0, skipped = '{}', ${changes}

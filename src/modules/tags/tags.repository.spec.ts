@@ -25,7 +25,7 @@ import { CLAIM, claimParams, ClaimRepository, type ClaimedMessage } from '../sen
 import { OutcomeRepository, released } from '../sending/outcome/outcome.repository.js';
 import type { OutcomeRecord } from '../message-state/facts.types.js';
 import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
-import { type FailedPage, TagsRepository, WORK_ROWS } from './tags.repository.js';
+import { ALLOWANCE, type FailedPage, TagsRepository, WORK_ROWS } from './tags.repository.js';
 import type { TagAction, TagStatus } from './tags.types.js';
 
 const OWNER = newId();
@@ -549,7 +549,7 @@ describe('what is held', () => {
     ]);
   });
 
-  it('is not called expired while claims are blocked: it goes back, and waits', async () => {
+  it('is neither freed nor called expired while claims are blocked', async () => {
     const { id } = await tried(testPhone());
     await act('pause');
     await opened.database.execute(
@@ -558,8 +558,9 @@ describe('what is held', () => {
     );
     await opened.database.execute(`update database_identity set identity = 'another/1/1'`);
     try {
-      expect(await act('resume')).toBe('active');
-      expect(await dueIds()).toEqual([id]);
+      await tags.act(keyOf(), 'resume', null);
+      expect((await tags.resume(keyOf())).rows).toBe(0);
+      expect(await dueIds()).toEqual([]);
     } finally {
       await opened.database.execute('update database_identity set identity = identity_of_database()');
     }
@@ -585,6 +586,74 @@ describe('what is held', () => {
     expect(await attemptRows(opened.database, answered.id)).toHaveLength(1);
     await act('resume');
     expect(await sendAll()).toEqual([]);
+  });
+});
+
+describe('on a restored database', () => {
+  const block = () => opened.database.execute(`update database_identity set identity = 'another/1/1'`);
+  const unblock = () => opened.database.execute('update database_identity set identity = identity_of_database()');
+  afterEach(unblock);
+
+  async function markBefore(before: Date): Promise<number> {
+    const maintenance = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
+    return opened.database.transaction(() => maintenance.markUncertain(before));
+  }
+  const now = async () => (await opened.database.row<{ now: Date }>('select clock_timestamp() as now')).now;
+  const statuses = (ids: readonly string[]) =>
+    opened.database.query<{ status: string }>(
+      'select status from message_state where message_id = any($1) order by message_id',
+      [ids],
+    );
+
+  it('a tag whose start has passed does not start, and what it holds is marked', async () => {
+    const startAt = new Date((await now()).getTime() + 3_600_000);
+    await tags.put(keyOf(), { startAt });
+    const id = await accept(testPhone());
+    await settle();
+    await opened.database.execute(`update message_tag set start_at = clock_timestamp() - interval '1 hour'`);
+    await block();
+    const since = await now();
+    expect(await tags.start()).toBe(0);
+    await settle();
+    expect([await dueIds(), await markBefore(since)]).toEqual([[], 1]);
+    expect(await statuses([id])).toEqual([{ status: 'outcome_unknown' }]);
+  });
+
+  it('a tag with a pace lets nothing pass, and what it holds is marked', async () => {
+    await tags.put(keyOf(), { messagesPerMinute: 60_000 });
+    const id = await accept(testPhone());
+    await block();
+    const since = await now();
+    await tags.pace(keyOf());
+    expect([await dueIds(), await markBefore(since)]).toEqual([[], 1]);
+    expect(await statuses([id])).toEqual([{ status: 'outcome_unknown' }]);
+  });
+
+  it('a retry of a tag does not go on until claims do', async () => {
+    await seedFailed(opened.database, connection, { count: 3, tag: TAG });
+    await tags.act(keyOf(), 'retry', null);
+    const page = await tags.failed(keyOf());
+    await block();
+    expect(await tags.failed(keyOf())).toBeNull();
+    expect(await opened.database.transaction(() => tags.keepRetrying(keyOf(), page?.before ?? ''))).toBe(false);
+    await unblock();
+    expect((await tags.failed(keyOf()))?.failed).toHaveLength(3);
+  });
+});
+
+describe('a pace', () => {
+  it('gives no more than it has to two steps at once', async () => {
+    await tags.put(keyOf(), { messagesPerMinute: 6 });
+    await opened.database.execute(`update message_tag set paced_at = clock_timestamp() - interval '1 minute'`);
+    const other = await begin();
+    await other.query('select from message_tag for update');
+    const params = [connection.organizationId, TAG, 60];
+    const allow = () => opened.database.find<{ messages: number }>(ALLOWANCE, params);
+    const steps = [allow(), allow()];
+    await waitFor(async () => (await waiting()) === 2);
+    await other.query('commit');
+    const allowed = (await Promise.all(steps)).map((row) => row?.messages ?? 0);
+    expect(allowed.sort()).toEqual([0, 6]);
   });
 });
 

@@ -25,6 +25,8 @@ const NOT_RETRIED = `('${KEPT_FAILURES.join("', '")}')`;
 
 /** Tags of a workspace that hold messages back, by a pause, a start to come or a pace; a tag may count twice. */
 const MAX_HELD = 1_000;
+/** Any number that no other lock uses. */
+const HELD_LOCK = 720_413;
 
 /** A pace of which nothing was used frees at most what it allows in so long; one message where that is less. */
 const UNUSED_PACE_SECONDS = 2;
@@ -76,12 +78,14 @@ export class TagsRepository {
     private readonly facts: FactsService,
   ) {}
 
-  /** Null where there is no such tag. */
+  /** Null where there is no such tag. @throws TAG_LIMIT_REACHED (409) of a pause. */
   act({ organizationId, tag }: TagKey, action: TagAction, category: string | null): Promise<TagRow | null> {
     const params = [organizationId, tag, ...(action === 'retry' ? [category] : [])];
     return this.database.byIndex(async () => {
       await this.lock({ organizationId, tag });
-      return this.database.find<TagRow & Record<string, unknown>>(ACTS[action], params);
+      const row = await this.database.find<TagRow & Record<string, unknown>>(ACTS[action], params);
+      if (row !== null && action === 'pause') await this.requireRoom(organizationId);
+      return row;
     });
   }
 
@@ -89,7 +93,7 @@ export class TagsRepository {
    * Makes a tag, or changes one; what the plan leaves out stays as it is.
    *
    * @returns null where it has started, and is given another time to start.
-   * @throws TAG_LIMIT_REACHED (409): claims read all tags that hold messages back.
+   * @throws TAG_LIMIT_REACHED (409).
    */
   put({ organizationId, tag }: TagKey, { paused, startAt, messagesPerMinute }: TagPlan): Promise<TagRow | null> {
     return this.database.transaction(async () => {
@@ -106,11 +110,17 @@ export class TagsRepository {
       const loses = now.messagesPerMinute !== null && pace === null;
       const params = [organizationId, tag, isPaused, start, pace, action, loses];
       const row = await this.database.row<TagRow & Record<string, unknown>>(PUT, params);
-      const holds = isPaused || !row.isStarted || pace !== null;
-      if (holds && (await this.database.row<{ count: number }>(COUNT_HELD, [organizationId])).count > MAX_HELD)
-        throw tagsErrors.TAG_LIMIT_REACHED({ limit: MAX_HELD });
+      if (isPaused || !row.isStarted || pace !== null) await this.requireRoom(organizationId);
       return row;
     });
+  }
+
+  /** In the transaction that holds one tag more: claims read all tags that hold messages back. @throws TAG_LIMIT_REACHED (409). */
+  private async requireRoom(organizationId: string): Promise<void> {
+    // One at a time: the next one counts what this one holds.
+    await this.database.query(`select pg_advisory_xact_lock(hashtextextended($1, ${HELD_LOCK}))`, [organizationId]);
+    if ((await this.database.count(COUNT_HELD, [organizationId])) > MAX_HELD)
+      throw tagsErrors.TAG_LIMIT_REACHED({ limit: MAX_HELD });
   }
 
   find({ organizationId, tag }: TagKey): Promise<TagRow | null> {
@@ -145,7 +155,7 @@ export class TagsRepository {
     const allowed = await this.database.find<{ messages: number }>(ALLOWANCE, params);
     if (allowed === null || allowed.messages === 0) return sum(key, [held]);
     const expired = await this.fail(key, LATE_IN_PACE, expiredFact, [allowed.messages]);
-    return sum(key, [held, expired, await this.move(RELEASE_BY_PACE, key, [allowed.messages])]);
+    return sum(key, [held, expired, await this.free('pace', key, allowed.messages)]);
   }
 
   /**
@@ -154,7 +164,7 @@ export class TagsRepository {
    */
   async resume(key: TagKey): Promise<Moved> {
     const expired = await this.fail(key, LATE, expiredFact);
-    const moved = sum(key, [expired, await this.move(RESUME, key)]);
+    const moved = sum(key, [expired, await this.free('resume', key, BATCH)]);
     return moved.rows > 0 ? moved : this.end(RESUMED, key);
   }
 
@@ -199,6 +209,11 @@ export class TagsRepository {
     ]);
   }
 
+  /** Counts messages for which the action is done. */
+  async note({ organizationId, tag }: TagKey, action: TagAction, messages: number): Promise<void> {
+    await this.database.execute(NOTE, [organizationId, tag, action, messages]);
+  }
+
   /** Messages that are locked are left to the next step. */
   private fail(
     { organizationId, tag }: TagKey,
@@ -212,8 +227,7 @@ export class TagsRepository {
       const facts = found.map(({ id, before }) => factOf(id, before));
       const applied = await this.facts.apply(facts, this.database, { skipLocked: true });
       const failed = applied.flatMap(({ moved, message }) => (moved && message !== null ? [message.connectionId] : []));
-      if (action !== undefined && failed.length > 0)
-        await this.database.execute(NOTE, [organizationId, tag, action, failed.length]);
+      if (action !== undefined && failed.length > 0) await this.note({ organizationId, tag }, action, failed.length);
       return { messages: failed.length, connectionIds: [...new Set(failed)], failed: failed.length };
     });
   }
@@ -231,10 +245,20 @@ export class TagsRepository {
     await this.database.execute(LOCK, [organizationId, tag]);
   }
 
+  /** Locked by themselves first: the statement that frees them sees each row as it is then, and so knows the first of each recipient. */
+  private free(why: keyof typeof FREE, { organizationId, tag }: TagKey, limit: number): Promise<MovedRow> {
+    const { lock, free } = FREE[why];
+    return this.database.byIndex(async () => {
+      const rows = await this.database.query<{ id: string }>(lock, [organizationId, tag, limit]);
+      const params = [organizationId, tag, rows.map(({ id }) => id)];
+      return this.database.row<MovedRow & Record<string, unknown>>(free, params);
+    });
+  }
+
   /** Deletions of neighbours in the queue may deadlock: they are tried again. */
-  private move(statement: string, { organizationId, tag }: TagKey, params: readonly unknown[] = []): Promise<MovedRow> {
+  private move(statement: string, { organizationId, tag }: TagKey): Promise<MovedRow> {
     return this.database.byIndex(() =>
-      this.database.row<MovedRow & Record<string, unknown>>(statement, [organizationId, tag, ...params]),
+      this.database.row<MovedRow & Record<string, unknown>>(statement, [organizationId, tag]),
     );
   }
 }
@@ -308,16 +332,16 @@ const HOLD = hold(IS_HELD_BACK, WAITS);
 const HOLD_FOR_PACE = hold(IS_PACED, UNPACED);
 
 // The time that no message used is not kept for long. $3 seconds of it.
-const ALLOWANCE = `
-with since as (
-  select greatest(t.paced_at, clock_timestamp() - make_interval(secs => greatest($3::float8, 60.0 / t.messages_per_minute))) as at
-  from message_tag t where t.organization_id = $1 and t.tag = $2 and ${IS_PACED}
+export const ALLOWANCE = `
+with since as materialized (
+  select greatest(t.paced_at, clock_timestamp() - make_interval(secs => greatest($3::float8, 60.0 / t.messages_per_minute))) as at,
+    t.messages_per_minute as pace
+  from message_tag t where t.organization_id = $1 and t.tag = $2 and ${IS_PACED} and not (${CLAIMS_BLOCKED}) for no key update
 ), allowed as (
-  select since.at, least(${BATCH}, floor(extract(epoch from clock_timestamp() - since.at) * t.messages_per_minute / 60))::integer as messages
-  from since, message_tag t where t.organization_id = $1 and t.tag = $2
+  select at, pace, least(${BATCH}, floor(extract(epoch from clock_timestamp() - at) * pace / 60))::integer as messages from since
 )
-update message_tag t set paced_at = allowed.at + make_interval(secs => allowed.messages * 60.0 / t.messages_per_minute)
-from allowed where t.organization_id = $1 and t.tag = $2 and ${IS_PACED}
+update message_tag t set paced_at = allowed.at + make_interval(secs => allowed.messages * 60.0 / allowed.pace)
+from allowed where t.organization_id = $1 and t.tag = $2
 returning allowed.messages`;
 
 // Before its start no time to live of a tag's message runs: it is as if it had been queued, or was to go, at the start at the earliest.
@@ -333,13 +357,22 @@ const RESUMED_PART = '(q.scheduled_for is not null or not (select is_paced from 
 
 // In the order of before: nextval is drawn in the order of `ordered`. The time is not before the lane's low-water mark, which has
 // passed the rows.
-const free = (condition: string, rows: string, limit: string): string => `
+//
+// Nothing is freed while claims are blocked: it may have been sent, and a restore marks it by \`queued_at\`.
+// $3 messages.
+const lockHeld = (condition: string, rows: string): string => `
+with ${locked(condition)}
+select q.message_id as id from message_queue q
+where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${PAUSED} and ${rows} and not (${IS_LATE})
+  and not (${CLAIMS_BLOCKED})
+order by q.organization_id, q.tag, q.scheduled_for nulls first, q.seq limit $3::integer for update of q skip locked`;
+
+// $3 what \`lockHeld\` has found.
+const free = (condition: string): string => `
 with ${locked(condition)}, picked as materialized (
   select q.ctid as row_ctid, q.message_id, q.connection_id, q.scheduled_for, q.seq, ${DEADLINE} as deadline,
     greatest(${SINCE}, (select started_at from tag)) as since
-  from message_queue q
-  where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${PAUSED} and ${rows} and not (${IS_LATE})
-  order by q.organization_id, q.tag, q.scheduled_for nulls first, q.seq limit ${limit} for update skip locked
+  from message_queue q where exists (select from tag) and q.message_id = any($3::uuid[]) and ${IS_HELD}
 ), placed as materialized (
   select ordered.*, nextval('message_queue_seq_seq') as new_seq from (
     select p.row_ctid, p.deadline, p.since, r.key as lane,
@@ -362,9 +395,10 @@ with ${locked(condition)}, picked as materialized (
   select connection_id from freed union all select connection_id from rescheduled
 )${moved('resumed', 'resume')}`;
 
-const RESUME = free(IS_RESUMING, RESUMED_PART, String(BATCH));
-// $3 messages.
-const RELEASE_BY_PACE = free(IS_PACED, 'q.scheduled_for is null', '$3::integer');
+const FREE = {
+  resume: { lock: lockHeld(IS_RESUMING, RESUMED_PART), free: free(IS_RESUMING) },
+  pace: { lock: lockHeld(IS_PACED, 'q.scheduled_for is null'), free: free(IS_PACED) },
+} as const;
 
 /** SQL: rows of the tag, under its lock, that wait; `before`: the time of its cancel, microseconds. */
 const waiting = (action: string, condition: string, limit = String(FAILED_AT_ONCE)): string => `
@@ -425,7 +459,7 @@ const lastOf = (rows: string): string =>
 const FAILED = `
 with tag as materialized (
   select t.retry_before, t.retry_category, coalesce(t.retry_at, '-infinity') as at, coalesce(t.retry_id, '${FIRST_ID}') as id
-  from message_tag t where t.organization_id = $1 and t.tag = $2 and t.retry_before is not null
+  from message_tag t where t.organization_id = $1 and t.tag = $2 and t.retry_before is not null and not (${CLAIMS_BLOCKED})
 ), found as materialized (
   select journal.id, journal.created_at from tag cross join ${JOURNAL} as journal cross join lateral (
     select from message_state s where s.message_id = journal.id and s.status = 'failed'
@@ -445,8 +479,10 @@ select tag.retry_before::text as before, (select count(*)::integer from looked) 
     when (select count(*) from looked) = ${LOOK} then ${lastOf('looked')} end as last
 from tag, size`;
 
+// What has failed on a restored database may have been retried and sent.
 const KEEP_RETRYING = `
-select from message_tag where organization_id = $1 and tag = $2 and retry_before = $3::timestamptz for no key update`;
+select from message_tag where organization_id = $1 and tag = $2 and retry_before = $3::timestamptz
+  and not (${CLAIMS_BLOCKED}) for no key update`;
 
 // $3 the retry, $4 and $5 the place behind which it goes on, $6 messages, $7 those left out by the code of the error.
 const RETRIED = `

@@ -27,7 +27,8 @@ async function turnWith(decided: readonly boolean[], given = page) {
     isRetrying: true,
   };
   const retried = jest.fn<TagsRepository['retried']>(() => Promise.resolve());
-  const tags = { work: () => Promise.resolve([work]), failed: () => Promise.resolve(given), retried };
+  const note = jest.fn<TagsRepository['note']>(() => Promise.resolve());
+  const tags = { work: () => Promise.resolve([work]), failed: () => Promise.resolve(given), retried, note };
   const retryPage = jest.fn<RetriesService['retryPage']>(() =>
     Promise.resolve(decided.map((each) => (each ? QUEUED : null))),
   );
@@ -43,7 +44,8 @@ async function turnWith(decided: readonly boolean[], given = page) {
   ).onModuleInit();
   const rows = await added?.turn(WORKSPACE, new AbortController().signal);
   const asked = retryPage.mock.calls.map(([, ids]) => ids);
-  return { rows, asked, reached: retried.mock.calls.map(([, , last]) => last?.id) };
+  const done = [...retried.mock.calls.map(([, , , count]) => count), ...note.mock.calls.map(([, , count]) => count)];
+  return { rows, asked, reached: retried.mock.calls.map(([, , last]) => last?.id), done };
 }
 
 describe('a retry of a tag', () => {
@@ -59,12 +61,18 @@ describe('a retry of a tag', () => {
   });
 
   it('stays before the first that was not decided, whatever became of those behind it', async () => {
-    const { rows, reached } = await turnWith([true, true, false, true, false]);
-    expect([rows, reached]).toEqual([2, ['m2']]);
+    const { rows, reached, done } = await turnWith([true, true, false, true, false]);
+    // The fourth is queued, and no more among those that have failed: it is counted now.
+    expect([rows, reached, done]).toEqual([3, ['m2'], [3]]);
   });
 
-  it('stays where it is when not even the first was decided, and can do nothing for now', async () => {
-    const { rows, reached } = await turnWith([false, true, true, true, true]);
-    expect([rows, reached]).toEqual([0, []]);
+  it('stays where it is when the first was not decided, and counts those behind it', async () => {
+    const { rows, reached, done } = await turnWith([false, true, true, true, true]);
+    expect([rows, reached, done]).toEqual([4, [], [4]]);
+  });
+
+  it('can do nothing for now when none was decided', async () => {
+    const { rows, reached, done } = await turnWith([false, false, false, false, false]);
+    expect([rows, reached, done]).toEqual([0, [], []]);
   });
 });

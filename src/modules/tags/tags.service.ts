@@ -168,15 +168,19 @@ export class TagsService implements OnModuleInit {
     const ids = page.failed.map(({ id }) => id);
     const isWanted = () => this.tags.keepRetrying(key, page.before);
     const decided = ids.length === 0 ? [] : await this.retries.retryPage(key.organizationId, ids, signal, isWanted);
+    // All that were queued: the next page does not have them.
+    const queued = decided.filter((code) => code === QUEUED).length;
     const open = decided.indexOf(null);
-    if (open === 0) return 0;
-    const done = open < 0 ? decided : decided.slice(0, open);
+    if (open === 0) {
+      if (queued > 0) await this.tags.note(key, 'retry', queued);
+      return queued;
+    }
     const skipped: Record<string, number> = {};
-    for (const code of done) if (code !== null && code !== QUEUED) skipped[code] = (skipped[code] ?? 0) + 1;
-    const queued = done.filter((code) => code === QUEUED).length;
+    for (const code of open < 0 ? decided : decided.slice(0, open))
+      if (code !== null && code !== QUEUED) skipped[code] = (skipped[code] ?? 0) + 1;
     const last = open < 0 ? page.last : (page.failed[open - 1] ?? null);
     await this.tags.retried(key, page.before, last, queued, skipped);
-    return open < 0 ? page.failed.length + page.looked + 1 : open;
+    return open < 0 ? page.failed.length + page.looked + 1 : Math.max(open, queued);
   }
 }
 

@@ -5,6 +5,7 @@ import { describeError } from '../../../common/describe-error.js';
 import { KeyedSlots } from '../../../common/keyed-slots.js';
 import { mapAtOnce } from '../../../common/map-at-once.js';
 import { Database } from '../../../infrastructure/database/database.js';
+import { isUnreachable } from '../../../infrastructure/database/database-faults.js';
 import { LimitBook, limitReached } from '../../billing/limits.service.js';
 import { SendingService } from '../../sending/sending.service.js';
 import { countedMessages } from '../accept/counted-messages.js';
@@ -168,12 +169,28 @@ export class RetriesService {
     try {
       results = await queue(prepared);
     } catch (error) {
-      if (prepared.length === 1) throw error;
-      // The first alone: one that cannot be stored keeps only itself from the queue.
-      results = await queue(prepared.slice(0, 1));
+      if (prepared.length === 1 || isUnreachable(error)) throw error;
+      results = await this.oneByOne(prepared, queue);
     }
     const queued = prepared.filter(({ message }) => results.get(message.id) === null);
     for (const id of new Set(queued.map(({ message }) => message.connectionId))) this.sending.wake(id);
+    return results;
+  }
+
+  /** One that cannot be stored keeps only itself from the queue. */
+  private async oneByOne(
+    prepared: readonly Prepared[],
+    queue: (some: readonly Prepared[]) => Promise<ReadonlyMap<string, AppError | null>>,
+  ): Promise<ReadonlyMap<string, AppError | null>> {
+    const results = new Map<string, AppError | null>();
+    for (const each of prepared) {
+      try {
+        for (const [id, result] of await queue([each])) results.set(id, result);
+      } catch (error) {
+        if (isUnreachable(error)) return results;
+        this.later(error);
+      }
+    }
     return results;
   }
 

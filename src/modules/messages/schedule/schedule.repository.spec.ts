@@ -6,6 +6,7 @@ import { claimLane, claimRequest } from '../../../../test/support/claim-request.
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { beginTransaction } from '../../../../test/support/open-transaction.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
@@ -370,6 +371,55 @@ describe('scheduled messages elsewhere', () => {
       await opened.database.execute('update database_identity set identity = identity_of_database()');
     }
     await cancelMessage(opened.database, connection.organizationId, isDue);
+  });
+
+  it('are neither released nor refused where the batch was found before claims were blocked', async () => {
+    const [goes, refused] = [await due(), await due()];
+    const refusal = { category: 'opted_out', code: 'RECIPIENT_OPTED_OUT', message: 'no' } as const;
+    const decisions = [queued(goes), { messageId: refused, refusal, body: null }];
+    await opened.database.execute(`update database_identity set identity = 'another/1/1'`);
+    try {
+      expect(await schedule.release(decisions)).toEqual([]);
+      expect([await placesOf(goes), await placesOf(refused)]).toEqual([['held'], ['held']]);
+    } finally {
+      await opened.database.execute('update database_identity set identity = identity_of_database()');
+    }
+    expect(await schedule.release(decisions)).toHaveLength(2);
+  });
+
+  it.each(['message_queue', 'message_state'])('wait for no lock on the %s of another one', async (table) => {
+    const [locked, free] = [await due(), await due()];
+    const refusal = { category: 'opted_out', code: 'RECIPIENT_OPTED_OUT', message: 'no' } as const;
+    const other = await beginTransaction(opened.url);
+    try {
+      await other.query(`select from ${table} where message_id = $1 for update`, [locked]);
+      const decision = table === 'message_queue' ? queued(locked) : { messageId: locked, refusal, body: null };
+      expect(await schedule.release([decision, queued(free)])).toMatchObject([{ isQueued: true }]);
+      if (table === 'message_queue') await schedule.postpone([locked], 60);
+      expect([await placesOf(locked), await placesOf(free)]).toEqual([['held'], ['queue']]);
+    } finally {
+      await other.end();
+    }
+    expect(await findDue()).toEqual([locked]);
+  });
+
+  it('that were changed since they were looked for leave no later one to their recipient without a turn', async () => {
+    const recipient = testPhone();
+    const [first, second] = [
+      await due(connection, { recipient, secondsAgo: 60 }),
+      await due(connection, { recipient, secondsAgo: 30 }),
+    ];
+    const other = await beginTransaction(opened.url);
+    try {
+      // As another process, which had the lane before, writes the first one again.
+      await other.query('update message_queue set held_until = held_until where message_id = $1', [first]);
+      await schedule.release([queued(first), queued(second)]);
+      await other.query('commit');
+    } finally {
+      await other.end();
+    }
+    expect(await sweeps.repairTurns(new AbortController().signal)).toBe(0);
+    expect(await claim()).toMatchObject([{ id: second }]);
   });
 
   it('are counted apart, for the workspace, its numbers and the gauges', async () => {

@@ -12,6 +12,7 @@ import {
   type ClaimRow,
 } from '../../../infrastructure/queue/lane-grant.js';
 import { dueTableLanes, eachLane, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
+import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
 import { recipientKey } from '../../message-state/recipient-key.types.js';
 import { tagIsNotPaused, queueTakes } from '../../message-state/message-state.types.js';
 import {
@@ -80,7 +81,10 @@ export class ScheduleRepository {
     return { grant, items: due.length === 0 ? [] : [due] };
   }
 
-  /** Queues what is due, or fails it, in the order of its time. What was taken back or paused meanwhile is left out. */
+  /**
+   * Queues what is due, or fails it, in the order of its time. What was taken back or paused meanwhile is left out, and so is what another
+   * transaction has locked: the next look finds it.
+   */
   release(decisions: readonly Decision[]): Promise<Released[]> {
     const refused = decisions.flatMap(({ messageId, refusal }): Fact[] =>
       refusal === null ? [] : [{ kind: 'release_refused', messageId, failure: refusal }],
@@ -89,8 +93,11 @@ export class ScheduleRepository {
       .filter(({ refusal }) => refusal === null)
       .map(({ messageId, body }) => ({ messageId, body }));
     return this.database.byIndex(async () => {
-      const failed = await this.facts.apply(refused, this.database);
-      const released = await this.database.query<Released>(RELEASE, [JSON.stringify(free)]);
+      const failed = await this.facts.apply(refused, this.database, { skipLocked: true });
+      const rows = await this.database.query<{ id: string }>(LOCK, [free.map(({ messageId }) => messageId)]);
+      const locked = new Set(rows.map(({ id }) => id));
+      const params = [JSON.stringify(free.filter(({ messageId }) => locked.has(messageId)))];
+      const released = await this.database.query<Released>(RELEASE, params);
       return [
         ...released,
         ...failed.flatMap(({ moved, message }) => (moved && message !== null ? [refusedOf(message)] : [])),
@@ -145,20 +152,26 @@ const IS_SCHEDULED = `q.scheduled_for is not null and q.held_until < 'infinity'`
 const POSTPONE = `
 with picked as materialized (
   select q.message_id from message_queue q where q.message_id = any($1::uuid[]) and ${IS_SCHEDULED}
-  order by q.message_id for update
+  order by q.message_id for update skip locked
 )
 update message_queue q set held_until = clock_timestamp() + make_interval(secs => $2)
 where q.message_id = any(array(select message_id from picked)) and ${IS_SCHEDULED}`;
 
+// By itself: the statement that releases them sees each row as it is then, and so knows the first of each recipient. Asked here too: the batch
+// may have been found on the database before, where it was released and sent since. $1 messages.
+const LOCK = `
+select q.message_id as id from message_queue q
+where q.message_id = any($1::uuid[]) and ${IS_SCHEDULED} and ${queueTakes('release_refused')} and not (${CLAIMS_BLOCKED})
+order by q.message_id for update skip locked`;
+
 // not_before: the pace of a tag is not meant for what has a time of its own.
-// $1 messages that may go. Each gets its place in its recipient's order now: nextval is drawn in the order of `ordered`.
+// $1 messages that may go, locked. Each gets its place in its recipient's order now: nextval is drawn in the order of `ordered`.
 const RELEASE = `
 with decided as materialized (
   select * from json_to_recordset($1) as d ("messageId" uuid, body text)
 ), picked as materialized (
   select q.ctid as row_ctid, q.message_id, q.connection_id, q.scheduled_for from message_queue q
-  where q.message_id = any(array(select "messageId" from decided)) and ${IS_SCHEDULED} and ${queueTakes('release_refused')}
-  order by q.message_id for update
+  where q.message_id = any(array(select "messageId" from decided))
 ), placed as materialized (
   select ordered.*, nextval('message_queue_seq_seq') as seq, clock_timestamp() as at from (
     select p.row_ctid, d.body, r.key as recipient,
@@ -170,7 +183,7 @@ with decided as materialized (
   update message_queue q set held_until = null, scheduled_for = null, seq = placed.seq, recipient = placed.recipient,
     queued_at = placed.at, due_at = case when placed.is_first then placed.at end,
     not_before = case when q.tag is not null then placed.at end
-  from placed where q.ctid = placed.row_ctid and ${IS_SCHEDULED}
+  from placed where q.ctid = placed.row_ctid
   returning q.message_id, q.connection_id, q.organization_id, q.tag, placed.body, placed.at
 ), counted as (
   insert into message_tag_count (${COUNT_COLUMNS})

@@ -113,7 +113,8 @@ function failed({ message, isErased, isCleared, now }: Explained): ExplanationRe
 
 const WAITS: Readonly<Record<WaitingReason, [summary: string, responsible: Responsible | null]>> = {
   tag_paused: ['Its tag is paused; POST /tags/{tag}/resume lets it go on.', 'you'],
-  scheduled: ['It waits for the time that you gave it.', null],
+  tag_pace: ['It waits for its turn at the pace of its tag (messages_per_minute).', null],
+  scheduled: ['It waits for the time that you or its tag gave it.', null],
   earlier_message_to_recipient: ['It waits for an earlier message to the same recipient.', null],
   number_pace: ['It waits for its turn at the pace of its number.', null],
   pair_limit: ['WhatsApp asks for a pause between messages to this recipient.', null],

@@ -260,6 +260,30 @@ describe('the reason', () => {
     },
   );
 
+  it('tag_pace: held by the pace of its tag; scheduled: until the start of its tag', async () => {
+    const [id = ''] = await queue(['1001']);
+    await opened.database.execute(
+      `update message_queue set tag = 'paced', held_until = 'infinity', due_at = null where message_id = $1`,
+      [id],
+    );
+    const { organizationId } = connection;
+    const { at } = await opened.database.row<{ at: Date }>(
+      `insert into message_tag (organization_id, tag, messages_per_minute, start_at, started_at, acted_at)
+       values ($1, 'paced', 60, date_trunc('second', now() + interval '1 hour'), null, now()) returning start_at as at`,
+      [organizationId],
+    );
+    expect(await waitingOf(id)).toMatchObject({ reason: 'scheduled', until: at, estimatedSendAt: at });
+    await opened.database.execute(
+      `update message_tag set started_at = now() where tag = 'paced' and organization_id = $1`,
+      [organizationId],
+    );
+    expect(await waitingOf(id)).toMatchObject({ reason: 'tag_pace', until: null, estimatedSendAt: null });
+    await opened.database.execute(`update message_tag set paused = true where tag = 'paced' and organization_id = $1`, [
+      organizationId,
+    ]);
+    expect(await waitingOf(id)).toMatchObject({ reason: 'tag_paused' });
+  });
+
   it('number_disconnected: no end is known', async () => {
     const pending = await newConnection('pending');
     const [id = ''] = await queue(['1001'], pending);

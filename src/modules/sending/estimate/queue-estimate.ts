@@ -32,7 +32,7 @@ export class QueueEstimates {
     if (held === null) return null;
     const { until, now, allBlocked, expiresAt } = held;
     const waiting = { ahead: 0, expiresAt, pauseReason: null };
-    if (held.isPaused) return { ...waiting, reason: 'tag_paused', until: null, estimatedSendAt: null };
+    if (held.reason !== null) return { ...waiting, reason: held.reason, until: null, estimatedSendAt: null };
     if (until > now) return { ...waiting, reason: 'scheduled', until, estimatedSendAt: until };
     // Its time has come, and a sweep is about to put it into the queue.
     return {
@@ -74,7 +74,11 @@ interface LaneRow {
   others: number;
 }
 
-type HeldRow = Record<'until' | 'now' | 'expiresAt', Date> & Record<'allBlocked' | 'isPaused', boolean>;
+/** `reason`: of its tag; null where it waits for a time only. */
+type HeldRow = Record<'until' | 'now' | 'expiresAt', Date> & {
+  allBlocked: boolean;
+  reason: 'tag_paused' | 'tag_pace' | null;
+};
 
 const later = (a: Date, b: Date | null): Date => (b !== null && b > a ? b : a);
 const future = (time: Date | null, now: Date): Date | null => (time !== null && time > now ? time : null);
@@ -167,9 +171,9 @@ select clock_timestamp() as now, l.can_send as "canSend", l.throughput_per_secon
   (select count(*) from passed)::integer as others
 from subject s cross join turn t join lane_now l on true`;
 
-/** SQL: its tag is paused, though the sweep may not have held the row yet. */
-const TAG_PAUSED = `exists (
-      select from message_tag t where t.organization_id = q.organization_id and t.tag = q.tag and t.paused)`;
+/** SQL: its tag is paused, or starts later, though the sweep may not have held the row yet. */
+const TAG_HOLDS = `exists (
+      select from message_tag t where t.organization_id = q.organization_id and t.tag = q.tag and (t.paused or t.started_at is null))`;
 
 // $1 message, $2 workspace.
 const OF_MESSAGE = estimateSql(`
@@ -177,7 +181,7 @@ const OF_MESSAGE = estimateSql(`
     select a.code from message_attempt a where a.message_id = q.message_id order by a.number desc limit 1)
     as last_code
   from message_queue q where q.message_id = $1 and q.organization_id = $2 and q.held_until is null and ${queueTakes('claimed')}
-    and not (${TAG_PAUSED})`);
+    and not (${TAG_HOLDS})`);
 
 // $1 workspace, $2 connection, $3 recipient, $4 user id, $5 conversation.
 const OF_NEW = estimateSql(`
@@ -188,7 +192,11 @@ const OF_NEW = estimateSql(`
 
 // $1 message, $2 workspace. A release may take several looks.
 const OF_HELD = `
-select greatest(q.scheduled_for, nullif(q.held_until, 'infinity')) as until, coalesce(q.held_until = 'infinity', false) or ${TAG_PAUSED} as "isPaused",
+select coalesce(greatest(q.scheduled_for, nullif(q.held_until, 'infinity'), case when t.started_at is null then t.start_at end),
+    clock_timestamp()) as until,
+  case when t.paused then 'tag_paused' when t.started_at is null and t.start_at is not null then null
+    when q.held_until = 'infinity' then case when t.messages_per_minute is null or q.scheduled_for is not null then 'tag_paused' else 'tag_pace' end
+  end as reason,
   clock_timestamp() as now, ${CLAIMS_BLOCKED} as "allBlocked", q.expires_at as "expiresAt"
-from message_queue q where q.message_id = $1 and q.organization_id = $2 and ${queueTakes('claimed')}
-  and (q.held_until is not null or ${TAG_PAUSED})`;
+from message_queue q left join message_tag t on t.organization_id = q.organization_id and t.tag = q.tag
+where q.message_id = $1 and q.organization_id = $2 and ${queueTakes('claimed')} and (q.held_until is not null or ${TAG_HOLDS})`;
