@@ -7339,14 +7339,15 @@ export interface components {
              */
             ahead: number;
             /**
-             * @description `scheduled`: until the time that you gave it. `tag_paused`: until its tag is resumed. `earlier_message_to_recipient`: messages to one recipient leave in
+             * @description `scheduled`: until the time that you gave it, or its tag. `tag_paused`: until its tag is resumed. `tag_pace`: its turn comes at the pace of its tag.
+             *     `earlier_message_to_recipient`: messages to one recipient leave in
              *     order. `number_pace`: its turn comes at the pace of its number. `pair_limit` and `retry`: WhatsApp or the network
              *     refused it for now. `number_paused`: so for the whole number, or every number rests after a restore.
              *     `number_disconnected`: the number cannot send. `due`: as soon as a worker takes it.
              * @example number_pace
              * @enum {string}
              */
-            reason: "scheduled" | "tag_paused" | "earlier_message_to_recipient" | "number_pace" | "pair_limit" | "number_paused" | "retry" | "number_disconnected" | "due";
+            reason: "scheduled" | "tag_paused" | "tag_pace" | "earlier_message_to_recipient" | "number_pace" | "pair_limit" | "number_paused" | "retry" | "number_disconnected" | "due";
             /**
              * Format: date-time
              * @description When this reason ends, where that is known.
