@@ -88,7 +88,7 @@ const UNREACHABLE = new Set([
  */
 export function isUnreachable(error: unknown): boolean {
   const code = stateOf(error);
-  if (code !== undefined) return UNREACHABLE.has(code);
+  if (code !== undefined) return UNREACHABLE.has(code) || /^(EPROTO$|ERR_SSL_|ERR_TLS_|ERR_STREAM_)/.test(code);
   const message = error instanceof Error ? error.message : '';
   return /Connection terminated|timeout exceeded when trying to connect|Query read timeout|client has encountered a connection error|Client was closed|not queryable/i.test(
     message,

@@ -4,7 +4,9 @@ import { claimRequest } from '../../../test/support/claim-request.js';
 import { grantLane, livingOwner } from '../../../test/support/grant-lane.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
-import { GRANT_COLUMNS, grantParams, laneGrants, type ClaimRequest, type GrantRow } from './lane-grant.js';
+import { beginTransaction } from '../../../test/support/open-transaction.js';
+import { waitFor } from '../../../test/support/wait-for.js';
+import { GRANT_COLUMNS, grantParams, laneGrants, ONE_CLAIM, type ClaimRequest, type GrantRow } from './lane-grant.js';
 import { LaneRepository } from './lane.repository.js';
 import { claimsEnded } from './lost-claims.js';
 
@@ -180,8 +182,17 @@ describe('a claim that hangs in its commit, as where a synchronous standby is aw
     const key = newId();
     await lanes.ensure(key);
     await set(key, `owner = ${owner === null ? 'null' : `'${owner}'`}`);
-    const hangs = async () => expect(await claim(key)).toHaveLength(1);
-    await beside(opened.database, hangs, () => lanes.release(own, [{ laneKey: key, pace: PACE, unusedRows: 0 }]));
+    const free = newId();
+    await lanes.ensure(free);
+    await set(free, `owner = '${own}'`);
+    const all = [key, free].map((laneKey) => ({ laneKey, pace: PACE, unusedRows: 0 }));
+    await opened.database.transaction(async () => {
+      expect(await claim(key)).toHaveLength(1);
+      // It is told that this one is still to be released; another one is not kept waiting.
+      expect(await opened.database.detached(() => lanes.release(own, all))).toEqual([key]);
+      expect((await opened.database.detached(() => ownerOf(free))).owner).toBeNull();
+    });
+    expect(await lanes.release(own, all)).toEqual([]);
     expect((await ownerOf(key)).owner).toBeNull();
   });
 
@@ -191,5 +202,23 @@ describe('a claim that hangs in its commit, as where a synchronous standby is aw
     await claimsEnded(opened.database, [key, newId()]);
     const hangs = async () => expect(await claim(key, { knowsPace: true })).toHaveLength(1);
     await beside(opened.database, hangs, () => claimsEnded(opened.database, [newId(), key]));
+    // What waits for one lane keeps no other one from its claims.
+    const others = Array.from({ length: 8 }, () => newId());
+    for (const each of others) await lanes.ensure(each);
+    const client = await beginTransaction(opened.url);
+    try {
+      await client.query('select pg_advisory_xact_lock($1, hashtext($2))', [ONE_CLAIM, key]);
+      const ended = claimsEnded(opened.database, [...others, key]);
+      await waitFor(() =>
+        opened.database.count(
+          `select count(*)::integer as count from pg_locks where locktype = 'advisory' and not granted`,
+        ),
+      );
+      for (const each of others) expect(await grant(request(each, own))).not.toBeNull();
+      await client.query('commit');
+      await ended;
+    } finally {
+      await client.end();
+    }
   });
 });

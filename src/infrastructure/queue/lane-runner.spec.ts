@@ -403,7 +403,10 @@ describe('what is due later', () => {
       lanes: {
         ensure: () => Promise.resolve(),
         missed: () => undefined,
-        release: (_owner, holds) => Promise.resolve(void released.push(...holds.map(({ laneKey }) => laneKey))),
+        release: (_owner, each) => {
+          released.push(...each.map(({ laneKey }) => laneKey));
+          return Promise.resolve([]);
+        },
       },
       owner: newId(),
       maxInFlight: 10,
@@ -579,8 +582,9 @@ describe('the places', () => {
         .flat()
         .includes(quiet[0] ?? ''),
     );
-    expect(kind.claims[before]).toContain(busy);
-    expect(kind.claims[before]).toHaveLength(100);
+    const claims = kind.claims.slice(before);
+    expect(claims.flat()).toContain(busy);
+    expect(Math.max(...claims.map((each) => each.length))).toBeLessThanOrEqual(100);
     open();
   });
 
@@ -626,7 +630,7 @@ describe('the places', () => {
         work: () => new Promise(() => undefined),
         stop: () => undefined,
       },
-      lanes: { ensure: () => Promise.resolve(), missed: () => undefined, release: () => Promise.resolve() },
+      lanes: { ensure: () => Promise.resolve(), missed: () => undefined, release: () => Promise.resolve([]) },
       owner: newId(),
       maxInFlight: 4,
       hasOthers: () => true,
@@ -713,14 +717,16 @@ describe('a release', () => {
     const released: string[] = [];
     const release: LaneRepository['release'] = async (owner, each) => {
       released.push(...each.map(({ laneKey }) => laneKey));
-      await lanes.release(owner, each);
+      return lanes.release(owner, each);
     };
     const own = { ensure: (key: string) => lanes.ensure(key), missed: () => undefined, release };
     const kind = new ListKind();
     const [ofOther, paused, mine] = [newId(), newId(), newId()];
-    const { loop: other } = loopFor(new ListKind());
+    const otherKind = new ListKind();
+    otherKind.fill(ofOther, 1);
+    const { loop: other } = loopFor(otherKind, { warmMs: 600_000 });
     other.wake(ofOther);
-    await waitFor(async () => !(await isFree(ofOther)));
+    await waitFor(() => otherKind.done.length === 1);
     await lanes.pause(paused, 'refused');
     const { loop } = loopFor(kind, { lanes: own, warmMs: 1 });
     for (const lane of [ofOther, paused, mine]) loop.wake(lane);
@@ -912,6 +918,24 @@ describe('a failure', () => {
 });
 
 describe('a stop', () => {
+  it.each(['fails', 'finds the lane locked'])('releases a lane although the first try %s', async (what) => {
+    const lane = newId();
+    let tries = 0;
+    const release: LaneRepository['release'] = async (owner, each) => {
+      if (tries++ > 0) return lanes.release(owner, each);
+      if (what === 'fails') throw new Error('the database is away');
+      return each.map(({ laneKey }) => laneKey);
+    };
+    const own = { ensure: (key: string) => lanes.ensure(key), missed: () => undefined, release };
+    const kind = new ListKind();
+    kind.fill(lane, 1);
+    const { loop, handedOver } = loopFor(kind, { lanes: own });
+    loop.wake(lane);
+    await waitFor(() => kind.done.length === 1);
+    await loop.stop(60_000);
+    expect([tries, await isFree(lane), handedOver]).toEqual([2, true, [lane]]);
+  });
+
   it('tells the other processes of its lanes as soon as they are released', async () => {
     const kind = new ListKind();
     const { opened: mayEnd, open } = gate();

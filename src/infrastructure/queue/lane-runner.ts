@@ -42,6 +42,8 @@ const MIN_PACE_MS = 25;
 const DENIED_MS = 250;
 /** Its claim failed. */
 const FAILED_MS = 1_000;
+/** A release that a stop repeats. */
+const RELEASE_AGAIN_MS = 100;
 /** It was given back: another process shall take it. */
 const GIVEN_BACK_MS = 100;
 /** A stop waits for so much of its time for what lost claims took to be released: others stop after it. */
@@ -72,8 +74,11 @@ export class LaneRunner<T> {
   /** By lane and time. */
   private readonly wakes = new Map<string, NodeJS.Timeout>();
   private released: ReleasedLane[] = [];
-  private releasing: Promise<boolean> | null = null;
+  /** Resolves with the keys of those that are still to be released. */
+  private releasing: Promise<ReadonlySet<string>> | null = null;
   private stopping = false;
+  /** Monotonic ms. */
+  private stopBy = Infinity;
 
   constructor(given: LaneRunnerOptions<T>) {
     this.options = { ...DEFAULTS, ...given };
@@ -119,7 +124,7 @@ export class LaneRunner<T> {
     this.stopped.notify();
     for (const lane of this.lanes.values()) lane.wake(-Infinity);
     const now = this.clock.monotonic();
-    const until = now + timeoutMs;
+    const until = (this.stopBy = now + timeoutMs);
     // What is still in flight needs no owner of its lane: another process may go on with the other recipients.
     await this.waitWhile(() => [...this.lanes.values()].some(({ run }) => run !== null), until);
     await this.waitWhile(() => this.claims.rowsInFlight > 0, until);
@@ -151,7 +156,9 @@ export class LaneRunner<T> {
     let ended: Ended;
     do {
       ended = await this.drain(lane);
-      while (!(await this.release(lane)) && !again() && !this.stopping) await this.pause(FAILED_MS);
+      while (!(await this.release(lane)) && !again() && this.clock.monotonic() < this.stopBy) {
+        await (this.stopping ? this.progress.wait(RELEASE_AGAIN_MS) : this.pause(FAILED_MS));
+      }
       if (ended === 'give_back') await this.passOn(lane);
     } while (again());
     lane.run = null;
@@ -312,7 +319,7 @@ export class LaneRunner<T> {
     this.wakes.set(key, setTimeout(wake, tick * WAKES_APART_MS - this.clock.monotonic()));
   }
 
-  /** Lanes that end at the same time share the statement. @returns false where it has failed. */
+  /** Lanes that end at the same time share the statement. @returns false where it is still to be released: the statement failed, or its row is locked. */
   private async release(lane: BusyLane): Promise<boolean> {
     const released = lane.toRelease(this.clock.monotonic());
     if (released === null) return true;
@@ -320,13 +327,13 @@ export class LaneRunner<T> {
     this.releasing ??= new Promise((resolve) => setImmediate(resolve)).then(() => {
       this.releasing = null;
       const { lanes, owner } = this.options;
-      return lanes.release(owner, this.released.splice(0)).then(
-        () => true,
-        () => false,
+      const all = this.released.splice(0);
+      return lanes.release(owner, all).then(
+        (locked) => new Set(locked),
+        () => new Set(all.map(({ laneKey }) => laneKey)),
       );
     });
-    const isReleased = await this.releasing;
-    if (!isReleased) return false;
+    if ((await this.releasing).has(lane.key)) return false;
     lane.released();
     if (this.stopping && this.options.hasOthers()) this.options.announce(lane.key);
     return true;

@@ -5,6 +5,7 @@ import { isAlive } from './lane-owner.js';
 import type { LanePace } from './lane-grant.js';
 
 const MAX_KEYS = 100_000;
+const MISSED_EVERY_MS = 10_000;
 export const MAX_PAUSE_SECONDS = 60;
 
 export interface ReleasedLane {
@@ -28,6 +29,8 @@ export const NO_MARK = `low_at = '-infinity'`;
 @Injectable()
 export class LaneRepository {
   private readonly known = new Set<string>();
+  /** Lanes that were last missed at this time (monotonic ms). */
+  private readonly missedAt = new Map<string, number>();
   /** Lanes that this process paused, and when (monotonic ms) that was written. */
   private readonly pausedAt = new Map<string, number>();
 
@@ -41,22 +44,32 @@ export class LaneRepository {
     this.known.add(key);
   }
 
-  /** The lane was not granted: the next `ensure` checks whether it has a row at all, as after a restore. */
+  /**
+   * The lane was not granted: the next `ensure` checks whether it has a row at all, as after a restore. Usually another process owns it, and
+   * says so several times a second.
+   */
   missed(key: string): void {
+    const now = performance.now();
+    if (now - (this.missedAt.get(key) ?? -Infinity) < MISSED_EVERY_MS) return;
+    if (this.missedAt.size > MAX_KEYS) this.missedAt.clear();
+    this.missedAt.set(key, now);
     this.known.delete(key);
   }
 
   /**
-   * Releases lanes with their unused pace; nothing happens to one that another process owns by now. Where a claim of this process that was
-   * given up may still be committed, which takes the lane, it waits for that.
+   * Releases lanes with their unused pace; nothing happens to one that another process owns by now.
+   *
+   * @returns the keys of those that are locked, and to be released later: a claim of this process that was given up may still be committed,
+   * which takes the lane.
    */
-  async release(owner: string, lanes: readonly ReleasedLane[]): Promise<void> {
+  async release(owner: string, lanes: readonly ReleasedLane[]): Promise<string[]> {
     const columns = [
       lanes.map(({ laneKey }) => laneKey),
       lanes.map(({ unusedRows }) => unusedRows),
       lanes.map(({ pace }) => pace.ratePerSecond),
     ];
-    await this.database.execute(RELEASE, [...columns, owner]);
+    const locked = await this.database.query<{ key: string }>(RELEASE, [...columns, owner]);
+    return locked.map(({ key }) => key);
   }
 
   /**
@@ -137,14 +150,16 @@ where (l.paused_until is null or l.paused_until <= clock_timestamp()) and ($3 > 
 
 const RELEASE: Prepared = {
   name: 'lane_release',
-  // Locked in the order in which claims lock them. The owner is that of the locked row: the statement's snapshot does not have what a claim
-  // wrote that was committed while this waited.
+  // The owner is that of the locked row: the statement's snapshot does not have what a claim wrote that was committed meanwhile.
   text: `
-with lane_locked as materialized (
-  select l.key, l.owner, r.unused_rows, r.rate
-  from unnest($1::text[], $2::float8[], $3::float8[]) as r (key, unused_rows, rate) join lane l on l.key = r.key
-  order by l.key for update of l
+with lane_asked as materialized (
+  select * from unnest($1::text[], $2::float8[], $3::float8[]) as asked (key, unused_rows, rate)
+), lane_locked as materialized (
+  select l.key, l.owner, r.unused_rows, r.rate from lane_asked r join lane l on l.key = r.key
+  order by l.key for update of l skip locked
+), released as (
+  update lane l set owner = null, next_slot_at = clock_timestamp() - make_interval(secs => r.unused_rows / r.rate)
+  from lane_locked r where l.key = r.key and r.owner = $4
 )
-update lane l set owner = null, next_slot_at = clock_timestamp() - make_interval(secs => r.unused_rows / r.rate)
-from lane_locked r where l.key = r.key and r.owner = $4`,
+select l.key from lane_asked r join lane l on l.key = r.key where l.key not in (select key from lane_locked)`,
 };

@@ -653,7 +653,7 @@ describe('a pace', () => {
     await waitFor(async () => (await waiting()) === 2);
     await other.query('commit');
     const allowed = (await Promise.all(steps)).map((row) => row?.messages ?? 0);
-    expect(allowed.sort()).toEqual([0, 6]);
+    expect(new Set(allowed)).toEqual(new Set([0, 6]));
   });
 });
 

@@ -92,7 +92,7 @@ function stage({ maxInFlight = 100, answers = false } = {}) {
   const lanes = {
     ensure: () => Promise.resolve(),
     missed: () => undefined,
-    release: () => Promise.resolve(),
+    release: () => Promise.resolve([]),
     succeeded: () => null,
     pause: (lane: string, _reason: string, leastMs: number) => Promise.resolve(void rests.push([lane, leastMs])),
   };
