@@ -12,6 +12,7 @@ import {
   laneGrants,
   type ClaimRequest,
 } from '../../infrastructure/queue/lane-grant.js';
+import { UNCERTAIN_BEFORE } from '../../infrastructure/queue/claims-blocked.js';
 import { claimsEnded, runClaim } from '../../infrastructure/queue/lost-claims.js';
 import { SweepCursor } from '../../infrastructure/queue/sweeps.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
@@ -195,12 +196,16 @@ function endedOf<Row extends Looked>(rows: readonly Row[]): Row[] {
   return rows.filter(({ ended }) => ended);
 }
 
-/** SQL conditions of what is to end at a time, among what the sweep has not passed yet. */
+/**
+ * SQL conditions of what is to end at a time, among what the sweep has not passed yet. A code that waits and may have been
+ * sent ends with the block of claims: its user can verify it until then.
+ */
 const expired = (now: string, from: string): string =>
-  `${INDEXED_STATUS} in ${OPEN_SQL} and expires_at <= ${now} and expires_at >= ${from}`;
+  `${INDEXED_STATUS} in ${OPEN_SQL} and expires_at <= ${now} and expires_at >= ${from} and ${MAY_END}`;
 const waitedTooLong = (now: string, from: string): string =>
   `${INDEXED_STATUS} = 'queued' and created_at <= ${now} - interval '${QUEUE_SECONDS} seconds'
-    and created_at >= ${from} - interval '${QUEUE_SECONDS} seconds'`;
+    and created_at >= ${from} - interval '${QUEUE_SECONDS} seconds' and ${MAY_END}`;
+const MAY_END = `(status <> 'queued' or created_at >= ${UNCERTAIN_BEFORE})`;
 
 // Codes are met again by their place in the table alone, as in a claim.
 const EXPIRE_LEASES = `
@@ -369,7 +374,7 @@ with overdue as materialized (
 ), ending as (
   select c.ctid as tid, c.status, c.expires_at <= clock_timestamp() as expired, c.released_at
   from otp_challenge c
-  where c.ctid = any(array(select tid from overdue)) and c.status in ${OPEN_SQL}
+  where c.ctid = any(array(select tid from overdue)) and c.status in ${OPEN_SQL} and ${MAY_END}
   order by c.id for update of c skip locked
 ), ended as (
   update otp_challenge c set status = case when ending.expired then 'expired' else 'failed' end,
