@@ -7,6 +7,8 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/t
 import { waitFor } from '../../../test/support/wait-for.js';
 import { OtpMaintenanceRepository } from './otp-maintenance.repository.js';
 import type { OtpStatus } from './otp.types.js';
+import { SweepCursor } from '../../infrastructure/queue/sweeps.js';
+import { OVERDUE_SINCE } from './sending.repository.js';
 
 let opened: OpenTestDatabase;
 let rows: CodeRows;
@@ -257,7 +259,7 @@ describe('while claims are blocked, a code', () => {
       [code.id, seconds],
     );
   const hasOverdue = async () =>
-    (await opened.database.row<{ found: boolean }>(`select ${rows.sending.hasOverdue()} as found`)).found;
+    (await opened.database.row<{ found: boolean }>(`select ${OVERDUE_SINCE(SweepCursor.from('null'))} is not null as found`)).found;
 
   afterEach(() =>
     opened.database.execute('update database_identity set identity = identity_of_database(), blocked_since = null'),
@@ -349,8 +351,11 @@ describe('a grant', () => {
 
   async function untilBlocked(): Promise<void> {
     const look = async (): Promise<boolean> => {
-      const waiting = await opened.database.query(
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      // A transaction reads the activity once.
+      const waiting = await opened.database.detached(() =>
+        opened.database.query(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        ),
       );
       return waiting.length > 0;
     };

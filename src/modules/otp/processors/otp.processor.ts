@@ -22,7 +22,7 @@ import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-result
 import { OtpPackagesService } from '../../billing/otp-packages.service.js';
 import { codePlace } from '../otp-code.js';
 import { OTP_LANE, OtpSenderService, type OtpSenderWithToken } from '../otp-sender.service.js';
-import { HAS_WAITING, LEASE_MS, SendingRepository, type ClaimedCode, type CodeOutcome } from '../sending.repository.js';
+import { HAS_WAITING, LEASE_MS, OVERDUE_SINCE, SendingRepository, type ClaimedCode, type CodeOutcome } from '../sending.repository.js';
 
 export const OTP_QUEUE = 'otp';
 const SWEEP_BATCH = 1_000;
@@ -235,9 +235,7 @@ export class OtpProcessor extends QueueProcessor<CodeTask> {
     parts.sweeps.add({
       name: 'otp_overdue',
       everyMs: 2_000,
-      get hasWork() {
-        return sending.hasOverdue();
-      },
+      dueSince: OVERDUE_SINCE,
       run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.endOverdue(limit)),
     });
   }
