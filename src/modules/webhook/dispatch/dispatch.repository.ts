@@ -203,6 +203,9 @@ function healthChanges(outcomes: readonly DeliveryOutcome[], states: ReadonlyMap
   return [...changes.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+/** SQL, of a row of `webhook_queue`: it is not being delivered just now. One whose process died keeps its attempt. */
+export const isIdle = (row: string): string => `(${row}.attempt_id is null or ${row}.due_at < clock_timestamp())`;
+
 /** SQL: an endpoint is neither paused, disabled nor deleted. */
 export const TAKES_EVENTS = 'active and disabled_reason is null and deleted_at is null';
 
@@ -232,20 +235,23 @@ with ${laneGrants({ runsWhileBlocked: true })}, asked as materialized (
   -- another transaction keeps from being vacuumed.
   select due.*, overlay(uuid_v7()::text placing ${claimPartOf('$8::uuid')}
     || lpad(to_hex(row_number() over ()), 4, '0') from 20)::uuid as next_attempt_id from asked cross join lateral (
-    select q.ctid as row_ctid, q.due_at, q.attempt_id from webhook_queue q
+    select q.ctid as row_ctid, q.event_id, q.due_at, q.attempt_id from webhook_queue q
     where q.endpoint_id = asked.endpoint_id and q.due_at >= asked.low_at and q.due_at <= statement_timestamp()
     order by q.endpoint_id, q.due_at limit asked.slots for no key update of q skip locked) as due
-), claimed as (
-  -- The due time is compared again: the ctid may be that of another row by now, or the row claimed by another.
-  update webhook_queue q set attempt_count = q.attempt_count + 1, attempt_id = picked.next_attempt_id,
-    due_at = clock_timestamp() + make_interval(secs => $7)
-  from picked where q.ctid = picked.row_ctid and q.due_at = picked.due_at
-  returning q.event_id, q.endpoint_id, q.tries, q.attempt_count, q.attempt_id, picked.attempt_id as lost_attempt_id,
-    picked.due_at
-), event as (
+), found as materialized (
   -- "offset 0" has each event looked up by its id.
-  select v.*, claimed.tries, claimed.attempt_count, claimed.attempt_id, claimed.lost_attempt_id, claimed.due_at
-  from claimed cross join lateral (select * from webhook_event where id = claimed.event_id offset 0) as v
+  select v.*, picked.row_ctid, picked.due_at, picked.next_attempt_id, picked.attempt_id as lost_attempt_id
+  from picked left join lateral (select * from webhook_event where id = picked.event_id offset 0) as v on true
+), removed as (
+  -- Retention or an erasure has removed the event beside a claim, or what queued it again.
+  delete from webhook_queue q using found where q.ctid = found.row_ctid and q.due_at = found.due_at and found.id is null
+), event as (
+  -- The due time is compared again: the ctid may be that of another row by now, or the row claimed by another.
+  update webhook_queue q set attempt_count = q.attempt_count + 1, attempt_id = found.next_attempt_id,
+    due_at = clock_timestamp() + make_interval(secs => $7)
+  from found where q.ctid = found.row_ctid and q.due_at = found.due_at and found.id is not null
+  returning found.id, found.organization_id, found.endpoint_id, found.type, found.data, found.occurred_at,
+    found.transaction_id, found.trace_context, q.tries, q.attempt_count, q.attempt_id, found.lost_attempt_id, found.due_at
 ), interrupted as (
   -- A row that still had an attempt became due because that attempt's process died. Recorded in the partition of the attempt's day,
   -- which is certain to exist for the least days that the log is kept.
@@ -260,7 +266,7 @@ with ${laneGrants({ runsWhileBlocked: true })}, asked as materialized (
     select json_agg(json_build_object('id', s.id, 'sealed', encode(s.ciphertext, 'base64')) order by s.created_at desc)
     from webhook_secret s
     where s.endpoint_id = asked.endpoint_id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets
-  from asked where endpoint_id in (select endpoint_id from claimed)
+  from asked where endpoint_id in (select endpoint_id from event)
 ), event_to_deliver as (
   select event.id as "eventId", event.organization_id as "organizationId", endpoint_id as "endpointId",
     event.type as "eventType", event.data::text as data, event.occurred_at as "occurredAt", event.tries,
