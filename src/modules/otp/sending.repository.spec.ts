@@ -259,7 +259,11 @@ describe('while claims are blocked, a code', () => {
       [code.id, seconds],
     );
   const hasOverdue = async () =>
-    (await opened.database.row<{ found: boolean }>(`select ${OVERDUE_SINCE(SweepCursor.from('null'))} is not null as found`)).found;
+    (
+      await opened.database.row<{ found: boolean }>(
+        `select ${OVERDUE_SINCE(SweepCursor.from('null'))} is not null as found`,
+      )
+    ).found;
 
   afterEach(() =>
     opened.database.execute('update database_identity set identity = identity_of_database(), blocked_since = null'),

@@ -32,7 +32,13 @@ beforeEach(async () => {
   await database.direct.execute('delete from lane');
   rows = await CodeRows.project(database.direct);
   counters = new Counters();
-  const sender = { status: 'connected', phoneNumberId: '1', token: 'token', templateName: 'code', throughputPerSecond: 80 };
+  const sender = {
+    status: 'connected',
+    phoneNumberId: '1',
+    token: 'token',
+    templateName: 'code',
+    throughputPerSecond: 80,
+  };
   const senders = { find: () => Promise.resolve(sender) } as unknown as OtpSenderService;
   const secrets = { open: () => '123456' } as unknown as SecretBox;
   const config = loadConfig({ env: {}, persistSecrets: false });

@@ -22,7 +22,14 @@ import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-result
 import { OtpPackagesService } from '../../billing/otp-packages.service.js';
 import { codePlace } from '../otp-code.js';
 import { OTP_LANE, OtpSenderService, type OtpSenderWithToken } from '../otp-sender.service.js';
-import { HAS_WAITING, LEASE_MS, OVERDUE_SINCE, SendingRepository, type ClaimedCode, type CodeOutcome } from '../sending.repository.js';
+import {
+  HAS_WAITING,
+  LEASE_MS,
+  OVERDUE_SINCE,
+  SendingRepository,
+  type ClaimedCode,
+  type CodeOutcome,
+} from '../sending.repository.js';
 
 export const OTP_QUEUE = 'otp';
 const SWEEP_BATCH = 1_000;

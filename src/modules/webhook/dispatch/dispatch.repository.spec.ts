@@ -239,10 +239,10 @@ describe('of a process that was killed during a delivery', () => {
   async function interrupted(count: number, ago: string) {
     const made = await endpoint({ events: count });
     expect(await claim(made.id, count)).toHaveLength(count);
-    await database.execute(`update webhook_queue set due_at = clock_timestamp() - $2::interval where endpoint_id = $1`, [
-      made.id,
-      ago,
-    ]);
+    await database.execute(
+      `update webhook_queue set due_at = clock_timestamp() - $2::interval where endpoint_id = $1`,
+      [made.id, ago],
+    );
     return made;
   }
   const pause = (id: string) =>
