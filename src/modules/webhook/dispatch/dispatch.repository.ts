@@ -83,8 +83,11 @@ export interface Recorded {
   isCurrent: boolean;
 }
 
+/** A row of the queue whose event was removed. */
+type Removed = Pick<ClaimedEvent, 'eventId' | 'endpointId' | 'attemptId'> & { eventType: null };
+
 /** The grant of a lane (`eventId` null), or a claimed event; see `CLAIM`. */
-type ClaimRow = (GrantRow & { eventId: null; laneKey: string }) | ClaimedEvent;
+type ClaimRow = (GrantRow & { eventId: null; laneKey: string }) | ClaimedEvent | Removed;
 
 /** The lane of an endpoint's deliveries. */
 export function webhookLaneOf(endpointId: string): string {
@@ -129,6 +132,7 @@ export class DispatchRepository {
     const params = [...grantParams(requests), LEASE_MS / 1_000, claimId];
     const statement = (): Promise<ClaimRow[]> => this.database.query(CLAIM, params);
     const rows = await runClaim(this.database, [claimId], statement, withinMs);
+    const removed: Removed[] = [];
     const answers = new Map(
       requests.map(({ laneKey }): [string, Claim<ClaimedEvent>] => [laneKey, { grant: null, items: [] }]),
     );
@@ -136,9 +140,18 @@ export class DispatchRepository {
       const answer = answers.get(row.eventId === null ? row.laneKey : webhookLaneOf(row.endpointId));
       if (answer === undefined) continue;
       if (row.eventId === null) answer.grant = grantOf(row);
+      else if (row.eventType === null) removed.push(row);
       else answer.items.push({ ...row, claimedAt });
     }
+    // Those that stay are claimed again.
+    if (removed.length > 0) await this.remove(removed).catch(() => undefined);
     return [...answers.values()];
+  }
+
+  private async remove(rows: readonly Removed[]): Promise<void> {
+    const sql = 'delete from webhook_queue where event_id = any($1::uuid[]) and attempt_id = any($2::uuid[])';
+    const ids = [rows.map(({ eventId }) => eventId), rows.map(({ attemptId }) => attemptId)];
+    await this.database.byIndex(() => this.database.execute(sql, ids));
   }
 
   /** Attempts of a claim whose leases run, or ended just now; their events were not claimed again. */
@@ -235,40 +248,38 @@ with ${laneGrants({ runsWhileBlocked: true })}, asked as materialized (
   -- another transaction keeps from being vacuumed.
   select due.*, overlay(uuid_v7()::text placing ${claimPartOf('$8::uuid')}
     || lpad(to_hex(row_number() over ()), 4, '0') from 20)::uuid as next_attempt_id from asked cross join lateral (
-    select q.ctid as row_ctid, q.event_id, q.due_at, q.attempt_id from webhook_queue q
+    select q.ctid as row_ctid, q.due_at, q.attempt_id from webhook_queue q
     where q.endpoint_id = asked.endpoint_id and q.due_at >= asked.low_at and q.due_at <= statement_timestamp()
     order by q.endpoint_id, q.due_at limit asked.slots for no key update of q skip locked) as due
-), found as materialized (
-  -- "offset 0" has each event looked up by its id.
-  select v.*, picked.row_ctid, picked.due_at, picked.next_attempt_id, picked.attempt_id as lost_attempt_id
-  from picked left join lateral (select * from webhook_event where id = picked.event_id offset 0) as v on true
-), removed as (
-  -- Retention or an erasure has removed the event beside a claim, or what queued it again.
-  delete from webhook_queue q using found where q.ctid = found.row_ctid and q.due_at = found.due_at and found.id is null
-), event as (
+), claimed as (
   -- The due time is compared again: the ctid may be that of another row by now, or the row claimed by another.
-  update webhook_queue q set attempt_count = q.attempt_count + 1, attempt_id = found.next_attempt_id,
+  update webhook_queue q set attempt_count = q.attempt_count + 1, attempt_id = picked.next_attempt_id,
     due_at = clock_timestamp() + make_interval(secs => $7)
-  from found where q.ctid = found.row_ctid and q.due_at = found.due_at and found.id is not null
-  returning found.id, found.organization_id, found.endpoint_id, found.type, found.data, found.occurred_at,
-    found.transaction_id, found.trace_context, q.tries, q.attempt_count, q.attempt_id, found.lost_attempt_id, found.due_at
+  from picked where q.ctid = picked.row_ctid and q.due_at = picked.due_at
+  returning q.event_id, q.endpoint_id, q.tries, q.attempt_count, q.attempt_id, picked.attempt_id as lost_attempt_id,
+    picked.due_at
+), event as (
+  -- "offset 0" has each event looked up by its id. It is null where retention or an erasure has removed it, beside a claim or beside what
+  -- queued it again.
+  select v.organization_id, v.type, v.data, v.occurred_at, v.transaction_id, v.trace_context, claimed.*
+  from claimed left join lateral (select * from webhook_event where id = claimed.event_id offset 0) as v on true
 ), interrupted as (
   -- A row that still had an attempt became due because that attempt's process died. Recorded in the partition of the attempt's day,
   -- which is certain to exist for the least days that the log is kept.
   insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, error,
     next_attempt_at, created_at)
-  select lost_attempt_id, organization_id, endpoint_id, id, type, attempt_count - 1, 'failed', 'interrupted',
+  select lost_attempt_id, organization_id, endpoint_id, event_id, type, attempt_count - 1, 'failed', 'interrupted',
     clock_timestamp(), date_trunc('milliseconds', due_at - make_interval(secs => $7))
-  from event where lost_attempt_id is not null and due_at > clock_timestamp() - interval '4 days'
+  from event where type is not null and lost_attempt_id is not null and due_at > clock_timestamp() - interval '4 days'
   on conflict (id) do nothing
 ), target as materialized (
   select endpoint_id, url, revision, encode(headers_ciphertext, 'base64') as headers, (
     select json_agg(json_build_object('id', s.id, 'sealed', encode(s.ciphertext, 'base64')) order by s.created_at desc)
     from webhook_secret s
     where s.endpoint_id = asked.endpoint_id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets
-  from asked where endpoint_id in (select endpoint_id from event)
+  from asked where endpoint_id in (select endpoint_id from claimed)
 ), event_to_deliver as (
-  select event.id as "eventId", event.organization_id as "organizationId", endpoint_id as "endpointId",
+  select event.event_id as "eventId", event.organization_id as "organizationId", endpoint_id as "endpointId",
     event.type as "eventType", event.data::text as data, event.occurred_at as "occurredAt", event.tries,
     event.transaction_id::text as transaction, (select identity_of_database()) as identity,
     event.attempt_count as attempt, event.attempt_id as "attemptId", target.url, target.revision, target.secrets,
