@@ -16,11 +16,9 @@ async function seenOf(role: 'api' | 'worker'): Promise<number[]> {
     seen.push(stored.database.count(workers));
   };
   // Nothing that hears a wake, or sweeps, does so before these.
-  const { onApplicationBootstrap } = PgNotifier.prototype;
-  jest.spyOn(PgNotifier.prototype, 'onApplicationBootstrap').mockImplementation(async function (this: PgNotifier) {
+  jest.spyOn(PgNotifier.prototype, 'onApplicationBootstrap').mockImplementation(async () => {
     look();
     await seen[0];
-    return onApplicationBootstrap.call(this);
   });
   jest.spyOn(Sweeps.prototype, 'start').mockImplementation(look);
   const database = { url: stored.url, drop: () => Promise.resolve() };

@@ -297,12 +297,12 @@ describe('while claims are blocked, a code', () => {
   });
 
   it.each([
-    ['a newer code', () => rows.supersede],
-    ['wrong codes', () => rows.end],
-  ])('that may have been sent and is ended by %s stays reserved', async (_name, how) => {
+    ['a newer code', (made: MadeCode) => rows.supersede(made)],
+    ['wrong codes', (made: MadeCode) => rows.end(made)],
+  ])('that may have been sent and is ended by %s stays reserved', async (_name, end) => {
     const made = await rows.make();
     await block(`clock_timestamp() + interval '1 second'`);
-    await how().call(rows, made);
+    await end(made);
     expect(await rows.statusOf(made)).toBe('expired');
     expect(await rows.counts()).toEqual(RESERVED);
   });
