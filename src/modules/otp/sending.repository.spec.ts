@@ -250,8 +250,10 @@ describe('the end', () => {
 
 describe('while claims are blocked, a code', () => {
   /** What was accepted before now may have been sent by the database before. */
-  const block = (since = 'clock_timestamp()') =>
-    opened.database.execute(`update database_identity set identity = 'another', blocked_since = ${since}`);
+  const block = (since = 'clock_timestamp()', on = 'identity_of_database()') =>
+    opened.database.execute(
+      `update database_identity set identity = 'another', blocked_since = ${since}, blocked_on = ${on}`,
+    );
   const waited = (code: MadeCode, seconds: number) =>
     opened.database.execute(
       `update otp_challenge set created_at = created_at - make_interval(secs => $2),
@@ -266,7 +268,9 @@ describe('while claims are blocked, a code', () => {
     ).found;
 
   afterEach(() =>
-    opened.database.execute('update database_identity set identity = identity_of_database(), blocked_since = null'),
+    opened.database.execute(
+      'update database_identity set identity = identity_of_database(), blocked_since = null, blocked_on = null',
+    ),
   );
 
   it.each([
@@ -292,6 +296,10 @@ describe('while claims are blocked, a code', () => {
     const made = await rows.make();
     await waited(made, 40);
     await block('null');
+    await rows.endOverdue();
+    expect(await rows.statusOf(made)).toBe('queued');
+    // Noted on the database before, which was blocked, too.
+    await block(`clock_timestamp() - interval '1 hour'`, `'one before'`);
     await rows.endOverdue();
     expect(await rows.statusOf(made)).toBe('queued');
   });
