@@ -74,7 +74,7 @@ it.each(Object.entries(ROWS))(
     const sweeps = test.app.get(Sweeps);
     const rows = await rowsRead(database, table, async () => {
       const look = await sweeps['look'](sweeps['sweeps'], false, performance.now());
-      expect(look?.work).toContain(true);
+      expect(look?.work.some((since) => since !== null)).toBe(true);
     });
     expect(rows).toBeLessThan(50);
   },

@@ -64,6 +64,8 @@ interface Queue {
   finish: readonly string[];
   /** What every process has done, again and again, by the time at which the backlog comes. */
   settle?: (test: TestApp, lane: Lane) => Promise<unknown>;
+  /** Rounds that begin only where a look has found work. */
+  rounds?: (test: TestApp) => Promise<unknown>;
   /** Each claims, records or looks; a claim returns its rows, and must find some. */
   work: (test: TestApp, lane: Lane) => Record<string, () => Promise<unknown>>;
 }
@@ -87,7 +89,7 @@ const queued = (dueAt: string): string => `with ${JOURNAL}
   insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at,
     due_at, expires_at)
   select connection_id, created_at, id, organization_id, recipient, created_at, ${dueAt},
-    created_at + interval '1 day' from made`;
+    created_at + interval '100 seconds' from made`;
 
 function messageWork(test: TestApp, { connection }: Lane): Record<string, () => Promise<unknown>> {
   const { app, database } = test;
@@ -130,11 +132,13 @@ async function mark({ database, app }: TestApp, key: string): Promise<void> {
 
 async function settleMessages(test: TestApp, { connection }: Lane): Promise<void> {
   await mark(test, connection.id);
-  const sends = test.app.get(ClaimRepository);
-  const sweeps = test.app.get(SendingSweepsRepository);
+  await test.app.get(ClaimRepository).dueConnections.moveMarks();
+}
+
+async function endMessages({ app }: TestApp): Promise<void> {
+  const sweeps = app.get(SendingSweepsRepository);
   await sweeps.expireLeases(1_000);
   await sweeps.expireQueued(1_000);
-  await sends.dueConnections.moveMarks();
 }
 
 const FINISH_MESSAGES = [
@@ -149,6 +153,7 @@ const QUEUES: Record<string, Queue> = {
     insert: queued('null::timestamptz'),
     finish: FINISH_MESSAGES,
     settle: settleMessages,
+    rounds: endMessages,
     work: messageWork,
   },
   'messages that were deferred': {
@@ -156,6 +161,7 @@ const QUEUES: Record<string, Queue> = {
     insert: queued('created_at'),
     finish: FINISH_MESSAGES,
     settle: settleMessages,
+    rounds: endMessages,
     work: messageWork,
   },
   'scheduled messages': {
@@ -259,8 +265,8 @@ const QUEUES: Record<string, Queue> = {
        where status = 'sending'`,
       `update otp_challenge set status = 'verified', verified_at = created_at where status = 'sent'`,
     ],
-    settle: async ({ app }) => {
-      await app.get(LaneRepository).ensure('otp');
+    settle: ({ app }) => app.get(LaneRepository).ensure('otp'),
+    rounds: async ({ app }) => {
       await app.get(SendingRepository).expireLeases(1_000);
       await app.get(SendingRepository).endOverdue(1_000);
     },
@@ -401,7 +407,7 @@ describe.each(Object.entries(STATES))(
 
     it.each(Object.entries(QUEUES))(
       'claims, outcomes and looks of %s read a bounded number of entries and pages',
-      async (_name, { table, prepare, insert, later = false, finish, settle, work }) => {
+      async (_name, { table, prepare, insert, later = false, finish, settle, rounds, work }) => {
         const { database, app } = test;
         const { connection } = await test.sender();
         const lane: Lane = { connection, other: newId() };
@@ -428,8 +434,10 @@ describe.each(Object.entries(STATES))(
         await look();
         await settle?.(test, lane);
         await look();
-        await write(BACKLOG, 0);
         const costs: Record<string, Cost> = {};
+        costs['look for work before any round'] = await costOf(database, table, look);
+        await rounds?.(test);
+        await write(BACKLOG, 0);
         for (const mode of ['force_custom_plan', 'force_generic_plan']) {
           const each = { ...work(test, lane), 'look for work': look };
           for (const [name, run] of Object.entries(each)) {

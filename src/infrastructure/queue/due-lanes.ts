@@ -1,7 +1,7 @@
 import { FIRST_ID } from '../../common/ids.js';
 import type { Database } from '../database/database.js';
 import { isOwned } from './lane-owner.js';
-import type { AwaitedTime, Sweep } from './sweeps.js';
+import type { AwaitedTime, DueSince, Sweep } from './sweeps.js';
 
 export interface DuePage {
   /** Their keys. */
@@ -36,9 +36,6 @@ export interface MoveMarks {
 export interface MarkedLanes extends DueLanes {
   readonly moveMarks: MoveMarks;
 }
-
-/** SQL: since when the oldest row of a lane that became due at or after `from` is due, or null; by an index. */
-export type DueSince = (from: string) => string;
 
 /** What the sweep does to a lane with due rows that no process owns; see `QueueProcessor`. */
 export interface SweptQueue {

@@ -53,7 +53,7 @@ export class LaneOwner implements OnApplicationShutdown {
     return this.others > 0;
   }
 
-  /** Call it before the first lane is claimed. */
+  /** Call it before the first lane is claimed: another process may take the lanes of one that has not been heard of. */
   async start(): Promise<void> {
     await this.beat();
   }

@@ -11,7 +11,10 @@ export interface DrainJob {
   laneKey: string;
 }
 
-/** A lane is announced at most once in this time: the process that drains it polls as often. */
+/**
+ * A lane is announced at most once in this time: its owner polls as often while it is warm, and once a second while it waits for rows in
+ * flight. A drain that another process woke ends where it finds no row: what becomes due right after that is found by the sweep, within 1 s.
+ */
 const ANNOUNCE_EVERY_MS = 250;
 const REDIS_TIMEOUT_MS = 1_000;
 /** What comes while so many are under way gathers, and the next one takes it all: one statement for many lanes. */

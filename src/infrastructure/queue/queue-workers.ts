@@ -8,6 +8,7 @@ import {
 } from '@nestjs/common';
 import { DiscoveryService, ModuleRef } from '@nestjs/core';
 import { within } from '../../common/within.js';
+import { Config } from '../config/config.js';
 import { Metrics } from '../operations/metrics/metrics.js';
 import { Readiness } from '../operations/readiness.js';
 import { LaneOwner } from './lane-owner.js';
@@ -23,7 +24,7 @@ const ANSWERS_WITHIN_MS = 500;
 const CLOSED_WITHIN_MS = 1_000;
 
 /**
- * The worker's part of this process: it owns lanes from `start` on, and takes jobs where there is a Redis. A stop has two phases.
+ * The worker's part of this process: it may own lanes before anything wakes one, and takes jobs from `start` on where there is a Redis. A stop has two phases.
  * `beginStop` tells all that works at once that nothing more is taken. Then each queue waits for its own end (`beforeApplicationShutdown`),
  * all until the same moment.
  */
@@ -43,9 +44,10 @@ export class QueueWorkers implements OnApplicationShutdown, OnModuleDestroy, OnM
     private readonly moduleRef: ModuleRef,
     private readonly readiness: Readiness,
     private readonly metrics: Metrics,
+    private readonly config: Config,
   ) {}
 
-  onModuleInit(): void {
+  async onModuleInit(): Promise<void> {
     // Without wakes workers find due rows by themselves: that makes no process unready.
     this.readiness.register('queue', async () =>
       (await this.answers()) ? { ok: true } : { ok: true, detail: 'away: workers look for due rows once a second' },
@@ -55,11 +57,12 @@ export class QueueWorkers implements OnApplicationShutdown, OnModuleDestroy, OnM
       help: 'Whether this process can wake others, by Redis or by NOTIFY of PostgreSQL: 1 or 0.',
       collect: async () => [{ value: (await this.answers()) ? 1 : 0 }],
     });
+    // Before a notice, a sweep or a request wakes a lane: `PgNotifier` listens once all modules are initialized.
+    if (this.config.process.roles.includes('worker')) await this.owner.start();
   }
 
   /** Starts one BullMQ worker for each processor where there is a Redis. One that is away does not stop the start. */
   async start(): Promise<void> {
-    await this.owner.start();
     if (!this.connection.isUsed) return;
     this.moduleRef.get(BullRegistrar, { strict: false }).register();
     this.takesJobs = true;

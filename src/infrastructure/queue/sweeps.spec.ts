@@ -1,4 +1,6 @@
 import { jest } from '@jest/globals';
+import { holdTransaction } from '../../../test/support/open-transaction.js';
+import { rowsRead } from '../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { databaseClock, systemClock } from '../../common/clock.js';
@@ -103,6 +105,57 @@ describe('Sweeps', () => {
     ]);
     await live(all, 2);
     expect(rounds).toEqual(['past', 'past']);
+  });
+
+  describe('beside a transaction that stays open', () => {
+    const REMOVED = 5_000;
+    const DUE = { table: 'due_row', column: 'due_at' };
+    const dueSince = (from: string) =>
+      `(select due_at from due_row where due_at <= now() and due_at >= ${from} order by due_at limit 1)`;
+    let foreign: Awaited<ReturnType<typeof holdTransaction>>;
+
+    beforeAll(async () => {
+      await test.database.execute('create table due_row (due_at timestamptz) with (autovacuum_enabled = false)');
+      await test.database.execute('create index on due_row (due_at)');
+      foreign = await holdTransaction(test.url);
+      await test.database.execute(
+        `insert into due_row select now() - interval '1 hour' - make_interval(secs => n) from generate_series(1, ${REMOVED}) n`,
+      );
+      await test.database.execute('delete from due_row');
+    });
+    afterEach(() => test.database.execute('delete from due_row'));
+    afterAll(() => foreign?.end());
+
+    /** Entries that each of so many seconds reads. */
+    async function readIn(all: Sweeps, seconds: number): Promise<number[]> {
+      const read: number[] = [];
+      for (let second = 0; second < seconds; second++) {
+        read.push(await rowsRead(test.database, 'due_row', () => live(all, 1)));
+      }
+      return read;
+    }
+
+    it.each([
+      ['a time that they wait for', { waitsFor: [DUE] }],
+      ['what is due', { dueSince }],
+    ])('read what was removed once a minute: by %s', async (_name, looks) => {
+      const { all, rounds } = worker([{ name: 'one', ...looks }]);
+      const read = await readIn(all, 130);
+      expect(rounds).toEqual([]);
+      expect(read.flatMap((rows, second) => (rows >= REMOVED ? [second] : []))).toEqual([0, 61, 122]);
+      expect(Math.max(...read.filter((rows) => rows < REMOVED))).toBeLessThan(100);
+    });
+
+    it.each([
+      ['a time that they wait for', { waitsFor: [DUE] }],
+      ['what is due', { dueSince }],
+    ])('read what was removed once a minute where each second has work, too: by %s', async (_name, looks) => {
+      await test.database.execute(`insert into due_row select now() from generate_series(1, 3)`);
+      const { all, rounds } = worker([{ name: 'one', ...looks }]);
+      const read = await readIn(all, 70);
+      expect(rounds).toHaveLength(70);
+      expect(read.filter((rows) => rows >= REMOVED)).toHaveLength(2);
+    });
   });
 
   it('are not run beside another leader, and are when its lease is over', async () => {

@@ -5,7 +5,7 @@ import { within } from '../../common/within.js';
 import { isUnreachable } from '../database/database-faults.js';
 import { Config } from '../config/config.js';
 import { TIME } from '../database/clock-watch.js';
-import { Database, hasRow } from '../database/database.js';
+import { Database } from '../database/database.js';
 import { Counters } from '../operations/counters.js';
 import { Heartbeats } from '../operations/readiness.js';
 import { anyHas, type RowsOfWorkspaces, type Turn, Turns, type TurnsOptions, workspacesWith } from './turns.js';
@@ -23,6 +23,9 @@ export interface AwaitedTime {
   mostAhead?: string;
 }
 
+/** SQL: since when the oldest row that became due at or after `from` is due, or null; by an index. */
+export type DueSince = (from: string) => string;
+
 /** Work that must happen again and again in one process at a time, whichever that is. */
 export interface Sweep {
   readonly name: string;
@@ -34,10 +37,12 @@ export interface Sweep {
   readonly waitsFor?: readonly AwaitedTime[];
   /**
    * SQL of a condition without which a round would find nothing. The conditions of all sweeps are asked in one statement
-   * a second, so it must be as cheap as an `exists` that an index answers. Default: one of `waitsFor` has passed; where a
-   * sweep waits for nothing, all its rounds run.
+   * a second, so it must be as cheap as an `exists` that an index answers. Default: `dueSince` gives a time, or one of
+   * `waitsFor` has passed; where a sweep has none of these, all its rounds run.
    */
   readonly hasWork?: string;
+  /** As `hasWork`, by a time: a look begins where the one before found its first row, so removed rows before it are not read. */
+  readonly dueSince?: DueSince;
   /** Does one bounded round and returns how many rows it touched. Two rounds at once must do no harm. */
   run(signal: AbortSignal): Promise<number>;
 }
@@ -68,7 +73,8 @@ interface Look {
   leftMs: number | null;
   /** Seconds since the last success of each sweep; undefined where the lease was not asked for. */
   ages?: Record<string, number> | null;
-  work: boolean[];
+  /** Of each sweep, since when it has work, `-infinity` where no time says so; null: it has none. */
+  work: (string | null)[];
   /** The database's, in milliseconds. */
   time: string;
 }
@@ -94,7 +100,7 @@ export class Sweeps implements OnModuleDestroy {
   private readonly lastRound = new Map<Sweep, number>();
   private readonly running = new Map<Sweep, Promise<void>>();
   private readonly succeeded = new Set<string>();
-  /** From where on the times of sweeps without a condition of their own are looked at. */
+  /** From where on the times of sweeps are looked at. */
   private readonly cursors = new Map<Sweep, SweepCursor>();
   private readonly abort = new AbortController();
   private timer: NodeJS.Timeout | null = null;
@@ -205,7 +211,7 @@ export class Sweeps implements OnModuleDestroy {
       if (!leads && sweep.everywhere !== true && !this.isSilent(sweep, look, now)) continue;
       this.lastRound.set(sweep, now);
       // Without an answer each sweep finds out for itself.
-      if (look?.work[index] === false) this.succeeded.add(sweep.name);
+      if (look?.work[index] === null) this.succeeded.add(sweep.name);
       else this.begin(sweep);
     }
   }
@@ -213,7 +219,7 @@ export class Sweeps implements OnModuleDestroy {
   /** Null where the database does not answer. */
   private async look(due: readonly Sweep[], renews: boolean, now: number): Promise<Look | null> {
     const written = renews ? [...this.succeeded] : [];
-    const work = `now()::text as "lookedAt", ${TIME} as time, array[${due.map((sweep) => this.conditionOf(sweep)).join(', ')}]::boolean[] as work`;
+    const work = `now()::text as "lookedAt", ${TIME} as time, array[${due.map((sweep) => this.workSince(sweep)).join(', ')}]::timestamptz[]::text[] as work`;
     try {
       if (!renews) return this.passed(due, (await this.database.query<Look>(`select ${work}`))[0], now);
       const names = [...written.map((name) => `sweep:${name}`), 'leader', ...(this.leads(now) ? ['clock'] : [])];
@@ -233,29 +239,25 @@ export class Sweeps implements OnModuleDestroy {
     }
   }
 
-  /** Sweeps without work begin their next look where this one ended; and the look says what time it is. */
+  /** The next look begins at what this one found first, or where it ended; and it says what time it is. */
   private passed(due: readonly Sweep[], look: Look | undefined, askedAt: number): Look | null {
     if (look === undefined) return null;
     databaseClock.measured(Number(look.time), askedAt, systemClock.monotonic());
     for (const [index, sweep] of due.entries()) {
-      if (look.work[index] === false) this.cursors.get(sweep)?.reached(look.lookedAt);
+      this.cursors.get(sweep)?.reached(look.work[index] ?? look.lookedAt);
     }
     return look;
   }
 
-  // now() and not clock_timestamp(), which no index could be searched with.
-  private conditionOf(sweep: Sweep): string {
+  private workSince(sweep: Sweep): string {
     const { hasWork, waitsFor } = sweep;
-    if (hasWork !== undefined) return `(${hasWork})`;
-    if (waitsFor === undefined) return 'true';
+    if (hasWork !== undefined) return `case when ${hasWork} then '-infinity'::timestamptz end`;
+    const dueSince = sweep.dueSince ?? (waitsFor && passedSince(waitsFor));
+    if (dueSince === undefined) return `'-infinity'::timestamptz`;
     const cursor = this.cursors.get(sweep) ?? new SweepCursor();
     this.cursors.set(sweep, cursor);
     const next = cursor.next();
-    const from = SweepCursor.from(next === null ? 'null' : `'${next}'`);
-    const passed = waitsFor.map(({ table, column, where = 'true' }) =>
-      hasRow(`from ${table} where ${where} and ${column} <= now() and ${column} >= ${from}`, column),
-    );
-    return `(${passed.join(' or ')})`;
+    return dueSince(SweepCursor.from(next === null ? 'null' : `'${next}'`));
   }
 
   private leads(now: number): boolean {
@@ -314,6 +316,17 @@ export class Sweeps implements OnModuleDestroy {
     await within(RELEASE_TIMEOUT_MS, released);
   }
 }
+
+/** By now() and not clock_timestamp(), which no index could be searched with. */
+const passedSince =
+  (times: readonly AwaitedTime[]): DueSince =>
+  (from) => {
+    const firsts = times.map(
+      ({ table, column, where = 'true' }) =>
+        `(select ${column} from ${table} where ${where} and ${column} <= now() and ${column} >= ${from} order by ${column} limit 1)`,
+    );
+    return `least(${firsts.join(', ')})`;
+  };
 
 // No infinite time: PostgreSQL before 17 does not subtract it.
 const RELEASE = `update heartbeat set beat_at = 'epoch' where name = 'leader' and beat_at = $1`;
@@ -381,19 +394,13 @@ export class SweepCursor {
     return this.from;
   }
 
-  /** @param lookedAt the statement's own time, where it has found all there was. */
-  reached(lookedAt: string | null): void {
-    this.from = lookedAt;
+  /** @param time the statement's own, where it has found all there was; or that of the first row. */
+  reached(time: string | null): void {
+    this.from = time;
   }
 
   /** SQL: the time to look from, of the parameter or literal that has `next()`. */
   static from(time: string): string {
     return `coalesce(${time}::timestamptz - interval '${AGAIN_SECONDS} seconds', '-infinity')`;
-  }
-
-  /** SQL: as `from`, as things stand now. Of no round: does not begin to look at all again. */
-  get condition(): string {
-    const all = this.from === null || systemClock.monotonic() - this.since > ALL_EVERY_MS;
-    return SweepCursor.from(all ? 'null' : `'${this.from}'`);
   }
 }

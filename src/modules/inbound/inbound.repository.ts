@@ -15,7 +15,8 @@ import {
   type ClaimRow,
 } from '../../infrastructure/queue/lane-grant.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
-import { markedLane, type DueSince, type MarkedLanes } from '../../infrastructure/queue/due-lanes.js';
+import { markedLane, type MarkedLanes } from '../../infrastructure/queue/due-lanes.js';
+import type { DueSince } from '../../infrastructure/queue/sweeps.js';
 
 export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable' | 'failed';
 

@@ -97,7 +97,7 @@ export class OtpMaintenanceRepository {
     );
   }
 
-  /** Codes of the workspace, or to these numbers, that are on their way; each is sent or has failed within half a minute. */
+  /** Codes of the workspace, or to these numbers, that are on their way; each is sent or has failed within half a minute, where claims are not blocked. */
   countUnderWay(organizationId: string, numbers: readonly string[] | null): Promise<number> {
     return this.database.count(
       `select count(*)::integer as count from otp_project p join otp_challenge c on c.project_id = p.id

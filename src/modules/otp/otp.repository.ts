@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../infrastructure/database/database.js';
+import { UNCERTAIN_BEFORE } from '../../infrastructure/queue/claims-blocked.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import type { OtpChallengeResponse } from './dto/otp.response.js';
 import type { CodeHash } from './otp-code.js';
@@ -104,12 +105,13 @@ export function movesOf(rows: readonly MoveRow[]): OtpPackageMove[] {
 /** SQL: a code that ends or is on its way needs its plain text no more. */
 export const WIPE = 'code_ciphertext = null, lease_until = null';
 
+const wasNotSent = (old: string): string => `${old}.status = 'queued' and c.created_at >= ${UNCERTAIN_BEFORE}`;
 /** SQL: ends a challenge before its time; one that still waited gives its send back. `old` names the row before. */
 export const release = (old: string): string =>
-  `${WIPE}, released_at = case when ${old}.status = 'queued'
+  `${WIPE}, released_at = case when ${wasNotSent(old)}
     then coalesce(c.released_at, clock_timestamp()) else c.released_at end`;
 export const released = (old: string): string =>
-  `c.package_id, c.package_used, false as used_now, ${old}.status = 'queued' and ${old}.released_at is null as released_now`;
+  `c.package_id, c.package_used, false as used_now, ${wasNotSent(old)} and ${old}.released_at is null as released_now`;
 
 const valuesOf = ({ organizationId, projectId, id }: ChallengeRef) => [organizationId, projectId, id];
 

@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { systemClock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
 import { CodeRows, GIVEN_BACK, RESERVED, USED, type Counts, type MadeCode } from '../../../test/otp/code-rows.js';
 import { rowsRead } from '../../../test/support/rows-read.js';
@@ -5,6 +7,8 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/t
 import { waitFor } from '../../../test/support/wait-for.js';
 import { OtpMaintenanceRepository } from './otp-maintenance.repository.js';
 import type { OtpStatus } from './otp.types.js';
+import { SweepCursor } from '../../infrastructure/queue/sweeps.js';
+import { OVERDUE_SINCE } from './sending.repository.js';
 
 let opened: OpenTestDatabase;
 let rows: CodeRows;
@@ -244,6 +248,104 @@ describe('the end', () => {
   });
 });
 
+describe('while claims are blocked, a code', () => {
+  /** What was accepted before now may have been sent by the database before. */
+  const block = (since = 'clock_timestamp()', on = 'identity_of_database()') =>
+    opened.database.execute(
+      `update database_identity set identity = 'another', blocked_since = ${since}, blocked_on = ${on}`,
+    );
+  const waited = (code: MadeCode, seconds: number) =>
+    opened.database.execute(
+      `update otp_challenge set created_at = created_at - make_interval(secs => $2),
+         expires_at = expires_at - make_interval(secs => $2) where id = $1`,
+      [code.id, seconds],
+    );
+  const hasOverdue = async () =>
+    (
+      await opened.database.row<{ found: boolean }>(
+        `select ${OVERDUE_SINCE(SweepCursor.from('null'))} is not null as found`,
+      )
+    ).found;
+
+  afterEach(() =>
+    opened.database.execute(
+      'update database_identity set identity = identity_of_database(), blocked_since = null, blocked_on = null',
+    ),
+  );
+
+  it.each([
+    ['has waited for half a minute', 40],
+    ['has expired', 400],
+  ])('that may have been sent and %s stays queued and reserved, until a restore marks it', async (_name, seconds) => {
+    const made = await rows.make();
+    await block();
+    await waited(made, seconds);
+    expect(await hasOverdue()).toBe(false);
+    await rows.endOverdue();
+    expect(await rows.statusOf(made)).toBe('queued');
+    const now = new Date(Date.now() + 1_000);
+    expect(await new OtpMaintenanceRepository(opened.database).markUncertain(now)).toBe(1);
+    // All of them are looked at once a minute.
+    jest.spyOn(systemClock, 'monotonic').mockReturnValueOnce(systemClock.monotonic() + 61_000);
+    await rows.endOverdue();
+    expect(await rows.statusOf(made)).toBe(seconds > 300 ? 'expired' : 'outcome_unknown');
+    expect(await rows.counts()).toEqual(RESERVED);
+  });
+
+  it('stays queued where no process has noted yet since when', async () => {
+    const made = await rows.make();
+    await waited(made, 40);
+    await block('null');
+    await rows.endOverdue();
+    expect(await rows.statusOf(made)).toBe('queued');
+    // Noted on the database before, which was blocked, too.
+    await block(`clock_timestamp() - interval '1 hour'`, `'one before'`);
+    await rows.endOverdue();
+    expect(await rows.statusOf(made)).toBe('queued');
+  });
+
+  it.each([
+    ['a newer code', (made: MadeCode) => rows.supersede(made)],
+    ['wrong codes', (made: MadeCode) => rows.end(made)],
+  ])('that may have been sent and is ended by %s stays reserved', async (_name, end) => {
+    const made = await rows.make();
+    await block(`clock_timestamp() + interval '1 second'`);
+    await end(made);
+    expect(await rows.statusOf(made)).toBe('expired');
+    expect(await rows.counts()).toEqual(RESERVED);
+  });
+
+  it('that was accepted since then was not sent: it has failed after half a minute, and is given back', async () => {
+    await block(`clock_timestamp() - interval '1 hour'`);
+    const made = await rows.make();
+    await waited(made, 40);
+    expect(await hasOverdue()).toBe(true);
+    await rows.endOverdue();
+    expect(await rows.row(made)).toMatchObject({ status: 'failed', error: 'platform_unavailable' });
+    expect(await rows.counts()).toEqual(GIVEN_BACK);
+  });
+
+  it('that was sent ends by its time', async () => {
+    const made = await rows.make('sent');
+    await block();
+    await waited(made, 400);
+    await rows.endOverdue();
+    expect(await rows.statusOf(made)).toBe('expired');
+    expect(await rows.counts()).toEqual(USED);
+  });
+
+  it('that waited has failed once an operator says that nothing was lost', async () => {
+    const made = await rows.make();
+    await block();
+    await waited(made, 40);
+    await rows.endOverdue();
+    await opened.database.execute('update database_identity set identity = identity_of_database()');
+    await rows.endOverdue();
+    expect(await rows.statusOf(made)).toBe('failed');
+    expect(await rows.counts()).toEqual(GIVEN_BACK);
+  });
+});
+
 describe('a grant', () => {
   it('that is under way while the month’s package is made counts', async () => {
     const small = await CodeRows.project(opened.database, 0);
@@ -261,8 +363,11 @@ describe('a grant', () => {
 
   async function untilBlocked(): Promise<void> {
     const look = async (): Promise<boolean> => {
-      const waiting = await opened.database.query(
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      // A transaction reads the activity once.
+      const waiting = await opened.database.detached(() =>
+        opened.database.query(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        ),
       );
       return waiting.length > 0;
     };

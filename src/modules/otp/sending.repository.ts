@@ -12,8 +12,9 @@ import {
   laneGrants,
   type ClaimRequest,
 } from '../../infrastructure/queue/lane-grant.js';
+import { UNCERTAIN_BEFORE } from '../../infrastructure/queue/claims-blocked.js';
 import { claimsEnded, runClaim } from '../../infrastructure/queue/lost-claims.js';
-import { SweepCursor } from '../../infrastructure/queue/sweeps.js';
+import { type DueSince, SweepCursor } from '../../infrastructure/queue/sweeps.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import { lateOf, NOTE_LATE } from '../usage/usage.types.js';
 import {
@@ -161,13 +162,6 @@ export class SendingRepository {
     return movesOf(rows);
   }
 
-  /** SQL: whether there is something for `endOverdue`. */
-  hasOverdue(): string {
-    const from = this.ends.condition;
-    return `${hasRow(`from otp_challenge where ${expired('now()', from)}`, 'expires_at')}
-      or ${hasRow(`from otp_challenge where ${waitedTooLong('now()', from)}`, 'created_at')}`;
-  }
-
   /** Marks what has expired, and gives up what waited too long; in the ambient transaction. */
   async endOverdue(limit: number): Promise<{ ended: number; moves: OtpPackageMove[] }> {
     const rows = await this.database.query<MoveRow & Looked>(END_OVERDUE, [limit, this.ends.next()]);
@@ -195,12 +189,22 @@ function endedOf<Row extends Looked>(rows: readonly Row[]): Row[] {
   return rows.filter(({ ended }) => ended);
 }
 
-/** SQL conditions of what is to end at a time, among what the sweep has not passed yet. */
+/**
+ * SQL conditions of what is to end at a time, among what the sweep has not passed yet. A code that waits and may have been
+ * sent ends with the block of claims: its user can verify it until then.
+ */
 const expired = (now: string, from: string): string =>
-  `${INDEXED_STATUS} in ${OPEN_SQL} and expires_at <= ${now} and expires_at >= ${from}`;
+  `${INDEXED_STATUS} in ${OPEN_SQL} and expires_at <= ${now} and expires_at >= ${from} and ${MAY_END}`;
 const waitedTooLong = (now: string, from: string): string =>
   `${INDEXED_STATUS} = 'queued' and created_at <= ${now} - interval '${QUEUE_SECONDS} seconds'
-    and created_at >= ${from} - interval '${QUEUE_SECONDS} seconds'`;
+    and created_at >= ${from} - interval '${QUEUE_SECONDS} seconds' and ${MAY_END}`;
+/** SQL: since when there is something for `endOverdue`. */
+export const OVERDUE_SINCE: DueSince = (from) => `least(
+  (select expires_at from otp_challenge where ${expired('now()', from)} order by expires_at limit 1),
+  (select created_at + interval '${QUEUE_SECONDS} seconds' from otp_challenge where ${waitedTooLong('now()', from)}
+   order by created_at limit 1))`;
+
+const MAY_END = `(status <> 'queued' or created_at >= ${UNCERTAIN_BEFORE})`;
 
 // Codes are met again by their place in the table alone, as in a claim.
 const EXPIRE_LEASES = `
@@ -369,7 +373,7 @@ with overdue as materialized (
 ), ending as (
   select c.ctid as tid, c.status, c.expires_at <= clock_timestamp() as expired, c.released_at
   from otp_challenge c
-  where c.ctid = any(array(select tid from overdue)) and c.status in ${OPEN_SQL}
+  where c.ctid = any(array(select tid from overdue)) and c.status in ${OPEN_SQL} and ${MAY_END}
   order by c.id for update of c skip locked
 ), ended as (
   update otp_challenge c set status = case when ending.expired then 'expired' else 'failed' end,

@@ -3,6 +3,7 @@ import { FIRST_ID } from '../../common/ids.js';
 import { beginningAt, type ListCursor, type Period } from '../../infrastructure/http/page.query.js';
 import { Database } from '../../infrastructure/database/database.js';
 import type { TraceContext } from '../../infrastructure/operations/tracing.js';
+import { isIdle } from './dispatch/dispatch.repository.js';
 import type { DeliveryResponse, QueuedEventData } from './dto/webhook.dto.js';
 import {
   DELIVERY_STATUSES,
@@ -107,7 +108,7 @@ export const queueAgain = (
   select v.id, v.organization_id, v.endpoint_id, coalesce((
     select max(attempt) from webhook_delivery d where d.event_id = v.id and d.id >= ${firstAttemptOf('v.id')}), 0)
   from ${events} v
-  on conflict (event_id) do update set tries = 0, due_at = clock_timestamp() where q.attempt_id is null`;
+  on conflict (event_id) do update set tries = 0, due_at = least(q.due_at, clock_timestamp()) where ${isIdle('q')}`;
 
 // All of them first: read in the order of their ids, those of all workspaces would be looked at.
 const OF_MESSAGE = `

@@ -3,7 +3,7 @@ import { FIRST_ID } from '../../common/ids.js';
 import { BatchPlace } from '../../infrastructure/database/batch-place.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
-import { LEASE_MS, TAKES_EVENTS } from './dispatch/dispatch.repository.js';
+import { isIdle, LEASE_MS, TAKES_EVENTS } from './dispatch/dispatch.repository.js';
 import { QUIET_STARTS_ANEW_AFTER_MS } from './dispatch/endpoint-health.js';
 import { eventSubject, WEBHOOK_LANE } from './webhook.types.js';
 
@@ -104,9 +104,9 @@ export class WebhookMaintenanceRepository {
   }
 }
 
-// What waits no more stays in the log, for GET /events, until its time is over. A row that was claimed meanwhile is left.
+// What waits no more stays in the log, for GET /events, until its time is over. A row that is being delivered is left.
 const DROP_HELD = `
-delete from webhook_queue where event_id = any(array(
+delete from webhook_queue dropped where event_id = any(array(
   select held.event_id from (
     select id from webhook_endpoint
     where inactive_since < clock_timestamp() - make_interval(days => $1) and deleted_at is null order by random()
@@ -114,12 +114,12 @@ delete from webhook_queue where event_id = any(array(
     select q.event_id from webhook_queue q
     where q.endpoint_id = e.id and q.due_at < statement_timestamp() - make_interval(days => $1)
     order by q.endpoint_id, q.due_at limit $2) held
-  limit $2 * ${ENDPOINTS})) and attempt_id is null`;
+  limit $2 * ${ENDPOINTS})) and ${isIdle('dropped')}`;
 
 // A single failure under load is no failing endpoint: it has to last for an hour.
 // Last in the order of their turns: what has failed most often, and the youngest that wait for the first time.
 const DROP_EXCESS = `
-delete from webhook_queue where event_id = any(array(
+delete from webhook_queue dropped where event_id = any(array(
   select excess.event_id from (
     select id from webhook_endpoint
     where (inactive_since is not null or failing_since < statement_timestamp() - interval '1 hour') and deleted_at is null
@@ -127,11 +127,12 @@ delete from webhook_queue where event_id = any(array(
   ) e cross join lateral (
     select q.event_id from webhook_queue q where q.endpoint_id = e.id
     order by q.endpoint_id, q.due_at offset $1 limit $2) excess
-  limit $2 * ${ENDPOINTS})) and attempt_id is null`;
+  limit $2 * ${ENDPOINTS})) and ${isIdle('dropped')}`;
 
 const DROP_OLD = `
-delete from webhook_queue where event_id = any(array(
-  select event_id from webhook_queue where event_id < $1 order by event_id limit $2)) and attempt_id is null`;
+delete from webhook_queue dropped where event_id = any(array(
+  select q.event_id from webhook_queue q where q.event_id < $1 and ${isIdle('q')} order by q.event_id limit $2))
+  and ${isIdle('dropped')}`;
 
 const PURGE_QUEUE = `
 delete from webhook_queue where event_id = any(array(

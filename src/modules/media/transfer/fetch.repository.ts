@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
-import { dueTableLanes, type DueSince, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
+import { dueTableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
+import type { DueSince } from '../../../infrastructure/queue/sweeps.js';
 import {
   claimOf,
   type Claim,

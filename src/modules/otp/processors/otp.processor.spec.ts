@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { claimRequest } from '../../../../test/support/claim-request.js';
 import { CodeRows, GIVEN_BACK, RESERVED, type MadeCode } from '../../../../test/otp/code-rows.js';
 import { openProxiedDatabase, type ProxiedDatabase } from '../../../../test/support/proxied-database.js';
@@ -6,7 +7,11 @@ import { newId } from '../../../common/ids.js';
 import { loadConfig } from '../../../infrastructure/config/load-config.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
-import { OtpDispatcher } from './otp.processor.js';
+import type { SecretBox } from '../../../infrastructure/secrets/secret-box.js';
+import { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
+import type { NotAcceptedOutcome } from '../../../infrastructure/whatsapp/outcome.js';
+import type { OtpSenderService } from '../otp-sender.service.js';
+import { OtpDispatcher, type CodeTask } from './otp.processor.js';
 import { SendingRepository } from '../sending.repository.js';
 
 const OWNER = newId();
@@ -27,11 +32,20 @@ beforeEach(async () => {
   await database.direct.execute('delete from lane');
   rows = await CodeRows.project(database.direct);
   counters = new Counters();
-  const unused = null as never;
+  const sender = {
+    status: 'connected',
+    phoneNumberId: '1',
+    token: 'token',
+    templateName: 'code',
+    throughputPerSecond: 80,
+  };
+  const senders = { find: () => Promise.resolve(sender) } as unknown as OtpSenderService;
+  const secrets = { open: () => '123456' } as unknown as SecretBox;
   const config = loadConfig({ env: {}, persistSecrets: false });
   const sending = new SendingRepository(database.proxied);
-  dispatcher = new OtpDispatcher(sending, rows.packages, unused, unused, database.proxied, counters, config);
+  dispatcher = new OtpDispatcher(sending, rows.packages, senders, secrets, database.proxied, counters, config);
 });
+afterEach(() => jest.restoreAllMocks());
 
 /** A code whose claim breaks before or after its commit; the database is away until the proxy inspects no more. */
 async function lose(how: 'cut' | 'lose_answer'): Promise<MadeCode> {
@@ -73,4 +87,61 @@ it('a code whose lease is over meanwhile has failed, and is given back', async (
   database.proxy.inspect = null;
   await waitFor(async () => (await rows.statusOf(made)) === 'failed');
   expect(await rows.counts()).toEqual(GIVEN_BACK);
+});
+
+describe('at a stop', () => {
+  const NOT_NOW: NotAcceptedOutcome = {
+    kind: 'recipient_deferred',
+    httpStatus: 400,
+    platformCode: 131056,
+    platformMessage: 'Pair rate limit hit',
+    category: 'rate_limited',
+    traceId: null,
+    // Almost as long as a code is tried.
+    retryAfterMs: 4_000,
+    written: true,
+  };
+
+  async function claimed(): Promise<CodeTask> {
+    await rows.make();
+    await rows.lanes.ensure('otp');
+    const [claim] = await dispatcher.claim([claimRequest('otp', OWNER, 1)]);
+    const [task] = claim instanceof Error ? [] : (claim?.items ?? []);
+    if (task === undefined) throw new Error('no code was claimed');
+    return task;
+  }
+
+  it('a code that WhatsApp does not take now goes back, for another process to send', async () => {
+    const task = await claimed();
+    const sent = jest.spyOn(CloudApiClient.prototype, 'sendMessage').mockImplementation(() => {
+      dispatcher.stop();
+      return Promise.resolve(NOT_NOW);
+    });
+    await dispatcher.work(task);
+    expect(await rows.row(task)).toMatchObject({ status: 'queued', error: null, lease_until: null });
+    expect(await rows.counts()).toEqual(RESERVED);
+    expect(sent).toHaveBeenCalledTimes(1);
+  });
+
+  it('a code that waits for its next try goes back at once', async () => {
+    const task = await claimed();
+    const sent = jest.spyOn(CloudApiClient.prototype, 'sendMessage').mockResolvedValue(NOT_NOW);
+    const work = dispatcher.work(task);
+    await waitFor(() => sent.mock.calls.length > 0);
+    dispatcher.stop();
+    await work;
+    expect(await rows.statusOf(task)).toBe('queued');
+    expect(sent).toHaveBeenCalledTimes(1);
+  });
+
+  it('a code that WhatsApp refuses has failed', async () => {
+    const task = await claimed();
+    jest.spyOn(CloudApiClient.prototype, 'sendMessage').mockImplementation(() => {
+      dispatcher.stop();
+      return Promise.resolve({ ...NOT_NOW, kind: 'rejected', category: 'invalid_content' });
+    });
+    await dispatcher.work(task);
+    expect(await rows.row(task)).toMatchObject({ status: 'failed', error: 'invalid_content' });
+    expect(await rows.counts()).toEqual(GIVEN_BACK);
+  });
 });

@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Processor } from '@nestjs/bullmq';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Deadline } from '../../../common/deadline.js';
 import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
+import { Signal } from '../../../common/signal.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { ClaimRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-grant.js';
@@ -22,7 +22,14 @@ import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-result
 import { OtpPackagesService } from '../../billing/otp-packages.service.js';
 import { codePlace } from '../otp-code.js';
 import { OTP_LANE, OtpSenderService, type OtpSenderWithToken } from '../otp-sender.service.js';
-import { HAS_WAITING, LEASE_MS, SendingRepository, type ClaimedCode, type CodeOutcome } from '../sending.repository.js';
+import {
+  HAS_WAITING,
+  LEASE_MS,
+  OVERDUE_SINCE,
+  SendingRepository,
+  type ClaimedCode,
+  type CodeOutcome,
+} from '../sending.repository.js';
 
 export const OTP_QUEUE = 'otp';
 const SWEEP_BATCH = 1_000;
@@ -52,6 +59,7 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
   private readonly logger = new Logger(OtpDispatcher.name);
   private readonly client: CloudApiClient;
   private stopping = false;
+  private readonly stopped = new Signal();
   private lastProjectId: string | null = null;
 
   constructor(
@@ -71,9 +79,10 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
     });
   }
 
-  /** From now on claimed codes whose requests are not sent yet go back. */
+  /** From now on claimed codes go back that are not sent yet, or that WhatsApp does not take now. */
   stop(): void {
     this.stopping = true;
+    this.stopped.notify();
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -135,8 +144,8 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
     return this.tryToSend(sender, task, code);
   }
 
-  /** Retries what was definitely not taken, for as long as the user may be waiting. */
-  private async tryToSend(sender: OtpSenderWithToken, task: CodeTask, code: string): Promise<CodeOutcome> {
+  /** Retries what was definitely not taken, for as long as the user may be waiting; null: a stop leaves it to another process. */
+  private async tryToSend(sender: OtpSenderWithToken, task: CodeTask, code: string): Promise<CodeOutcome | null> {
     const { phoneNumberId, token, templateName } = sender;
     const { recipient: to, templateLanguage, attemptId } = task;
     const parameters = [{ type: 'text', text: code }];
@@ -157,12 +166,15 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
       if (outcome.kind === 'accepted') return { kind: 'sent', metaMessageId: outcome.metaMessageId };
       if (outcome.kind === 'unknown') return { kind: 'unknown' };
       const pauseMs = Math.max(waitMs, outcome.retryAfterMs ?? 0);
-      if (!mayBeTriedAgain(outcome) || this.stopping || performance.now() + pauseMs > until) {
+      const mayGoAgain = mayBeTriedAgain(outcome);
+      if (mayGoAgain && this.stopping) return null;
+      if (!mayGoAgain || performance.now() + pauseMs > until) {
         if (isTokenRefused({ code: outcome.platformCode }))
           await this.senders.tokenRefused(sender).catch(() => undefined);
         return { kind: 'failed', error: outcome.category };
       }
-      await pause(pauseMs);
+      await this.stopped.wait(pauseMs);
+      if (this.stopping) return null;
     }
   }
 
@@ -230,9 +242,7 @@ export class OtpProcessor extends QueueProcessor<CodeTask> {
     parts.sweeps.add({
       name: 'otp_overdue',
       everyMs: 2_000,
-      get hasWork() {
-        return sending.hasOverdue();
-      },
+      dueSince: OVERDUE_SINCE,
       run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.endOverdue(limit)),
     });
   }

@@ -5,7 +5,7 @@ import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infra
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { MessageSender, type SendTask } from './message-sender.js';
 import { ClaimRepository } from '../claim/claim.repository.js';
-import { SendingSweepsRepository, type MovedMessage } from '../sweeps/sending-sweeps.repository.js';
+import { EXPIRED_SINCE, SendingSweepsRepository, type MovedMessage } from '../sweeps/sending-sweeps.repository.js';
 
 export const SEND_QUEUE = 'send';
 const SWEEP_BATCH = 1_000;
@@ -70,9 +70,7 @@ export class SendProcessor extends QueueProcessor<SendTask> {
     parts.sweeps.add({
       name: 'send_expiry',
       everyMs: 1_000,
-      get hasWork() {
-        return sweeps.queuedHaveExpired();
-      },
+      dueSince: EXPIRED_SINCE,
       run: (signal) =>
         inBatches(signal, SWEEP_BATCH, async (limit) => {
           const first = await this.sweep(sweeps.expireQueued(limit));

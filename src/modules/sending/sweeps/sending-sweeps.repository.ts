@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../../common/ids.js';
-import { Database, hasRow } from '../../../infrastructure/database/database.js';
+import { Database } from '../../../infrastructure/database/database.js';
 import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
-import { SweepCursor } from '../../../infrastructure/queue/sweeps.js';
+import { type DueSince, SweepCursor } from '../../../infrastructure/queue/sweeps.js';
 import { BY_EXPIRY } from '../../message-state/message-row.types.js';
 import { queueTakes } from '../../message-state/message-state.types.js';
 import type { Fact, LockedMessage } from '../../message-state/facts.types.js';
@@ -39,16 +39,6 @@ export class SendingSweepsRepository {
   /** Fails messages that wait beyond the time that they were given, those first that expired first, or last. */
   expireQueued(limit: number, order: 'asc' | 'desc' = 'asc'): Promise<MovedMessage[]> {
     return this.moveFrom(this.expiryCursor, EXPIRE_QUEUED[order], limit);
-  }
-
-  /** SQL: whether there is something for `expireQueued`. */
-  queuedHaveExpired(): string {
-    return hasRow(
-      `from message_queue q
-       where q.expires_at <= now() and q.expires_at >= ${this.expiryCursor.condition} and ${BY_EXPIRY}
-         and ${queueTakes('expired')}`,
-      'q.expires_at',
-    );
   }
 
   private async moveFrom(cursor: SweepCursor, find: string, limit: number): Promise<MovedMessage[]> {
@@ -118,6 +108,9 @@ export const EXPIRE_LEASES = found(queueTakes('lease_expired'), 'lease_until');
 
 // Where claims are blocked after a restore, a message that waits here may have been sent: it must not be called failed.
 const HAS_EXPIRED = `${BY_EXPIRY} and ${queueTakes('expired')} and not (${CLAIMS_BLOCKED})`;
+/** SQL: since when there is something for `expireQueued`. */
+export const EXPIRED_SINCE: DueSince = (from) => `(select q.expires_at from message_queue q
+  where ${HAS_EXPIRED} and q.expires_at <= now() and q.expires_at >= ${from} order by q.expires_at limit 1)`;
 export const EXPIRE_QUEUED = { asc: found(HAS_EXPIRED, 'expires_at'), desc: found(HAS_EXPIRED, 'expires_at', 'desc') };
 
 // Each recipient's first row is due or in flight: the triggers of message_queue see to it. Where one was disabled, a row

@@ -7,7 +7,7 @@ const HUNG = 10_000;
 function deliver(windows: DeliveryWindows, succeeded: boolean, durationMs: number, times = 1) {
   return Array.from({ length: times }, () => {
     windows.started('a', 1);
-    return windows.answered('a', succeeded, durationMs);
+    return windows.answered('a', 1, succeeded, durationMs);
   });
 }
 
@@ -43,7 +43,7 @@ describe('DeliveryWindows', () => {
     for (let now = 0; now < 160_000; now += 10) {
       while (open[0] !== undefined && open[0] <= now) {
         open.shift();
-        windows.answered('a', true, latencyMs);
+        windows.answered('a', 1, true, latencyMs);
         if (now >= 80_000) answered++;
       }
       while (open.length < windows.allowed('a')) {
@@ -93,6 +93,17 @@ describe('DeliveryWindows', () => {
     expect(windows.allowed('a')).toBe(2);
   });
 
+  it('learns nothing of new settings from attempts under earlier ones', () => {
+    const windows = new DeliveryWindows();
+    deliver(windows, false, HUNG, 2);
+    windows.started('a', 2);
+    for (let n = 0; n < 5; n++) windows.answered('a', 2, true, QUICK);
+    // The attempts that were under way at the change.
+    expect([windows.answered('a', 1, false, HUNG), windows.answered('a', 1, true, QUICK)]).toEqual([false, false]);
+    expect(windows.allowed('a')).toBe(7);
+    for (const hangs of [false, false, true]) expect(windows.answered('a', 2, false, HUNG)).toBe(hangs);
+  });
+
   it('never lets more than 64 go at once, and always at least one', () => {
     const step = fc.record({ succeeded: fc.boolean(), durationMs: fc.constantFrom(QUICK, HUNG), start: fc.boolean() });
     fc.assert(
@@ -104,7 +115,7 @@ describe('DeliveryWindows', () => {
             windows.started('a', 1);
             inFlight++;
           } else if (inFlight > 0) {
-            windows.answered('a', succeeded, durationMs);
+            windows.answered('a', 1, succeeded, durationMs);
             inFlight--;
           }
           expect(inFlight).toBeLessThanOrEqual(MAX_IN_FLIGHT);

@@ -36,9 +36,14 @@ export class DeliveryWindows {
     if (window.revision !== revision) Object.assign(window, { revision, allowed: FIRST, slowFailures: 0 });
   }
 
-  /** Learns from an answer, or from the lack of one; true where the endpoint hangs and its lane should be paused. */
-  answered(endpointId: string, succeeded: boolean, durationMs: number): boolean {
+  /**
+   * Learns from an answer, or from the lack of one; true where the endpoint hangs and its lane should be paused.
+   *
+   * @param revision of the settings under which the attempt was made: earlier ones say nothing of those of now.
+   */
+  answered(endpointId: string, revision: number, succeeded: boolean, durationMs: number): boolean {
     const window = this.windowOf(endpointId);
+    if (window.revision !== revision) return false;
     const slow = durationMs >= SLOW_MS;
     if (!succeeded) {
       window.allowed = slow ? 1 : Math.max(1, window.allowed - 1);

@@ -7,6 +7,7 @@ import { claimRequest } from '../../../../test/support/claim-request.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
+import { queueAgain } from '../deliveries.repository.js';
 import { insertWebhookEvents } from '../webhook.types.js';
 import { WebhookMaintenanceRepository } from '../webhook-maintenance.repository.js';
 import {
@@ -227,6 +228,67 @@ describe('claim', () => {
       expect(await rowsReadIn(() => new WebhookMaintenanceRepository(database).dropHeld(1_000))).toBeLessThan(1_000);
     },
   );
+});
+
+describe('of a process that was killed during a delivery', () => {
+  const maintenance = () => new WebhookMaintenanceRepository(database);
+  const left = async (endpointId: string): Promise<number> =>
+    (await database.query('select from webhook_queue where endpoint_id = $1', [endpointId])).length;
+
+  /** Events with an attempt whose lease ended `ago`; a time to come: they are being delivered. */
+  async function interrupted(count: number, ago: string) {
+    const made = await endpoint({ events: count });
+    expect(await claim(made.id, count)).toHaveLength(count);
+    await database.execute(
+      `update webhook_queue set due_at = clock_timestamp() - $2::interval where endpoint_id = $1`,
+      [made.id, ago],
+    );
+    return made;
+  }
+  const pause = (id: string) =>
+    database.execute(
+      `update webhook_endpoint set active = false, inactive_since = clock_timestamp() - interval '4 days' where id = $1`,
+      [id],
+    );
+
+  it('events wait for a paused endpoint three days, too', async () => {
+    const [{ id }, young] = [await interrupted(3, '4 days'), await interrupted(1, '2 days')];
+    for (const each of [id, young.id]) await pause(each);
+    await maintenance().dropHeld(10);
+    expect([await left(id), await left(young.id)]).toEqual([0, 1]);
+  });
+
+  it('events are dropped with their time and beyond the bound, whatever their number, and not while they are delivered', async () => {
+    await database.execute('truncate webhook_event, webhook_queue');
+    const delivering = await interrupted(3, '-10 seconds');
+    const { id } = await interrupted(5, '1 minute');
+    const all = `ffffffff-ffff-ffff-ffff-ffffffffffff`;
+    expect(await maintenance().dropOld(all, 2)).toBe(2);
+    await pause(id);
+    await database.execute(`update webhook_endpoint set inactive_since = now() where id = $1`, [id]);
+    expect(await maintenance().dropExcess(1, 10)).toBe(2);
+    expect(await maintenance().dropOld(all, 2)).toBe(1);
+    expect(await maintenance().dropOld(all, 2)).toBe(0);
+    expect([await left(id), await left(delivering.id)]).toEqual([0, 3]);
+  });
+
+  it('events that were removed meanwhile wait no more', async () => {
+    const { id } = await interrupted(2, '1 minute');
+    const [kept] = await database.query<{ event_id: string }>(
+      'select event_id from webhook_queue where endpoint_id = $1 order by event_id limit 1',
+      [id],
+    );
+    await database.execute('delete from webhook_event where endpoint_id = $1 and id <> $2', [id, kept?.event_id]);
+    expect((await claim(id, 10)).map(({ eventId }) => eventId)).toEqual([kept?.event_id]);
+    expect(await left(id)).toBe(1);
+  });
+
+  it('an event is queued again from its first try', async () => {
+    const { id, organizationId } = await interrupted(1, '1 minute');
+    await database.execute('update webhook_queue set tries = 5 where endpoint_id = $1', [id]);
+    await database.execute(queueAgain('(select * from webhook_event where organization_id = $1)'), [organizationId]);
+    expect(await claim(id, 1)).toMatchObject([{ tries: 0, attempt: 2 }]);
+  });
 });
 
 it('a claim with little time gives up sooner than others where the table is locked', async () => {

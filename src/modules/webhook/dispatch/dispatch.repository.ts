@@ -83,8 +83,11 @@ export interface Recorded {
   isCurrent: boolean;
 }
 
+/** A row of the queue whose event was removed. */
+type Removed = Pick<ClaimedEvent, 'eventId' | 'endpointId' | 'attemptId'> & { eventType: null };
+
 /** The grant of a lane (`eventId` null), or a claimed event; see `CLAIM`. */
-type ClaimRow = (GrantRow & { eventId: null; laneKey: string }) | ClaimedEvent;
+type ClaimRow = (GrantRow & { eventId: null; laneKey: string }) | ClaimedEvent | Removed;
 
 /** The lane of an endpoint's deliveries. */
 export function webhookLaneOf(endpointId: string): string {
@@ -129,6 +132,7 @@ export class DispatchRepository {
     const params = [...grantParams(requests), LEASE_MS / 1_000, claimId];
     const statement = (): Promise<ClaimRow[]> => this.database.query(CLAIM, params);
     const rows = await runClaim(this.database, [claimId], statement, withinMs);
+    const removed: Removed[] = [];
     const answers = new Map(
       requests.map(({ laneKey }): [string, Claim<ClaimedEvent>] => [laneKey, { grant: null, items: [] }]),
     );
@@ -136,9 +140,18 @@ export class DispatchRepository {
       const answer = answers.get(row.eventId === null ? row.laneKey : webhookLaneOf(row.endpointId));
       if (answer === undefined) continue;
       if (row.eventId === null) answer.grant = grantOf(row);
+      else if (row.eventType === null) removed.push(row);
       else answer.items.push({ ...row, claimedAt });
     }
+    // Those that stay are claimed again.
+    if (removed.length > 0) await this.remove(removed).catch(() => undefined);
     return [...answers.values()];
+  }
+
+  private async remove(rows: readonly Removed[]): Promise<void> {
+    const sql = 'delete from webhook_queue where event_id = any($1::uuid[]) and attempt_id = any($2::uuid[])';
+    const ids = [rows.map(({ eventId }) => eventId), rows.map(({ attemptId }) => attemptId)];
+    await this.database.byIndex(() => this.database.execute(sql, ids));
   }
 
   /** Attempts of a claim whose leases run, or ended just now; their events were not claimed again. */
@@ -203,6 +216,9 @@ function healthChanges(outcomes: readonly DeliveryOutcome[], states: ReadonlyMap
   return [...changes.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+/** SQL, of a row of `webhook_queue`: it is not being delivered just now. One whose process died keeps its attempt. */
+export const isIdle = (row: string): string => `(${row}.attempt_id is null or ${row}.due_at < clock_timestamp())`;
+
 /** SQL: an endpoint is neither paused, disabled nor deleted. */
 export const TAKES_EVENTS = 'active and disabled_reason is null and deleted_at is null';
 
@@ -243,17 +259,18 @@ with ${laneGrants({ runsWhileBlocked: true })}, asked as materialized (
   returning q.event_id, q.endpoint_id, q.tries, q.attempt_count, q.attempt_id, picked.attempt_id as lost_attempt_id,
     picked.due_at
 ), event as (
-  -- "offset 0" has each event looked up by its id.
-  select v.*, claimed.tries, claimed.attempt_count, claimed.attempt_id, claimed.lost_attempt_id, claimed.due_at
-  from claimed cross join lateral (select * from webhook_event where id = claimed.event_id offset 0) as v
+  -- "offset 0" has each event looked up by its id. It is null where retention or an erasure has removed it, beside a claim or beside what
+  -- queued it again.
+  select v.organization_id, v.type, v.data, v.occurred_at, v.transaction_id, v.trace_context, claimed.*
+  from claimed left join lateral (select * from webhook_event where id = claimed.event_id offset 0) as v on true
 ), interrupted as (
   -- A row that still had an attempt became due because that attempt's process died. Recorded in the partition of the attempt's day,
   -- which is certain to exist for the least days that the log is kept.
   insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, error,
     next_attempt_at, created_at)
-  select lost_attempt_id, organization_id, endpoint_id, id, type, attempt_count - 1, 'failed', 'interrupted',
+  select lost_attempt_id, organization_id, endpoint_id, event_id, type, attempt_count - 1, 'failed', 'interrupted',
     clock_timestamp(), date_trunc('milliseconds', due_at - make_interval(secs => $7))
-  from event where lost_attempt_id is not null and due_at > clock_timestamp() - interval '4 days'
+  from event where type is not null and lost_attempt_id is not null and due_at > clock_timestamp() - interval '4 days'
   on conflict (id) do nothing
 ), target as materialized (
   select endpoint_id, url, revision, encode(headers_ciphertext, 'base64') as headers, (
@@ -262,7 +279,7 @@ with ${laneGrants({ runsWhileBlocked: true })}, asked as materialized (
     where s.endpoint_id = asked.endpoint_id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets
   from asked where endpoint_id in (select endpoint_id from claimed)
 ), event_to_deliver as (
-  select event.id as "eventId", event.organization_id as "organizationId", endpoint_id as "endpointId",
+  select event.event_id as "eventId", event.organization_id as "organizationId", endpoint_id as "endpointId",
     event.type as "eventType", event.data::text as data, event.occurred_at as "occurredAt", event.tries,
     event.transaction_id::text as transaction, (select identity_of_database()) as identity,
     event.attempt_count as attempt, event.attempt_id as "attemptId", target.url, target.revision, target.secrets,

@@ -135,7 +135,7 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
     const outcome = outcomeOf(task, result);
     const succeeded = outcome.kind === 'succeeded';
     this.counters.increment(`webhook_${outcome.kind}`);
-    if (this.windows.answered(task.endpointId, succeeded, result.durationMs)) outcome.pauseMs ??= 0;
+    if (this.windows.answered(task.endpointId, task.revision, succeeded, result.durationMs)) outcome.pauseMs ??= 0;
     return outcome;
   }
 
