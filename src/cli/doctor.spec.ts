@@ -57,7 +57,7 @@ describe('doctor, of the migrations', () => {
   it.each([
     [
       'another build made',
-      `update schema_migration_checksum set checksum = 'x'`,
+      `update schema_migration set checksum = 'x'`,
       /by another build of Herald.*not checked$/,
     ],
     [
