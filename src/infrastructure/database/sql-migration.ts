@@ -12,6 +12,9 @@ export interface BesideTraffic {
   readonly work: (run: RunStatement, withLocks: RunStatement) => Promise<void>;
 }
 
+/** Way up of a migration: statements of SQL, and what runs beside the traffic, in their order. */
+export type Up = readonly (string | BesideTraffic)[];
+
 /** Statements that run in one transaction, or what runs by itself. */
 export type Step = readonly string[] | BesideTraffic;
 
@@ -21,7 +24,7 @@ export type Step = readonly string[] | BesideTraffic;
  */
 export abstract class SqlMigration {
   abstract readonly name: string;
-  protected abstract readonly upSql: string | readonly (string | BesideTraffic)[];
+  protected abstract readonly upSql: string | Up;
   protected abstract readonly downSql: string | readonly string[];
 
   /** Of the statements, whatever their comments and line breaks are. */
