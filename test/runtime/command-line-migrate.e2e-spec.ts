@@ -93,7 +93,7 @@ describe('of a later release', () => {
     const { code, stderr } = await runNext('');
     expect(code).toBe(0);
     // What takes long is said as it begins.
-    expect(stderr).toContain('step 3 of 3: create index concurrently message_next_release');
+    expect(stderr).toContain('step 4 of 4: create index concurrently message_next_release');
     await rowsOf(
       database.url,
       `insert into next_release select gen_random_uuid(), id from organization, generate_series(1, 3)`,

@@ -51,12 +51,12 @@ async function change(link: DatabaseLink, options: MigrateCommandOptions): Promi
   const { planTo } = await import('../../infrastructure/database/migration-plan.js');
   const { migrations } = await import('../../../migrations/all.js');
   const ran = await readRan(link.url);
+  if (options.to !== undefined || options.down === true) requireKnown(ran, migrations);
   const to = await placeOf(options, ran);
   const plan = planTo(to, ran, migrations);
   if (options.down === true && plan.up.length > 0) {
     throw new UsageError(`${to} did not run there: without --down this goes up to it`);
   }
-  if (plan.down.length > 0) requireKnown(ran, migrations);
   const losses: string[] = [];
   for (const migration of plan.down) {
     for (const loss of await lossesOf(link.url, migration)) losses.push(`${migration.name}: ${loss}`);

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { FaultReport } from '../../support/rig/fault-result.js';
+import type { HeraldProcess } from '../../support/rig/herald.js';
 import { makeNextRelease, type Program, programIn } from '../../support/rig/next-release.js';
 import { ROOT } from '../../support/rig/paths.js';
 import { buildPreviousRelease } from '../../support/rig/previous-release.js';
@@ -77,8 +78,8 @@ async function run(
   };
   const processes = [...stage.workers, stage.api];
   const times = { ready: 0, up: 0, down: 0 };
-  const replaceAll = async (program: Program): Promise<void> => {
-    for (const herald of processes) {
+  const replaceAll = async (program: Program, order: readonly HeraldProcess[]): Promise<void> => {
+    for (const herald of order) {
       await herald.child.stop();
       herald.program = program.main;
       herald.revive();
@@ -96,14 +97,15 @@ async function run(
     await goes('the way up', migrate());
     times.up = Math.max(times.up, performance.now() - from);
     await moves('with old processes on the new schema');
-    await replaceAll(newer);
+    await replaceAll(newer, processes);
     if (newer.newest !== old.newest) {
       const early = await migrate('--to', old.newest, '--yes');
       if (early.code === 0 || !early.output.includes('in use by processes')) {
         violations.push(`the schema went down under processes of ${newer.name}: ${early.output}`);
       }
     }
-    await replaceAll(old);
+    // What the newer api accepts, newer workers send.
+    await replaceAll(old, processes.toReversed());
     if (renamed.length > 0) {
       await waitFor('a sweep of the newer release to have run', () => silence(pool), { timeoutMs: 60_000 });
     }
