@@ -26,7 +26,7 @@ export async function createApplication(config: Config, logger: HeraldLogger): P
   await requireOwnSchema(config.database);
   if (config.database.migrate) {
     const migrations = new Logger('Migrations');
-    await migrate(sessionLink(config.database), { say: (line) => migrations.warn(line) });
+    await migrate(sessionLink(config.database), { say: (line, level) => migrations[level](line) });
   }
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), new FixedPrototypeAdapter(), {
     logger,

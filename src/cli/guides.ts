@@ -167,7 +167,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     examples: [
       'herald migrate',
       ['herald migrate --status', 'what ran, of which release, and whose processes are connected'],
-      ['herald migrate --to 0.2.0 --dry-run', 'what would be taken back or run, and what would be lost'],
+      ['herald migrate --to 0.2.0 --dry-run', 'what would be reverted or run, and what would be lost'],
       ['herald migrate --down --yes', 'one step back, once no process of the newer release is connected'],
       ['DATABASE_MIGRATE=false npm start', 'then the service leaves it to this command'],
     ],

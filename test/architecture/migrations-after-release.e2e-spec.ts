@@ -115,7 +115,7 @@ it.each([...lastOfReleases])(
   },
 );
 
-it('what the example adds is made, filled and taken back', async () => {
+it('what the example adds is made, filled and reverted', async () => {
   const database = await copyTestDatabase(filled.url);
   try {
     await migrate(database.url, { list });

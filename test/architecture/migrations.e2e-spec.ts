@@ -225,7 +225,7 @@ describe('migrations', () => {
       expect(sentence).toMatch(/made by another build of Herald, and \d+\.\d+\.\d+ cannot .* Use a new database/);
     });
 
-    it('of a later release are let stand beside those of this build, and only that one takes them back', async () => {
+    it('of a later release are let stand beside those of this build, and only that one reverts them', async () => {
       const change = `insert into schema_migration values ('Later9999999999999', 'x', 1)`;
       expect(await found(change)).toMatchObject({ foreign: false, missing: [], newer: ['Later9999999999999'] });
       expect(await migrate(database.url)).toEqual([]);

@@ -37,15 +37,12 @@ export async function contentsOf(url: string): Promise<Record<string, string>> {
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
        and not relispartition and relname <> 'schema_migration' order by relname`,
   );
-  const contents: Record<string, string> = {};
-  for (const { name } of tables) {
-    const [row] = await rowsOf<{ n: string; of: string | null }>(
-      url,
-      `select count(*) as n, md5(string_agg(each::text, ',' order by each::text)) as of from ${name} as each`,
-    );
-    contents[name] = `${row?.n} rows, ${row?.of}`;
-  }
-  return contents;
+  const each = tables.map(
+    ({ name }) =>
+      `select '${name}' as name, count(*) || ' rows, ' || md5(string_agg(each::text, ',' order by each::text)) as rows from ${name} as each`,
+  );
+  const found = await rowsOf<{ name: string; rows: string | null }>(url, each.join(' union all '));
+  return Object.fromEntries(found.map(({ name, rows }) => [name, rows ?? '0 rows']));
 }
 
 /** The rows of one statement on a connection of its own. */

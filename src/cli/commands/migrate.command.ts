@@ -64,7 +64,7 @@ async function change(link: DatabaseLink, options: MigrateCommandOptions): Promi
   const names = { up: plan.up.map(({ name }) => name), down: plan.down.map(({ name }) => name) };
   if (options.dryRun === true) {
     const lines = [
-      ...names.down.map((name) => `Would take back ${name}.`),
+      ...names.down.map((name) => `Would revert ${name}.`),
       ...losses.map((loss) => `  lost: ${loss}`),
       ...names.up.map((name) => `Would run ${name}.`),
     ];
@@ -76,12 +76,12 @@ async function change(link: DatabaseLink, options: MigrateCommandOptions): Promi
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   if (names.down.length > 0) {
     const lost = losses.length === 0 ? 'No table or column is lost.' : `Lost: ${losses.join('; ')}.`;
-    await confirm(`Take back ${names.down.join(', ')}? ${lost}`, options.yes);
+    await confirm(`Revert ${names.down.join(', ')}? ${lost}`, options.yes);
   }
   const reverted = names.down.length > 0 ? await goBack(link, to, { say }) : [];
   const forward = options.down === true ? [] : await migrate(link, { to, say });
   const text = [
-    ...(reverted.length > 0 ? [`Took back ${reverted.join(', ')}.`] : []),
+    ...(reverted.length > 0 ? [`Reverted ${reverted.join(', ')}.`] : []),
     ...(forward.length > 0 ? [`Ran ${forward.join(', ')}.`] : []),
   ];
   return {

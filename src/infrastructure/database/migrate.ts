@@ -21,10 +21,12 @@ import type { SqlMigration } from './sql-migration.js';
 export interface MigrateOptions {
   /** Default: all of this build. */
   list?: Migrations;
-  /** Told of what takes long: a step that begins, a lock that is not to be had. */
-  say?: (line: string) => void;
+  /** Told of what takes long: a step that begins (`log`), a lock that is not to be had (`warn`). */
+  say?: Say;
   patience?: Patience;
 }
+
+type Say = (line: string, level: 'log' | 'warn') => void;
 
 /**
  * A statement that waits for a table's lock blocks all others behind it. It waits for a moment only, and the step runs again
@@ -64,17 +66,17 @@ export async function migrate(
     const { up } = planTo(to ?? list.at(-1)?.name ?? null, ran, list);
     for (const migration of up) {
       const done = ran.find(({ name }) => name === migration.name)?.steps ?? 0;
-      await migrator.up(migration, done);
+      await migrator.up(migration, done, ran.length === 0);
     }
     return up.map(({ name }) => name);
   });
 }
 
 /**
- * Takes back what ran after `to`, the newest first.
+ * Reverts what ran after `to`, the newest first.
  *
  * @param to null: everything.
- * @returns the names of the migrations that were taken back.
+ * @returns the names of the migrations that were reverted.
  * @throws Error where a process is connected that may use what they made, and where only a later release knows what ran.
  */
 export async function goBack(
@@ -105,7 +107,7 @@ export function requireKnown(ran: readonly RanMigration[], list: Migrations): vo
   if (foreign) throw new Error(FOREIGN_SCHEMA);
   if (newer.length === 0) return;
   throw new Error(
-    `${newer.join(', ')} ran there, of a release after this one: take them back with \`herald migrate --to\` of that release`,
+    `${newer.join(', ')} ran there, of a release after this one: revert them with \`herald migrate --to\` of that release`,
   );
 }
 
@@ -237,7 +239,7 @@ async function takes(client: pg.ClientBase): Promise<boolean> {
 class Migrator {
   constructor(
     private readonly client: pg.ClientBase,
-    private readonly say: (line: string) => void,
+    private readonly say: Say,
     private readonly patience: Patience,
   ) {}
 
@@ -247,8 +249,11 @@ class Migrator {
     return ranMigrations(async (sql) => (await this.client.query(sql)).rows);
   }
 
-  /** @param done steps that an earlier try has done. */
-  async up(migration: SqlMigration, done: number): Promise<void> {
+  /**
+   * @param done steps that an earlier try has done.
+   * @param isNew the tables are empty: nothing takes long.
+   */
+  async up(migration: SqlMigration, done: number, isNew: boolean): Promise<void> {
     const { name, steps } = migration;
     for (const [at, step] of steps.entries()) {
       if (at < done) continue;
@@ -260,7 +265,7 @@ class Migrator {
         });
         continue;
       }
-      this.say(`${name}, step ${at + 1} of ${steps.length}: ${step.text}`);
+      if (!isNew) this.say(`${name}, step ${at + 1} of ${steps.length}: ${step.text}`, 'log');
       await step.work(this.run, (sql, params) => this.transaction(name, () => this.run(sql, params)));
       await this.note(migration, at + 1);
     }
@@ -309,7 +314,7 @@ class Migrator {
             cause: error,
           });
         }
-        this.say(`${why}. Try ${tried} of ${tries}`);
+        this.say(`${why}. Try ${tried} of ${tries}`, 'warn');
         await pause(pauseMs);
       }
     }

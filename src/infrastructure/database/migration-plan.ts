@@ -56,7 +56,7 @@ export function planTo(to: string | null, ran: readonly RanMigration[], list: Mi
   const missing = new Set(schemaStateOf(ran, list).missing);
   const made = list.map((Migration) => new Migration());
   return {
-    down: made.filter(({ name }, at) => at > end && has.has(name)).reverse(),
+    down: made.filter(({ name }, at) => at > end && has.has(name)).toReversed(),
     up: made.filter(({ name }, at) => at <= end && missing.has(name)),
   };
 }

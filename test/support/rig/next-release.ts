@@ -66,10 +66,9 @@ export class ${MIGRATION} extends SqlMigration {
   );
   const list = join(folder, 'dist/migrations/all.js');
   const text = readFileSync(list, 'utf8');
-  const end = text.lastIndexOf('];');
   writeFileSync(
     list,
-    `import { ${MIGRATION} } from './next-release.js';\n${text.slice(0, end)}    ${MIGRATION}\n${text.slice(end)}`,
+    `import { ${MIGRATION} } from './next-release.js';\n${text.replace(/,?\s*\];/, `,\n    ${MIGRATION}\n];`)}`,
   );
   return programIn(folder, 'the next release');
 }
