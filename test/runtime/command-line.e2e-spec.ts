@@ -207,9 +207,7 @@ describe('herald', () => {
 
         const client = new pg.Client({ connectionString: empty.url });
         await client.connect();
-        await client.query(
-          `insert into schema_migration values ('Later9999999999999', 'x', 1)`,
-        );
+        await client.query(`insert into schema_migration values ('Later9999999999999', 'x', 1)`);
         await client.end();
         expect(await runHerald(['workspace', 'list'], of)).toMatchObject({ code: 1, stdout: '', stderr: NEWER });
       } finally {
