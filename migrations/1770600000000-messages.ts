@@ -1,5 +1,4 @@
-import type { QueryRunner } from 'typeorm';
-import { makePartitionsAhead } from '../src/infrastructure/database/partitions.js';
+import { makePartitionsAhead, type RunStatement } from '../src/infrastructure/database/partitions.js';
 import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** Messages: the journal, and where each outbound message stands, its attempts and the work to be done. */
@@ -8,9 +7,8 @@ export class Messages1770600000000 extends SqlMigration {
   protected readonly upSql = UP;
   protected readonly downSql = DOWN;
 
-  override async up(queryRunner: QueryRunner): Promise<void> {
-    await super.up(queryRunner);
-    await makePartitionsAhead((sql, params) => queryRunner.query(sql, params), 'message_content', 'month');
+  override async afterFirstStep(run: RunStatement): Promise<void> {
+    await makePartitionsAhead(run, 'message_content', 'month');
   }
 }
 

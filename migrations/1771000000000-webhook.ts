@@ -1,5 +1,4 @@
-import type { QueryRunner } from 'typeorm';
-import { makePartitionsAhead } from '../src/infrastructure/database/partitions.js';
+import { makePartitionsAhead, type RunStatement } from '../src/infrastructure/database/partitions.js';
 import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** Webhook endpoints, the log of events, and their deliveries. */
@@ -8,9 +7,8 @@ export class Webhook1771000000000 extends SqlMigration {
   protected readonly upSql = UP;
   protected readonly downSql = DOWN;
 
-  override async up(queryRunner: QueryRunner): Promise<void> {
-    await super.up(queryRunner);
-    await makePartitionsAhead((sql, params) => queryRunner.query(sql, params), 'webhook_delivery', 'day');
+  override async afterFirstStep(run: RunStatement): Promise<void> {
+    await makePartitionsAhead(run, 'webhook_delivery', 'day');
   }
 }
 

@@ -43,7 +43,7 @@ async function describeApis() {
 }
 
 async function describeSchema() {
-  const { migrate } = await built('infrastructure/database/data-source.js');
+  const { migrate } = await built('infrastructure/database/migrate.js');
   const folder = await makeRunFolder();
   const server = await startTestPostgres(folder.path);
   const client = new pg.Client({ connectionString: server.url });

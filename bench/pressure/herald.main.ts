@@ -7,7 +7,7 @@ import { startHerald } from '../../src/bootstrap/herald.js';
 import { Teardown } from '../../src/bootstrap/teardown.js';
 import { Timeline } from '../../src/bootstrap/timeline.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
-import { migrate } from '../../src/infrastructure/database/data-source.js';
+import { migrate } from '../../src/infrastructure/database/migrate.js';
 import { HeraldLogger } from '../../src/infrastructure/operations/logger.js';
 import { CloudApiClient, type SendMessageInput } from '../../src/infrastructure/whatsapp/cloud-api-client.js';
 import type { SendOutcome } from '../../src/infrastructure/whatsapp/outcome.js';

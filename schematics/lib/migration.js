@@ -12,7 +12,7 @@ export async function addMigration(tree, name, up, down, about) {
 }
 
 function content(className, up, down, about) {
-  return `import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
+  return `import { SqlMigration, type Up } from '../src/infrastructure/database/sql-migration.js';
 
 /** ${about} */
 export class ${className} extends SqlMigration {
@@ -21,8 +21,9 @@ export class ${className} extends SqlMigration {
   protected readonly downSql = DOWN;
 }
 
-const UP: readonly string[] = [${up.map((sql) => `\`${sql}\``).join(',\n')}];
+const UP: Up = [${up.map((sql) => `\`${sql}\``).join(',\n')}];
 
+/** Also from an UP that ended after one of its steps: \`if exists\`. */
 const DOWN: readonly string[] = [${down.map((sql) => `\`${sql}\``).join(',\n')}];
 `;
 }

@@ -1,7 +1,7 @@
 // The migrated database that every test file clones.
 import pg from 'pg';
 
-const DATA_SOURCE = new URL('../../dist/src/infrastructure/database/data-source.js', import.meta.url);
+const MIGRATE = new URL('../../dist/src/infrastructure/database/migrate.js', import.meta.url);
 
 /**
  * Makes the template on the server at `adminUrl`.
@@ -15,7 +15,7 @@ export async function prepareTemplate(adminUrl, shared) {
     await client.query(`drop database if exists ${name}`);
     await client.query(`create database ${name}`);
   });
-  const { migrate } = await import(DATA_SOURCE.href);
+  const { migrate } = await import(MIGRATE.href);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   await migrate(url.href);

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import 'reflect-metadata';
 import { AppModule } from '../app.module.js';
 import type { Config } from '../infrastructure/config/config.js';
-import { migrate } from '../infrastructure/database/data-source.js';
+import { migrate } from '../infrastructure/database/migrate.js';
 import { sessionLink } from '../infrastructure/database/pooler.js';
 import { configureHttp } from '../infrastructure/http/configure-http.js';
 import { FixedPrototypeAdapter } from '../infrastructure/http/express-adapter.js';
@@ -24,7 +24,10 @@ const NOTICE_EVERY_MS = 1_000;
 export async function createApplication(config: Config, logger: HeraldLogger): Promise<NestExpressApplication> {
   await requireDatabase(config.database);
   await requireOwnSchema(config.database);
-  if (config.database.migrate) await migrate(sessionLink(config.database));
+  if (config.database.migrate) {
+    const migrations = new Logger('Migrations');
+    await migrate(sessionLink(config.database), { say: (line, level) => migrations[level](line) });
+  }
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), new FixedPrototypeAdapter(), {
     logger,
     bodyParser: false,

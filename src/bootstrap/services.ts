@@ -17,7 +17,7 @@ import { OperatorKeysService } from '../modules/keys/operator/operator-keys.serv
 import { ApiKeysService } from '../modules/keys/keys.service.js';
 import { WorkspacesService } from '../modules/workspaces/workspaces.service.js';
 import { changedConfig, type Config } from '../infrastructure/config/config.js';
-import { migrate, requireSchema } from '../infrastructure/database/data-source.js';
+import { migrate, requireSchema } from '../infrastructure/database/migrate.js';
 import { sessionLink } from '../infrastructure/database/pooler.js';
 import { fetchWithin } from '../infrastructure/http/command-calls.js';
 import { configureCommandCalls } from '../infrastructure/http/configure-http.js';

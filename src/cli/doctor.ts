@@ -23,6 +23,7 @@ import { PROVE_SPACE, PROVE_WRITES } from '../infrastructure/operations/readines
 import { closeNow } from '../infrastructure/database/lost-server.js';
 import { isDiskFull } from '../infrastructure/database/database-faults.js';
 import { sessionLink, setSession, startClient } from '../infrastructure/database/pooler.js';
+import { LISTENER } from '../infrastructure/database/running-processes.js';
 import { FOREIGN_SCHEMA, readSchemaState, type SchemaState } from '../infrastructure/database/schema-state.js';
 import { type Holder, VACUUM_HORIZON } from '../infrastructure/operations/metrics/vacuum-horizon.js';
 import { BLOCKED_ADVICE, CLAIMS_BLOCKED } from '../infrastructure/queue/claims-blocked.js';
@@ -416,7 +417,7 @@ const SWEEPS = `
 select substr(name, 7) as name, extract(epoch from clock_timestamp() - beat_at)::float8 as seconds,
   every_seconds as every,
   exists (select from pg_stat_activity where datname = current_database()
-    and application_name = 'herald-listen') as running
+    and application_name like '${LISTENER}%') as running
 from heartbeat where name like 'sweep:%' order by beat_at desc`;
 
 /** Another server or history than last time: what waits may have been sent. */

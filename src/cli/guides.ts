@@ -164,9 +164,15 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
   },
   'otp-sender show': { examples: ['herald otp-sender show'] },
   migrate: {
-    examples: ['herald migrate', ['DATABASE_MIGRATE=false npm start', 'then the service leaves it to this command']],
+    examples: [
+      'herald migrate',
+      ['herald migrate --status', 'what ran, of which release, and whose processes are connected'],
+      ['herald migrate --to 0.2.0 --dry-run', 'what would be reverted or run, and what would be lost'],
+      ['herald migrate --down --yes', 'one step back, once no process of the newer release is connected'],
+      ['DATABASE_MIGRATE=false npm start', 'then the service leaves it to this command'],
+    ],
     notes:
-      'Of several that run at once one migrates and the others wait. No other command changes the schema: they refuse one that is older or newer than theirs.',
+      'Of several that run at once one migrates and the others wait. A statement that gets no lock within half a second is tried again for about five minutes, and blocks no traffic meanwhile. Back goes only the program of the release that brought a migration, and not below the oldest release. No other command changes the schema: they refuse one that is older or newer than theirs.',
   },
   doctor: {
     examples: ['herald doctor', 'herald doctor --json | jq ".[] | select(.status != \\"ok\\")"'],

@@ -218,7 +218,7 @@ describe('health', () => {
 
   it.each([
     ['missing', `delete from schema_migration where name like 'Tags%'`, /^missing: Tags\d+$/],
-    ['edited', `update schema_migration_checksum set checksum = 'x' where name like 'Tags%'`, /by another build/],
+    ['edited', `update schema_migration set checksum = 'x' where name like 'Tags%'`, /by another build/],
   ])('ready is 503 while a migration is %s', async (_what, change, detail) => {
     const fresh = await startSmallApp({ controllers: [ThingsController] });
     try {

@@ -23,8 +23,7 @@ const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   rate_bucket: 'token buckets by key, project or address',
   message_content: 'parts of messages, by their ids; they go with the message',
   platform_message: "WhatsApp's ids of messages, by connection; they go with the message",
-  schema_migration: 'which migrations have run',
-  schema_migration_checksum: 'what they did',
+  schema_migration: 'which migrations have run, and what they did',
   usage_due: 'when each quarter of an hour is counted',
   usage_rate: "the operator's prices, for all",
 };

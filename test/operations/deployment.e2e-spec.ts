@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import pg from 'pg';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
-import { migrate } from '../../src/infrastructure/database/data-source.js';
+import { migrate } from '../../src/infrastructure/database/migrate.js';
 import { listSettings } from '../../src/infrastructure/config/settings.js';
 import { filesUnder, readProjectFile, ROOT } from '../support/project-files.js';
 

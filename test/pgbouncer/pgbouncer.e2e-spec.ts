@@ -6,7 +6,7 @@ import { Scope } from '../support/rig/scope.js';
 import { checkDatabase } from '../../src/cli/doctor.js';
 import { requireDatabase } from '../../src/bootstrap/database.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
-import { migrate } from '../../src/infrastructure/database/data-source.js';
+import { migrate } from '../../src/infrastructure/database/migrate.js';
 import { Partitions } from '../../src/infrastructure/database/partitions.js';
 import { poolingOf } from '../../src/infrastructure/database/pooler.js';
 import { codesSentTo, mobile, otpApp, setSender } from '../otp/fixture.js';

@@ -227,7 +227,7 @@ describe('a start that cannot be', () => {
     const dataDir = temporaryDataDir();
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
-    await client.query(`update schema_migration_checksum set checksum = 'x' where name like 'Media%'`);
+    await client.query(`update schema_migration set checksum = 'x' where name like 'Media%'`);
     await client.end();
     const env = { DATABASE_URL: database.url, DATA_DIR: dataDir.path, DATABASE_MIGRATE: migrates };
     const { code, stderr } = await HeraldProcess.launch(env).untilEnded();

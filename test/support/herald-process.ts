@@ -138,8 +138,13 @@ export class HeraldProcess {
 }
 
 /** Runs the command line to its end. */
-export async function runHerald(args: string[], env: Record<string, string>, input = ''): Promise<Ended> {
-  const child = spawn(process.execPath, [join(ROOT, 'dist/src/cli/main.js'), ...args], {
+export async function runHerald(
+  args: string[],
+  env: Record<string, string>,
+  input = '',
+  program = join(ROOT, 'dist/src/cli/main.js'),
+): Promise<Ended> {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd: tmpdir(),
     env: { ...bareEnvironment(), ...s3Settings(env.DATA_DIR), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],

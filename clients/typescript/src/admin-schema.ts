@@ -1288,7 +1288,7 @@ export interface components {
              * @example true
              */
             ready: boolean;
-            /** @example 0.1.0 */
+            /** @example 0.2.0 */
             version: string;
             /**
              * @description Processes that send and deliver at this moment.
@@ -1762,7 +1762,7 @@ export interface components {
             scopes: ("workspaces:read" | "workspaces:write" | "keys:read" | "keys:write" | "connections:read" | "connections:write" | "people:read" | "people:write" | "otp:read" | "otp:write" | "billing:read" | "billing:write" | "usage:read" | "audit:read" | "events:read" | "installation:read")[];
             /**
              * @description Of Herald.
-             * @example 0.1.0
+             * @example 0.2.0
              */
             version: string;
             /**
@@ -3398,7 +3398,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "data": {
-                     *         "version": "0.1.0",
+                     *         "version": "0.2.0",
                      *         "ready": true,
                      *         "parts": [
                      *           {
@@ -3479,7 +3479,7 @@ export interface operations {
                      *         ],
                      *         "workspace_ids": null,
                      *         "expires_at": null,
-                     *         "version": "0.1.0"
+                     *         "version": "0.2.0"
                      *       }
                      *     }
                      */

@@ -3475,7 +3475,7 @@ export interface components {
             scopes: ("connections:read" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "profile:read" | "profile:write" | "media:read" | "media:write" | "webhooks:read" | "webhooks:write" | "otp:send" | "otp:verify" | "otp:read")[];
             /**
              * @description Of Herald.
-             * @example 0.1.0
+             * @example 0.2.0
              */
             version: string;
             workspace: components["schemas"]["WorkspaceOfKey"];
@@ -10768,7 +10768,7 @@ export interface operations {
                      *         "otp_project": null,
                      *         "expires_at": null,
                      *         "person": null,
-                     *         "version": "0.1.0",
+                     *         "version": "0.2.0",
                      *         "workspace": {
                      *           "id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
                      *           "name": "Example Ltd"

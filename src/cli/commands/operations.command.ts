@@ -2,11 +2,11 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { StorageKind } from '../../infrastructure/config/settings.js';
 import type { MoveResult } from '../../modules/media/media-move.service.js';
 import { localAction, operatorAction, serviceAction } from '../runner.js';
-import { openDatabase } from '../session.js';
 import { PAGE, rowsOf, type Schemas } from '../operator.js';
 import { snakeCased, table } from '../output.js';
 import { BLOCKED_ADVICE } from '../../infrastructure/queue/claims-blocked.js';
 import type { Restoration } from '../../infrastructure/queue/restoration.js';
+import { addMigrate } from './migrate.command.js';
 import { isUuid } from '../../common/ids.js';
 import { AUDIT_ACTIONS, type AuditAction } from '../../modules/audit/audit.types.js';
 import { dayOrTime, wholeNumber } from '../arguments.js';
@@ -20,28 +20,6 @@ export function addOperationsCommands(program: Command): void {
   addAudit(program);
   addSecretsRotate(program);
   addMediaMove(program);
-}
-
-function addMigrate(program: Command): void {
-  const command = program.command('migrate').description('bring the database schema up to date');
-  localAction(command, 'it changes the tables of the database', async () => {
-    // Loaded only for this command: every other one would wait for them.
-    const { migrate } = await import('../../infrastructure/database/data-source.js');
-    // It runs alone before the service, and is given no secret but the database's.
-    const { loadConfig } = await import('../../infrastructure/config/load-config.js');
-    const { requireDatabase } = await import('../../bootstrap/database.js');
-    const { sessionLink } = await import('../../infrastructure/database/pooler.js');
-    const database = await openDatabase(loadConfig({ required: ['DATABASE_URL'] }));
-    try {
-      await requireDatabase(database.config.database);
-      const link = sessionLink(database.config.database);
-      const ran = await migrate(link);
-      const text = ran.length === 0 ? 'The schema is up to date.' : `Ran ${ran.join(', ')}.`;
-      return { data: { migrations: ran }, text };
-    } finally {
-      await database.close();
-    }
-  });
 }
 
 type Lane = Schemas['LaneResponse'];

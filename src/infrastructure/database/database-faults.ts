@@ -33,8 +33,8 @@ export const isWithoutPartition: Question = (error) => {
   return stateOf(error) === '23514' && (constraint ?? driverError?.constraint) === undefined;
 };
 
-/** A table or a function is missing: migrations of this build did not run. */
-export const isOfOlderSchema = hasState('42P01', '42883');
+/** A table, a column or a function is missing: migrations of this build did not run. */
+export const isOfOlderSchema = hasState('42P01', '42703', '42883');
 
 /** A table, an index or a file of the server cannot grow. */
 export const isDiskFull = hasState('53100');

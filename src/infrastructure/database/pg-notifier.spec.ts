@@ -83,7 +83,7 @@ describe('PgNotifier', () => {
     const { invalidation, heard } = await listening();
     await opened.database.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and application_name = 'herald-listen'`,
+       where datname = current_database() and application_name like 'herald-listen %'`,
     );
     await waitFor(() => heard.filter((id) => id === null).length === 2 && invalidation.connected);
     await invalidation.publish('thing', 'after');

@@ -4,6 +4,7 @@ import { Config } from '../config/config.js';
 import { Database } from './database.js';
 import { closeNow, KEEP_ALIVE } from './lost-server.js';
 import { sessionLink } from './pooler.js';
+import { listenerName } from './running-processes.js';
 
 const CHANNEL = 'herald_cache';
 const FIRST_RETRY_MS = 100;
@@ -66,7 +67,7 @@ export class PgNotifier implements OnApplicationBootstrap, OnModuleDestroy {
     const { database } = this.config;
     const client = new pg.Client({
       connectionString: sessionLink(database).url,
-      application_name: 'herald-listen',
+      application_name: listenerName(),
       connectionTimeoutMillis: 5_000,
       query_timeout: database.queryTimeoutMs + 1_000,
       ...KEEP_ALIVE,

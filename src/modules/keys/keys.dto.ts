@@ -83,7 +83,7 @@ export class KeyData {
   rate_limit!: RateOfKey;
 
   /** Of Herald. */
-  @ApiProperty({ example: '0.1.0' })
+  @ApiProperty({ example: '0.2.0' })
   version!: string;
 }
 

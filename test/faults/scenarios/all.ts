@@ -8,7 +8,7 @@ import { commitCut } from './commit-cut.js';
 import { crowdedLanes } from './crowded-lanes.js';
 import { databaseDiskFull } from './database-disk-full.js';
 import { eventsRead } from './events-read.js';
-import { goBack } from './go-back.js';
+
 import { gracefulStop } from './graceful-stop.js';
 import { greedyCampaign } from './greedy-campaign.js';
 import { greedyWorkspace } from './greedy-workspace.js';
@@ -28,6 +28,7 @@ import { rollingReplacement } from './rolling-replacement.js';
 import { slowClients } from './slow-clients.js';
 import { soak } from './soak.js';
 import { takeover } from './takeover.js';
+import { upgradeThereAndBack } from './upgrade-there-and-back.js';
 import { webhookWorkerKilled } from './webhook-worker-killed.js';
 import { workerKilled } from './worker-killed.js';
 import { wrongHostClock } from './wrong-host-clock.js';
@@ -50,7 +51,7 @@ export const SCENARIOS: readonly Scenario[] = [
   brokenAnswers,
   databaseDiskFull,
   readOnlyDatabase,
-  goBack,
+  upgradeThereAndBack,
   queueWiped,
   clockStepsBack,
   apiKilled,

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { migrate } from '../../../src/infrastructure/database/data-source.js';
+import { migrate } from '../../../src/infrastructure/database/migrate.js';
 import type { Scope } from './scope.js';
 
 export interface BenchDatabase {

@@ -22,7 +22,7 @@ export class OperatorKeyResponse {
   expires_at!: string | null;
 
   /** Of Herald. */
-  @ApiProperty({ example: '0.1.0' })
+  @ApiProperty({ example: '0.2.0' })
   version!: string;
 }
 

@@ -104,7 +104,7 @@ export class LaneResponse {
 
 /** What runs, and what waits. */
 export class InstallationResponse {
-  @ApiProperty({ example: '0.1.0' })
+  @ApiProperty({ example: '0.2.0' })
   version!: string;
 
   /** Of the process that answered. */

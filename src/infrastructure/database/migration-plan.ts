@@ -1,0 +1,77 @@
+import { released } from '../../../migrations/released.js';
+import { type Migrations, type RanMigration, schemaStateOf, timeOf } from './schema-state.js';
+import type { SqlMigration } from './sql-migration.js';
+
+/** What brings a database to another place of the list: first back, then forward. */
+export interface MigrationPlan {
+  /** Newest first. */
+  down: SqlMigration[];
+  /** Oldest first. */
+  up: SqlMigration[];
+}
+
+/** Newest migration of each release, by its version, oldest first. */
+export const lastOfReleases: ReadonlyMap<string, string> = new Map(
+  Object.entries(released).map(([version, of]) => [
+    version,
+    Object.keys(of).reduce((last, name) => (timeOf(name) > timeOf(last) ? name : last)),
+  ]),
+);
+
+/** The release that has this migration; null where none has it yet. */
+export function releaseOf(migration: string): string | null {
+  return Object.entries(released).find(([, of]) => migration in of)?.[0] ?? null;
+}
+
+/** No release works on a schema before this migration. */
+export const oldestPlace = (): string => [...lastOfReleases.values()][0] ?? '';
+
+/**
+ * The migration that is meant by its name, its file, or a release whose last one it is.
+ *
+ * @throws Error where there is none; says which there are.
+ */
+export function migrationNamed(given: string, list: Migrations): string {
+  const ofRelease = lastOfReleases.get(given.replace(/^v/, ''));
+  const time = /(?<!\d)\d{13}(?!\d)/.exec(given)?.[0];
+  const found = list.find(
+    ({ name }) => name === (ofRelease ?? given) || (time !== undefined && timeOf(name) === Number(time)),
+  );
+  if (found !== undefined) return found.name;
+  throw new Error(
+    `there is no migration ${given}: give its name as \`herald migrate --status\` has it, or a release (${[...lastOfReleases.keys()].join(', ')})`,
+  );
+}
+
+/** The place one step before what ran last; null where nothing is before it. */
+export function placeBefore(ran: readonly RanMigration[], list: Migrations): string | null {
+  const names = new Set(ran.map(({ name }) => name));
+  return list.filter(({ name }) => names.has(name)).at(-2)?.name ?? null;
+}
+
+/** @param to the last migration that the database is to have; null: none. */
+export function planTo(to: string | null, ran: readonly RanMigration[], list: Migrations): MigrationPlan {
+  const end = list.findIndex(({ name }) => name === to);
+  const has = new Set(ran.map(({ name }) => name));
+  const missing = new Set(schemaStateOf(ran, list).missing);
+  const made = list.map((Migration) => new Migration());
+  return {
+    down: made.filter(({ name }, at) => at > end && has.has(name)).toReversed(),
+    up: made.filter(({ name }, at) => at <= end && missing.has(name)),
+  };
+}
+
+/** Tables and columns that a way back drops, as its statements have them. */
+export function droppedBy({ down }: SqlMigration): { table: string; column: string | null }[] {
+  const dropped: { table: string; column: string | null }[] = [];
+  for (const statement of down.join(';\n').split(';')) {
+    const table = /\bdrop table (?:if exists )?(\w+)/i.exec(statement)?.[1];
+    if (table !== undefined) dropped.push({ table, column: null });
+    const altered = /\balter table (?:if exists )?(?:only )?(\w+)/i.exec(statement)?.[1];
+    if (altered === undefined) continue;
+    for (const [, column = ''] of statement.matchAll(/\bdrop column (?:if exists )?(\w+)/gi)) {
+      dropped.push({ table: altered, column });
+    }
+  }
+  return dropped;
+}
