@@ -9,6 +9,8 @@ export abstract class SqlMigration implements MigrationInterface {
   abstract readonly name: string;
   protected abstract readonly upSql: string | readonly string[];
   protected abstract readonly downSql: string | readonly string[];
+  /** False where a statement may be in no transaction: then each must do no harm when it runs again after a failure. */
+  readonly transaction?: boolean;
 
   /** Of the statements, whatever their comments and line breaks are. */
   get checksum(): string {
@@ -21,12 +23,26 @@ export abstract class SqlMigration implements MigrationInterface {
   }
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of [this.upSql].flat()) await queryRunner.query(statement);
+    if (this.transaction === false) await this.waiting(queryRunner);
+    else for (const statement of [this.upSql].flat()) await queryRunner.query(statement);
     await queryRunner.query(
       `insert into schema_migration_checksum (name, checksum) values ($1, $2)
        on conflict (name) do update set checksum = excluded.checksum`,
       [this.name, this.checksum],
     );
+  }
+
+  /** What is made concurrently waits for older transactions, however long they take: no statement waits behind it. */
+  private async waiting(queryRunner: QueryRunner): Promise<void> {
+    const [before] = (await queryRunner.query(`select current_setting('lock_timeout') as value`)) as {
+      value: string;
+    }[];
+    await queryRunner.query('set lock_timeout = 0');
+    try {
+      for (const statement of [this.upSql].flat()) await queryRunner.query(statement);
+    } finally {
+      await queryRunner.query(`select set_config('lock_timeout', $1, false)`, [before?.value ?? '0']);
+    }
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {

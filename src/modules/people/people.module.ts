@@ -11,6 +11,7 @@ import { PersonSessionEntity } from './entities/person-session.entity.js';
 import { PersonEntity } from './entities/person.entity.js';
 import { InvitationsRepository } from './invitations/invitations.repository.js';
 import { InvitationsService } from './invitations/invitations.service.js';
+import { MembersController } from './members.controller.js';
 import { PeopleRepository } from './people.repository.js';
 import { PeopleService } from './people.service.js';
 import { SessionsRepository } from './sessions/sessions.repository.js';
@@ -23,7 +24,13 @@ import { SignInService } from './sign-in/sign-in.service.js';
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([PersonEntity, MembershipEntity, PersonSessionEntity, InvitationEntity])],
-  controllers: [AuthController, PeopleAdminController, MembersAdminController, InvitationsAdminController],
+  controllers: [
+    AuthController,
+    MembersController,
+    PeopleAdminController,
+    MembersAdminController,
+    InvitationsAdminController,
+  ],
   providers: [
     PeopleRepository,
     PeopleService,
@@ -35,7 +42,7 @@ import { SignInService } from './sign-in/sign-in.service.js';
     Issuers,
     SignInService,
   ],
-  exports: [PersonSessions],
+  exports: [PersonSessions, PeopleService],
 })
 export class PeopleModule {
   constructor(people: PeopleService, erasure: WorkspaceErasure) {
