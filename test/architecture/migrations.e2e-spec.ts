@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { QueryRunner } from 'typeorm';
 import { migrations } from '../../migrations/all.js';
 import { requireOwnSchema } from '../../src/bootstrap/database.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
@@ -193,6 +194,28 @@ describe('migrations', () => {
     it('of a later release are let stand beside those of this build', async () => {
       const change = `insert into schema_migration (timestamp, name) values (9999999999999, 'Later9999999999999')`;
       expect(await found(change)).toMatchObject({ foreign: false, missing: [], newer: ['Later9999999999999'] });
+    });
+
+    it('in no transaction may run again, as after a failure, and leave the time that a statement waits for a lock as it was', async () => {
+      const apart = migrations.map((Migration) => new Migration()).filter(({ transaction }) => transaction === false);
+      expect(apart.length).toBeGreaterThan(0);
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      try {
+        const asked = async (sql: string) => (await client.query<Record<string, unknown>>(sql)).rows;
+        const before = await asked(SCHEMA);
+        await client.query(`set lock_timeout = '4321ms'`);
+        for (const migration of apart) {
+          const query = (sql: string, params?: unknown[]) =>
+            client.query(sql, params).then(({ rows }) => rows as unknown);
+          await migration.up({ query } as unknown as QueryRunner);
+          expect(await asked('show lock_timeout')).toEqual([{ lock_timeout: '4321ms' }]);
+        }
+        expect(await asked(SCHEMA)).toEqual(before);
+        expect(await asked('select from pg_index where not indisvalid')).toEqual([]);
+      } finally {
+        await client.end();
+      }
     });
 
     it('but one, and that one runs', async () => {
