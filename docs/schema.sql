@@ -912,6 +912,15 @@ create table person (
 CREATE INDEX person_email ON person (email);
 CREATE INDEX person_page ON person (created_at, id);
 
+create table person_grant (
+  id uuid not null,
+  grant_ciphertext bytea not null,
+  check_due_at timestamptz not null,
+  constraint person_grant_pkey PRIMARY KEY (id),
+  constraint person_grant_id_fkey FOREIGN KEY (id) REFERENCES person_session(id) ON DELETE CASCADE
+);
+CREATE INDEX person_grant_due ON person_grant (check_due_at);
+
 create table person_session (
   id uuid not null,
   hash bytea not null,

@@ -17,7 +17,10 @@ import { PeopleService } from './people.service.js';
 import { SessionsRepository } from './sessions/sessions.repository.js';
 import { SessionsService } from './sessions/sessions.service.js';
 import { AuthController } from './sign-in/auth.controller.js';
+import { GrantsRepository } from './sign-in/grants.repository.js';
+import { GrantsService } from './sign-in/grants.service.js';
 import { Issuers } from './sign-in/issuers.service.js';
+import { SessionChecks } from './sign-in/session-checks.service.js';
 import { SignInService } from './sign-in/sign-in.service.js';
 
 /** People: who they are at their issuer, their sessions in browsers, and what they may do in which workspace. */
@@ -39,7 +42,10 @@ import { SignInService } from './sign-in/sign-in.service.js';
     SessionsRepository,
     SessionsService,
     { provide: PersonSessions, useExisting: SessionsService },
+    GrantsRepository,
+    GrantsService,
     Issuers,
+    SessionChecks,
     SignInService,
   ],
   exports: [PersonSessions, PeopleService],
