@@ -41,7 +41,7 @@ const grants = () =>
 
 const codeOf = async (browser: Browser, workspaceId: string) => {
   const { status, body } = await browser.in(workspaceId).get('/key');
-  return status === 200 ? (body.data.person.role as string) : (body.error.code as string);
+  return status === 200 ? (body.data.person.role as string) : body.error.code;
 };
 
 describe('groups of a person who is signed in', () => {
@@ -160,7 +160,7 @@ describe('an issuer', () => {
     people.issuer.rotate();
     setGroups('hal', 'viewers');
     await checkAll();
-    await waitFor(async () => (await codeOf(hal, people.workspaces[0].id)) === 'viewer');
+    expect(await waitFor(async () => (await codeOf(hal, people.workspaces[0].id)) === 'viewer')).toBe(true);
   });
 
   it('that took the refresh token back has ended the session', async () => {
@@ -180,7 +180,7 @@ describe('an issuer', () => {
     const joy = await people.person('joy', { groups: ['agents'] });
     people.issuer.accounts.delete('joy');
     await checkAll();
-    await waitFor(async () => (await joy.get('/key')).status === 401);
+    expect(await waitFor(async () => (await joy.get('/key')).status === 401)).toBe(true);
   });
 
   it('that hands out no refresh token is asked at the next sign-in only', async () => {

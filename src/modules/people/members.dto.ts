@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { EXAMPLE_PERSON_ID } from '../../common/example-ids.js';
 import { PaginationResponse } from '../../infrastructure/http/pagination.response.js';
 
-/** A person of the workspace, as whoever reads its conversations may know of it. */
+/** A person of the workspace, as a reader of its conversations may know of it. */
 export class WorkspaceMemberResponse {
   /** For `assignee_id` of a conversation. */
   @ApiProperty({ format: 'uuid', example: EXAMPLE_PERSON_ID })
