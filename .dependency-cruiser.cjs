@@ -17,7 +17,7 @@ const MODULES = {
   profile: ['connections'],
   templates: ['connections', 'media', 'webhook'],
   'message-state': ['billing', 'media', 'usage', 'webhook'],
-  conversations: ['connections', 'billing', 'message-state', 'webhook'],
+  conversations: ['connections', 'billing', 'message-state', 'people', 'webhook'],
   'opt-outs': ['connections', 'conversations', 'webhook'],
   sending: ['connections', 'conversations', 'media', 'message-state', 'opt-outs', 'templates', 'webhook'],
   messages: [

@@ -118,6 +118,7 @@ create table conversation (
   assignee text,
   merged_into uuid,
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  assignee_id uuid,
   constraint conversation_pkey PRIMARY KEY (id),
   constraint conversation_handover_to_check CHECK ((handover_to = ANY (ARRAY['you', 'other', 'unknown']))),
   constraint conversation_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
@@ -125,6 +126,7 @@ create table conversation (
   constraint conversation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
 CREATE INDEX conversation_assignee ON conversation (organization_id, assignee) WHERE (assignee IS NOT NULL);
+CREATE INDEX conversation_assignee_id ON conversation (organization_id, assignee_id) WHERE (assignee_id IS NOT NULL);
 CREATE INDEX conversation_closed ON conversation (organization_id) WHERE closed;
 CREATE INDEX conversation_last_name ON conversation (organization_id, "substring"(search_name(profile_name), '[^ ]+$') COLLATE "C") WHERE ((profile_name IS NOT NULL) AND (merged_into IS NULL) AND (search_name(profile_name) ~~ '% %'));
 CREATE INDEX conversation_merged ON conversation (merged_into) WHERE (merged_into IS NOT NULL);
@@ -133,6 +135,7 @@ CREATE INDEX conversation_number_end ON conversation (organization_id, reverse(C
 CREATE UNIQUE INDEX conversation_phone ON conversation (connection_id, phone) WHERE (phone IS NOT NULL);
 CREATE UNIQUE INDEX conversation_user_id ON conversation (connection_id, user_id) WHERE (user_id IS NOT NULL);
 CREATE UNIQUE INDEX conversation_wa_id ON conversation (connection_id, wa_id) WHERE (wa_id IS NOT NULL);
+CREATE TRIGGER conversation_assignee_alone BEFORE UPDATE OF assignee ON conversation FOR EACH ROW WHEN (((new.assignee IS DISTINCT FROM old.assignee) AND (new.assignee_id = old.assignee_id))) EXECUTE FUNCTION conversation_assignee_alone();
 
 create table conversation_alias (
   connection_id uuid not null,
@@ -909,6 +912,15 @@ create table person (
 CREATE INDEX person_email ON person (email);
 CREATE INDEX person_page ON person (created_at, id);
 
+create table person_grant (
+  id uuid not null,
+  grant_ciphertext bytea not null,
+  check_due_at timestamptz not null,
+  constraint person_grant_pkey PRIMARY KEY (id),
+  constraint person_grant_id_fkey FOREIGN KEY (id) REFERENCES person_session(id) ON DELETE CASCADE
+);
+CREATE INDEX person_grant_due ON person_grant (check_due_at);
+
 create table person_session (
   id uuid not null,
   hash bytea not null,
@@ -1372,6 +1384,14 @@ begin
     return old;
   end if;
   raise exception 'audit_event is append-only: % is refused', lower(tg_op) using errcode = '23001';
+end $function$;
+CREATE OR REPLACE FUNCTION conversation_assignee_alone()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.assignee_id := null;
+  return new;
 end $function$;
 CREATE OR REPLACE FUNCTION identity_of_database()
  RETURNS text

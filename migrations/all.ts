@@ -17,6 +17,8 @@ import { Tags1771600000000 } from './1771600000000-tags.js';
 import { People1771700000000 } from './1771700000000-people.js';
 import { Setup1771800000000 } from './1771800000000-setup.js';
 import { Destinations1771900000000 } from './1771900000000-destinations.js';
+import { ConversationAssigneeId1795963490721 } from './1795963490721-conversation-assignee-id.js';
+import { PersonGrant1795964923421 } from './1795964923421-person-grant.js';
 
 /** Oldest first: one migration a module, then what changed later. A test compares this list with the folder. */
 export const migrations = [
@@ -39,4 +41,6 @@ export const migrations = [
   People1771700000000,
   Setup1771800000000,
   Destinations1771900000000,
+  ConversationAssigneeId1795963490721,
+  PersonGrant1795964923421,
 ];

@@ -19,6 +19,7 @@ const TABLES_OF_ALL = {
   operator_key: 'of operators: for all workspaces, or for some',
   person: 'who signs in: memberships belong to workspaces',
   person_session: 'of a person, for all workspaces of theirs',
+  person_grant: 'of a session of a person',
   otp_sender: "the service's own number",
   usage_due: 'of the sweep, which counts all workspaces',
   usage_rate: "the operator's prices, for all",

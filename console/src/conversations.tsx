@@ -1,7 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useCallback, useRef, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf } from './api.ts';
+import { type AssigneeFilter, useAssignees, useMembers } from './assignees.tsx';
 import { type Conversation, excerptOf, nameOf, numberOf, windowLeft } from './conversation.ts';
 import { useEvents } from './live.ts';
 import { type Cursor, nextCursor } from './search.ts';
@@ -28,15 +29,20 @@ const EMPTY: Readonly<Record<Tab, readonly [title: string, text: string]>> = {
 /** What the address says of the list. A search looks at all conversations, unless a tab is chosen beside it. */
 function listOf(search: string) {
   const given = new URLSearchParams(search);
-  const [text, shown, assignee] = [given.get('search') ?? '', given.get('show'), given.get('assignee')];
+  const [text, shown] = [given.get('search') ?? '', given.get('show')];
+  const [assignee, personId] = [given.get('assignee'), given.get('assignee_id')];
+  const chosen: AssigneeFilter = {
+    ...(assignee !== null && { assignee }),
+    ...(personId !== null && { assignee_id: personId }),
+  };
   const tab: Tab = isTab(shown) ? shown : text === '' ? 'open' : 'all';
   const isSearchable = text === '' || /[\p{L}\p{N}]/u.test(text);
   const filters = {
     ...TABS[tab].filters,
     ...(text !== '' && { search: text }),
-    ...(assignee !== null && { assignee }),
+    ...chosen,
   };
-  return { tab, text, assignee, isSearchable, filters };
+  return { tab, text, chosen, isSearchable, filters };
 }
 
 function withParameters(search: string, changes: Readonly<Record<string, string>>): string {
@@ -52,7 +58,7 @@ function withParameters(search: string, changes: Readonly<Record<string, string>
 export function ConversationsPage({ selected }: { selected: string | null }) {
   const [, navigate] = useLocation();
   const search = useSearch();
-  const { tab, text, assignee, isSearchable, filters } = listOf(search);
+  const { tab, text, chosen, isSearchable, filters } = listOf(search);
   const path = selected === null ? '/conversations' : `/conversations/${selected}`;
   const choose = (changes: Record<string, string>): void =>
     navigate(path + withParameters(search, changes), { replace: true });
@@ -78,9 +84,11 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
   );
   const now = useNow(CLOCK_MS);
   const rows = isSearchable ? (list.data?.pages.flatMap(({ data }) => data) ?? []) : [];
-  const assignees = useAssignees(rows, assignee);
+  const members = useMembers();
+  const { people, texts } = useAssignees(rows, members, chosen);
+  const ofOne = chosen.assignee_id === undefined ? chosen.assignee : PERSON + chosen.assignee_id;
   const query = Object.entries({ ...filters, limit: PAGE }).map(([name, value]) => [name, String(value)]);
-  const [title, says] = text === '' && assignee === null ? EMPTY[tab] : ['No conversation matches', ''];
+  const [title, says] = text === '' && ofOne === undefined ? EMPTY[tab] : ['No conversation matches', ''];
   return (
     <div className={selected === null ? 'conversations' : 'conversations has-thread'}>
       <section className="conversation-list" aria-label="Conversations">
@@ -109,9 +117,12 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
             value={text}
             onText={(typed) => choose({ search: typed, show: '' })}
           />
-          {assignees.length > 0 && (
-            <Choice label="Anyone" value={assignee ?? ''} onChange={(name) => choose({ assignee: name })}>
-              {assignees.map((name) => [name, name])}
+          {people.length + texts.length > 0 && (
+            <Choice label="Anyone" value={ofOne ?? ''} onChange={(one) => choose(filterOf(one))}>
+              {[
+                ...people.map(({ id, name }): [string, string] => [PERSON + id, name]),
+                ...texts.map((name): [string, string] => [name, name]),
+              ]}
             </Choice>
           )}
         </div>
@@ -141,17 +152,18 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
           </Empty>
         </section>
       ) : (
-        <Thread key={selected} id={selected} suffix={suffix} assignees={assignees} />
+        <Thread key={selected} id={selected} suffix={suffix} members={members} texts={texts} />
       )}
     </div>
   );
 }
 
-/** Everyone who was seen as an assignee since the page opened: the API has no list of them. */
-function useAssignees(rows: readonly Conversation[], chosen: string | null): string[] {
-  const seen = useRef(new Set<string>());
-  for (const name of [chosen, ...rows.map(({ assignee }) => assignee)]) if (name !== null) seen.current.add(name);
-  return [...seen.current].sort((a, b) => a.localeCompare(b));
+/** Before the id of a person, in a choice that has other names too: a name begins with no space. */
+const PERSON = ' ';
+
+function filterOf(chosen: string): Record<'assignee' | 'assignee_id', string> {
+  const isPerson = chosen.startsWith(PERSON);
+  return { assignee: isPerson ? '' : chosen, assignee_id: isPerson ? chosen.slice(PERSON.length) : '' };
 }
 
 interface ConversationRowProps {

@@ -1,17 +1,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import {
-  type DragEvent,
-  type FormEvent,
-  Fragment,
-  useCallback,
-  useEffect,
-  type UIEvent,
-  useId,
-  useRef,
-  useState,
-} from 'react';
+import { type DragEvent, Fragment, useCallback, useEffect, type UIEvent, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { api, dataOf, type MessageRow } from './api.ts';
+import { Assignee, type AssigneeChange, type Member } from './assignees.tsx';
 import { Bubble, bubbleOfRow } from './bubble.tsx';
 import { Composer } from './composer.tsx';
 import { useSending } from './send.tsx';
@@ -31,11 +22,14 @@ interface ThreadProps {
   id: string;
   /** The filters of the list, for the address. */
   suffix: string;
-  assignees: readonly string[];
+  /** Who can be chosen to look after it. */
+  members: readonly Member[];
+  /** Other names that were given. */
+  texts: readonly string[];
 }
 
 /** One conversation: what was written in both directions, and the answer to it. */
-export function Thread({ id, suffix, assignees }: ThreadProps) {
+export function Thread({ id, suffix, members, texts }: ThreadProps) {
   const conversation = useQuery({
     queryKey: ['conversation', id],
     queryFn: async ({ signal }) =>
@@ -94,9 +88,10 @@ export function Thread({ id, suffix, assignees }: ThreadProps) {
       </header>
       {conversation.data !== undefined && (
         <Keeping
-          key={conversation.data.assignee}
+          key={`${conversation.data.assignee} ${conversation.data.assignee_id}`}
           conversation={conversation.data}
-          assignees={assignees}
+          members={members}
+          texts={texts}
           onDone={refresh}
         />
       )}
@@ -306,30 +301,26 @@ function MarkRead({ rows, onDone }: { rows: readonly MessageRow[]; onDone: () =>
   );
 }
 
-interface KeepingProps {
+interface KeepingProps extends Pick<ThreadProps, 'members' | 'texts'> {
   conversation: Conversation;
-  assignees: readonly string[];
   onDone: () => void;
 }
 
 /** Who looks after it, and whether anything is left to do. */
-function Keeping({ conversation, assignees, onDone }: KeepingProps) {
+function Keeping({ conversation, members, texts, onDone }: KeepingProps) {
   const can = useCan();
-  const { id, closed } = conversation;
-  const before = conversation.assignee ?? '';
-  const [assignee, setAssignee] = useState(before);
+  const { id, closed, assignee } = conversation;
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const names = useId();
   if (!can('messages:write')) {
-    if (before === '' && !closed) return null;
+    if (assignee === null && !closed) return null;
     return (
       <p className="keeping">
-        {before !== '' && <bdi>Assigned to {before}</bdi>} {closed && 'Closed'}
+        {assignee !== null && <bdi>Assigned to {assignee}</bdi>} {closed && 'Closed'}
       </p>
     );
   }
-  const change = async (body: { closed?: boolean; assignee?: string | null }): Promise<void> => {
+  const change = async (body: { closed: boolean } | AssigneeChange): Promise<void> => {
     setBusy(true);
     setError(null);
     try {
@@ -340,42 +331,22 @@ function Keeping({ conversation, assignees, onDone }: KeepingProps) {
     }
     setBusy(false);
   };
-  const given = assignee.trim();
-  const assign = (event: FormEvent): void => {
-    event.preventDefault();
-    if (given !== before) void change({ assignee: given === '' ? null : given });
-  };
   return (
     <>
-      <form className="keeping" onSubmit={assign}>
-        <label>
-          <span>Assigned to</span>
-          <input
-            list={names}
-            dir="auto"
-            autoComplete="off"
-            maxLength={100}
-            placeholder="a name"
-            value={assignee}
-            onChange={(event) => setAssignee(event.target.value)}
-          />
-          <datalist id={names}>
-            {assignees.map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-        </label>
-        {given !== before && (
-          <button type="submit" className="button" disabled={busy}>
-            {given === '' ? 'Unassign' : 'Assign'}
-          </button>
-        )}
+      <div className="keeping">
+        <Assignee
+          conversation={conversation}
+          members={members}
+          texts={texts}
+          busy={busy}
+          onChange={(body) => void change(body)}
+        />
         <span className="grow" />
         {closed && <span className="hint">Closed</span>}
         <button type="button" className="button" disabled={busy} onClick={() => void change({ closed: !closed })}>
           {closed ? 'Open again' : 'Close conversation'}
         </button>
-      </form>
+      </div>
       {error !== null && <Problem error={error} />}
     </>
   );

@@ -363,11 +363,15 @@ async function checkTransactions(client: pg.Client): Promise<Result> {
 }
 
 /** Where secrets are stored; `herald secrets rotate` encrypts them again. */
-const SECRETS = [
+export const SECRETS = [
   ['connection', 'token_ciphertext'],
   ['webhook_secret', 'ciphertext'],
   ['webhook_endpoint', 'headers_ciphertext'],
   ['otp_sender', 'token_ciphertext'],
+  ['event_destination', 'secrets_ciphertext'],
+  ['setup_link', 'access_token_ciphertext'],
+  ['number_pin', 'pin_ciphertext'],
+  ['person_grant', 'grant_ciphertext'],
 ] as const;
 
 /** The version of the key that encrypted a secret is its first four bytes. */

@@ -1,7 +1,25 @@
+import type { Type } from '@nestjs/common';
+import type { Operator } from '../../src/infrastructure/http/herald-request.js';
+import { PageQuery } from '../../src/infrastructure/http/page.query.js';
+import { AllConnectionsAdminController } from '../../src/modules/connections/admin/connections-admin.controller.js';
+import { ListAllConnectionsQuery } from '../../src/modules/connections/admin/connections-admin.dto.js';
+import { KeysAdminController } from '../../src/modules/keys/operator/keys-admin.controller.js';
+import { ListKeysQuery } from '../../src/modules/keys/operator/keys-admin.dto.js';
+import { MembersAdminController } from '../../src/modules/people/admin/members-admin.controller.js';
+import { PeopleAdminController } from '../../src/modules/people/admin/people-admin.controller.js';
+import { ListPeopleQuery } from '../../src/modules/people/admin/people-admin.dto.js';
+import { SetupLinksAdminController } from '../../src/modules/setup/admin/setup-links-admin.controller.js';
+import { UsageAdminController } from '../../src/modules/usage/admin/usage-admin.controller.js';
+import { WorkspaceUsageQuery, type WorkspaceUsageResponse } from '../../src/modules/usage/admin/usage-admin.dto.js';
 import { Audit, type AuditFilter } from '../../src/modules/audit/audit.service.js';
-import { type WorkspaceFilter, WorkspacesService } from '../../src/modules/workspaces/workspaces.service.js';
+import {
+  type Workspace,
+  type WorkspaceFilter,
+  WorkspacesService,
+} from '../../src/modules/workspaces/workspaces.service.js';
 import { costOf } from '../support/rows-read.js';
-import { type AdminApp, startAdminApp } from './fixture.js';
+import { fillWorkspaces } from './fill-workspaces.js';
+import { type AdminApp, type AdminClient, startAdminApp } from './fixture.js';
 
 const WORKSPACES = 10_000;
 /** Rows and entries of indexes that a page of 51 may look at: a page takes a few milliseconds then. */
@@ -10,25 +28,16 @@ const MOST = 1_500;
 describe('lists over 10,000 workspaces', () => {
   let admin: AdminApp;
   let some: string[];
+  let crowded: string;
+  let limited: AdminClient;
 
   beforeAll(async () => {
     admin = await startAdminApp({ roles: ['api'] });
     const { database } = admin.test;
-    await database.execute(
-      `insert into organization (id, name, external_id, created_at)
-       select gen_random_uuid(), 'Shop ' || n, 'customer-' || n, clock_timestamp() - make_interval(secs => n)
-       from generate_series(1, $1::integer) n`,
-      [WORKSPACES],
-    );
-    await database.execute(
-      `insert into audit_event (organization_id, action, target, actor_kind, actor, occurred_at)
-       select id, case when name like '%777' then 'key.created' else 'workspace.created' end, id::text, 'operator_key',
-         case when name like '%888' then 'one' else 'other' end, created_at from organization`,
-    );
-    await database.execute('analyze organization');
-    await database.execute('analyze audit_event');
+    ({ crowded } = await fillWorkspaces(database, WORKSPACES));
     const rows = await database.query<{ id: string }>('select id::text as id from organization order by id limit 2');
     some = rows.map(({ id }) => id);
+    limited = await admin.operator({ workspaceIds: some });
   }, 60_000);
 
   afterAll(() => admin?.test.stop());
@@ -70,5 +79,50 @@ describe('lists over 10,000 workspaces', () => {
     expect(rows).toBe(found);
     expect(cost).toMatchObject({ scans: 0 });
     expect(cost.entries).toBeLessThan(MOST);
+  });
+
+  type Read = [what: string, table: string, read: () => Promise<{ data: readonly unknown[] }>, found: number];
+  const of = <T>(controller: Type<T>): T => admin.test.app.get(controller, { strict: false });
+  const everywhere = { workspaceIds: null } as Operator;
+  const numbers = (query: Partial<ListAllConnectionsQuery>) =>
+    of(AllConnectionsAdminController).list(everywhere, Object.assign(new ListAllConnectionsQuery(), query));
+  const the = () => ({ id: crowded }) as Workspace;
+
+  it.each<Read>([
+    ['numbers', 'connection', () => numbers({}), 50],
+    ['numbers of a status', 'connection', () => numbers({ status: 'restricted' }), 50],
+    ['numbers of a workspace', 'connection', () => numbers({ workspace_id: crowded }), 1],
+    ['a number by its id at the platform', 'connection', () => numbers({ phone_number_id: '104711' }), 1],
+    ['keys', 'api_key', () => of(KeysAdminController).list(the(), new ListKeysQuery()), 2],
+    ['setup links', 'setup_link', () => of(SetupLinksAdminController).list(the(), new PageQuery()), 1],
+    ['people', 'person', () => of(PeopleAdminController).list(new ListPeopleQuery()), 50],
+    [
+      'a person by address',
+      'person',
+      () => of(PeopleAdminController).list(Object.assign(new ListPeopleQuery(), { email: 'shop-4711@example.com' })),
+      1,
+    ],
+    ['10,000 members', 'membership', () => of(MembersAdminController).list(the(), new PageQuery()), 50],
+    [
+      'usage of the month',
+      'usage',
+      async () => (await of(UsageAdminController).get(everywhere, new WorkspaceUsageQuery())) as WorkspaceUsageResponse,
+      20,
+    ],
+  ])('%s: a page is read by an index', async (_what, table, read, found) => {
+    let rows = 0;
+    const cost = await costOf(admin.test.database, table, async () => {
+      rows = (await read()).data.length;
+    });
+    expect(rows).toBe(found);
+    expect(cost).toMatchObject({ scans: 0 });
+    expect(cost.entries).toBeLessThan(MOST);
+  });
+
+  it('a key that is limited to two workspaces reads these two in every list', async () => {
+    for (const path of ['/connections', '/usage', '/audit']) {
+      const { data } = (await limited.get<{ data: { workspace_id: string }[] }>(path)).body;
+      expect([path, new Set(data.map(({ workspace_id: id }) => id))]).toEqual([path, new Set(some)]);
+    }
   });
 });

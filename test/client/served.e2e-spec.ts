@@ -35,6 +35,8 @@ const OUTSIDE_THE_DEMO = [
   'Queue a message: Template with a picture',
   'Queue a message: Template with a document',
   'Pass, release or take control of a conversation',
+  // People sign in at an issuer, which the demo has not.
+  'Close or assign a conversation: A person of the workspace',
   // Its host must have an address, which needs a network.
   'Make an event destination',
   'Queue a message: Text to a contact who hides',

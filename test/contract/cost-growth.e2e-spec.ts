@@ -60,6 +60,7 @@ function filtersOf({ own, file, event }: Filled): Record<string, Filters> {
       waiting: ['true'],
       closed: ['false'],
       assignee: ['nora'],
+      assignee_id: [newId()],
       search: ['nothing that begins so', recipientNumber(1)],
     },
     events_list: { types: ['message.received', 'template.category.updated'] },
@@ -70,6 +71,7 @@ function filtersOf({ own, file, event }: Filled): Record<string, Filters> {
       type: ['image', 'video'],
       direction: ['inbound', 'outbound'],
     },
+    members_list: { ...PLACES },
     optOuts_list: {
       ...PLACES,
       ...PERIOD,

@@ -126,6 +126,17 @@ export async function fillTables(pool: Pool, filled: Filled, count: number): Pro
      select lpad(n::text, 12, '0'), $2, 'key', sha256(n::text::bytea), '{messages:read}' from generate_series(1, $1::integer) as n`,
     organizationId,
   );
+  await fill(
+    `with made as (
+       insert into person (id, issuer, subject, email, name, is_operator, last_signed_in_at)
+       select gen_random_uuid(), 'https://issuer.example', n::text, n || '@example.com', 'Person ' || n, false, now()
+       from generate_series(1, $1::integer) as n returning id, subject
+     )
+     insert into membership (organization_id, person_id, source, role, created_at)
+     select $2, id, case when subject like '%3' then 'group' else 'invitation' end, 'agent',
+       now() - subject::integer * interval '1 second' from made`,
+    organizationId,
+  );
   await pool.query(`insert into organization (id, name) values ($1, 'with many numbers')`, [many]);
   await fill(
     `insert into connection (id, organization_id, phone_number_id, waba_id, phone_number, status, token_ciphertext)

@@ -129,6 +129,7 @@ GET /otp/{id} otp:read 200 404 429
 const TAG_OF: readonly (readonly [RegExp, string])[] = [
   [/\/templates/, 'Templates'],
   [/\/profile$/, 'Profile'],
+  [/^\/members$/, 'Conversations'],
   [/^\/otp\//, 'One-time codes'],
   [/^\/api\/admin\/v1\/workspaces(\/\{workspace_id\})?$/, 'Workspaces'],
   [/^\/api\/admin\/v1\/key$/, 'Key'],

@@ -19,9 +19,11 @@ import { DatabaseModule } from '../../src/infrastructure/database/database.modul
 import { configureHttp } from '../../src/infrastructure/http/configure-http.js';
 import { FixedPrototypeAdapter } from '../../src/infrastructure/http/express-adapter.js';
 import { HttpModule } from '../../src/infrastructure/http/http.module.js';
+import { AuditTrail } from '../../src/infrastructure/operations/audit-trail.js';
 import { HeraldLogger } from '../../src/infrastructure/operations/logger.js';
 import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { OperationsModule } from '../../src/infrastructure/operations/operations.module.js';
+import { SecretsModule } from '../../src/infrastructure/secrets/secrets.module.js';
 import { RatesModule } from '../../src/infrastructure/rates/rates.module.js';
 import { ApiClient } from '../support/api-client.js';
 import { Factories } from '../support/factories.js';
@@ -51,10 +53,10 @@ export interface SmallAppOptions {
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEventEntity])],
-  providers: [AuditRepository, Audit, Sweeps],
-  exports: [Audit, Sweeps],
+  providers: [AuditRepository, Audit, { provide: AuditTrail, useExisting: Audit }, Sweeps],
+  exports: [Audit, AuditTrail, Sweeps],
 })
-class AuditTrail {}
+class TrailModule {}
 
 /** The modules http, access and operations with controllers of the test's own: everything but the product. */
 export async function startSmallApp({ controllers, env = {}, beside }: SmallAppOptions): Promise<SmallApp> {
@@ -80,8 +82,9 @@ export async function startSmallApp({ controllers, env = {}, beside }: SmallAppO
       ConfigModule.of(config),
       DatabaseModule,
       OperationsModule,
-      AuditTrail,
+      TrailModule,
       RatesModule,
+      SecretsModule,
       WorkspacesModule,
       KeysModule,
       PeopleModule,

@@ -20,6 +20,7 @@ const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   operator_key: 'of operators: for all workspaces, or for some',
   person: 'one that signs in: their memberships belong to workspaces',
   person_session: 'of a person, in all workspaces of theirs',
+  person_grant: 'of a session of a person',
   rate_bucket: 'token buckets by key, project or address',
   message_content: 'parts of messages, by their ids; they go with the message',
   platform_message: "WhatsApp's ids of messages, by connection; they go with the message",

@@ -82,6 +82,7 @@ describe('GET /conversations', () => {
       owner_role: null,
       closed: false,
       assignee: null,
+      assignee_id: null,
       created_at: expect.any(String) as string,
       updated_at: detail.created_at,
     });

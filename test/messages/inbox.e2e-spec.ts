@@ -71,6 +71,8 @@ describe('PATCH /conversations/{id}', () => {
       ].map((change) => ({
         ...about,
         ...change,
+        assignee_id: null,
+        previous_assignee_id: null,
         contact: { phone, user_id: expect.any(String) as string, name: 'Ana Müller' },
         occurred_at: expect.any(String) as string,
       })),
@@ -156,7 +158,7 @@ describe('PATCH /conversations/{id}', () => {
       await test.factories.apiKey({ organizationId, scopes: ['messages:read'] }),
     ];
     expect((await patch(id, { assignee: 'Ana' }, test.api.as(writer.text))).body).toEqual({
-      data: { id, closed: false, assignee: 'Ana' },
+      data: { id, closed: false, assignee: 'Ana', assignee_id: null },
     });
     expect((await patch(id, { assignee: 'Ben' }, test.api.as(reader.text))).status).toBe(403);
   });

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { SECRETS } from '../../src/cli/doctor.js';
 import { createEmptyDatabase } from '../support/test-database.js';
 import { runHerald, temporaryDataDir } from '../support/herald-process.js';
 import { ROOT } from '../support/project-files.js';
@@ -330,6 +331,13 @@ describe('herald', () => {
   });
 
   it('doctor looks at every column that is encrypted again with a new key', async () => {
+    const columns = await app.database.query<{ name: string }>(
+      `select table_name || '.' || column_name as name from information_schema.columns
+       where table_schema = 'public' and column_name like '%ciphertext'`,
+    );
+    // Of codes, which live for minutes.
+    const all = [...SECRETS.map((place) => place.join('.')), 'otp_challenge.code_ciphertext'];
+    expect(columns.map(({ name }) => name).toSorted()).toEqual(all.toSorted());
     const { workspace } = await app.sender();
     await app.database.execute(
       `insert into webhook_endpoint (id, organization_id, url, events, active, header_names, headers_ciphertext)

@@ -267,11 +267,13 @@ describe('a business connects its number', () => {
         'number_not_in_account',
         (given: object) => ({ ...given, phone_number_id: '106540352242922' }),
       ],
+      ['access_token', 'token_permission', (given: object) => ({ ...given, access_token: 'narrow-token' })],
       ['access_token', 'other_app', (given: object) => ({ ...given, access_token: 'foreign-token' })],
     ])('the pasted %s: %s', async (field, code, wrong) => {
       const { tokens } = setup.admin.test.simulator;
       tokens.setValid('expired-token', false);
       tokens.setForeign('foreign-token', true);
+      tokens.deny('narrow-token');
       const link = await setup.link({ signup: 'manual' });
       const right = { ...(await setup.dialog()).data, access_token: `token-${randomUUID()}` };
       const step = await link.took('access', wrong(right));

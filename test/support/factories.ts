@@ -149,6 +149,21 @@ export class Factories {
     return { id, phone: phone ?? '' };
   }
 
+  /** A person who is a member of the workspace; returns the id. */
+  async member(values: { organizationId: string; name: string; role?: string }): Promise<string> {
+    const id = newId();
+    await this.rows.execute(
+      `insert into person (id, issuer, subject, email, name, is_operator, last_signed_in_at)
+       values ($1::uuid, 'https://issuer.example', $1, $1 || '@example.com', $2, false, clock_timestamp())`,
+      [id, values.name],
+    );
+    await this.rows.execute(
+      `insert into membership (organization_id, person_id, source, role) values ($1, $2, 'invitation', $3)`,
+      [values.organizationId, id, values.role ?? 'agent'],
+    );
+    return id;
+  }
+
   /** A message in any state, with the timestamps and the attempt that belong to it. */
   message(values: MessageSpec): Promise<{ id: string; attemptId: string | null; metaMessageId: string | null }> {
     return insertMessage(this.rows, values);

@@ -146,6 +146,13 @@ export function createHeraldClient(options: HeraldClientOptions) {
       control: async (id: string, body: R.ControlConversation) =>
         dataOf(await api.POST('/api/v1/conversations/{id}/control', { params: { path: { id } }, body })),
     },
+    members: {
+      /** The people of the workspace, to whom conversations can be assigned by `assignee_id`. */
+      list: (filter: R.MemberFilter = {}) =>
+        everyItem(async (place) =>
+          answerOf(await api.GET('/api/v1/members', { params: { query: { ...filter, ...place } } })),
+        ),
+    },
     optOuts: {
       /** Who wants no marketing, or no messages at all. */
       list: (filter: R.OptOutFilter = {}) =>

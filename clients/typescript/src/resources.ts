@@ -77,6 +77,7 @@ export type MessageFilter = Omit<Query<'messages_list'>, 'before_id'>;
 export type ConversationFilter = Omit<Query<'conversations_list'>, 'before_id'>;
 export type UsageQuestion = Query<'usage_messages'>;
 export type CodeUsageQuestion = Query<'usage_codes'>;
+export type MemberFilter = Omit<Query<'members_list'>, 'before_id'>;
 export type OptOutFilter = Omit<Query<'optOuts_list'>, 'before_id'>;
 export type MediaLinkOptions = Query<'media_link'>;
 export type MediaFilter = Omit<Query<'media_list'>, 'before_id'>;

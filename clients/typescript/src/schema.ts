@@ -215,9 +215,10 @@ export interface paths {
         head?: never;
         /**
          * Close or assign a conversation
-         * @description `closed` and `assignee` are yours: Herald keeps them, filters by them, and does nothing else with them. Each
+         * @description `closed`, `assignee` and `assignee_id` are yours: Herald keeps them, filters by them, and does nothing else with them. Each
          *     change is a `conversation.updated`. The next message of the customer sets `closed` to `false`, which is one, too; a reaction does
-         *     not. What is left out of the body stays as it is. A key without `messages:read` gets `id`, `closed` and `assignee` only.
+         *     not. What is left out of the body stays as it is. A key without `messages:read` gets `id`, `closed`, `assignee` and `assignee_id`
+         *     only.
          *
          *     Needs a key with the scope `messages:write`.
          */
@@ -561,6 +562,29 @@ export interface paths {
          *     Needs a key with the scope `media:read`.
          */
         get: operations["media_link"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the people of the workspace
+         * @description To whom conversations can be assigned: who signs in to the console and is a member of this workspace, newest first. It is empty
+         *     where the operator has set no issuer. For the next page pass `next_before` and `next_before_id` of the answer as `before` and `before_id`.
+         *
+         *     Needs a key with the scope `messages:read`.
+         */
+        get: operations["members_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1526,7 +1550,7 @@ export interface webhooks {
         put?: never;
         /**
          * A conversation was closed, opened or assigned
-         * @description Sent where `closed` or `assignee` of a conversation changes: by PATCH /conversations/{id}, or because the customer of a closed one wrote.
+         * @description Sent where `closed`, `assignee` or `assignee_id` of a conversation changes: by PATCH /conversations/{id}, or because the customer of a closed one wrote.
          */
         post: operations["on_conversation_updated"];
         delete?: never;
@@ -2593,6 +2617,12 @@ export interface components {
              */
             assignee: string | null;
             /**
+             * Format: uuid
+             * @description The person who was chosen by `assignee_id`; null where only a text was given. Kept where the person is no member any more.
+             * @example 01936f75-3e4f-7d50-8162-7c8d9e0f1a2b
+             */
+            assignee_id?: string | null;
+            /**
              * @description Set with PATCH /conversations/{id}; the next message of the customer makes it false. It keeps nothing from being sent.
              * @example false
              */
@@ -2669,6 +2699,11 @@ export interface components {
             data: {
                 assignee: string | null;
                 /**
+                 * Format: uuid
+                 * @description The person, where one was chosen by `assignee_id`.
+                 */
+                assignee_id?: string | null;
+                /**
                  * @description A request, or a message of the customer.
                  * @enum {string}
                  */
@@ -2689,6 +2724,8 @@ export interface components {
                  */
                 occurred_at: string;
                 previous_assignee: string | null;
+                /** Format: uuid */
+                previous_assignee_id?: string | null;
                 previous_closed: boolean;
                 /**
                  * @description Only where POST /webhook/test or /webhook/verify made it: an example.
@@ -3734,6 +3771,10 @@ export interface components {
              * @example false
              */
             voice: boolean;
+        };
+        MembersResponse: {
+            data: components["schemas"]["WorkspaceMemberResponse"][];
+            pagination: components["schemas"]["PaginationResponse"];
         };
         MessageCheck: {
             /**
@@ -4821,6 +4862,19 @@ export interface components {
              * @example null
              */
             verified_at: string | null;
+        };
+        PaginationResponse: {
+            /**
+             * Format: date-time
+             * @description Pass it as `before` for the next page; null on the last one.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            next_before: string | null;
+            /**
+             * @description Pass it as `before_id` together with `before`.
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            next_before_id: string | null;
         };
         /** PaymentUpdatedEvent */
         PaymentUpdatedEvent: {
@@ -7039,10 +7093,17 @@ export interface components {
         };
         UpdateConversationRequest: {
             /**
-             * @description Who looks after it: any text of yours, such as a name or an address. `null`: none.
+             * @description Who looks after it: any text of yours, such as a name or an address. `null`: none. Another text alone ends `assignee_id`.
              * @example ana@example.com
              */
             assignee?: string | null;
+            /**
+             * Format: uuid
+             * @description A person of the workspace: an id from GET /members. Without a text `assignee` becomes the name of the person. `null` removes the
+             *     person, and the text with it.
+             * @example 01936f75-3e4f-7d50-8162-7c8d9e0f1a2b
+             */
+            assignee_id?: string | null;
             /**
              * @description `true` takes it out of the work to be done; a message of the customer sets it to `false` again.
              * @example true
@@ -7052,6 +7113,11 @@ export interface components {
         UpdatedConversation: {
             /** @example ana@example.com */
             assignee: string | null;
+            /**
+             * Format: uuid
+             * @example 01936f75-3e4f-7d50-8162-7c8d9e0f1a2b
+             */
+            assignee_id?: string | null;
             /** @example true */
             closed: boolean;
             /**
@@ -7624,6 +7690,19 @@ export interface components {
             organization_id: string;
             /** @constant */
             type: "workspace.limit.reached";
+        };
+        WorkspaceMemberResponse: {
+            /**
+             * Format: uuid
+             * @description For `assignee_id` of a conversation.
+             * @example 01936f75-3e4f-7d50-8162-7c8d9e0f1a2b
+             */
+            id: string;
+            /**
+             * @description As of the last sign-in.
+             * @example Robin Wells
+             */
+            name: string;
         };
         WorkspaceOfKey: {
             /**
@@ -8393,6 +8472,19 @@ export interface components {
         };
         /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
         Refused415_UNSUPPORTED_CONTENT_TYPE: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`ASSIGNEE_NOT_MEMBER`](/docs/errors#ASSIGNEE_NOT_MEMBER): A conversation was to be assigned to a person who is no member of the workspace, or to an unknown id. */
+        Refused422_ASSIGNEE_NOT_MEMBER: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9405,6 +9497,8 @@ export interface operations {
             query?: {
                 /** @description Only those with exactly this assignee, such as `ana@example.com`. */
                 assignee?: string;
+                /** @description Only those that are assigned to this person: an id from GET /members. */
+                assignee_id?: string;
                 /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
                 before?: string;
                 /** @description Together with `before`: the last entry of the previous page. */
@@ -9542,6 +9636,7 @@ export interface operations {
                      *           "owner_role": null,
                      *           "closed": false,
                      *           "assignee": "ana@example.com",
+                     *           "assignee_id": "01936f75-3e4f-7d50-8162-7c8d9e0f1a2b",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "updated_at": "2026-11-21T08:00:00.125Z"
                      *         }
@@ -9676,6 +9771,7 @@ export interface operations {
                      *         "owner_role": null,
                      *         "closed": false,
                      *         "assignee": "ana@example.com",
+                     *         "assignee_id": "01936f75-3e4f-7d50-8162-7c8d9e0f1a2b",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "updated_at": "2026-11-21T08:00:00.125Z"
                      *       }
@@ -9806,6 +9902,7 @@ export interface operations {
                      *         "owner_role": null,
                      *         "closed": false,
                      *         "assignee": "ana@example.com",
+                     *         "assignee_id": "01936f75-3e4f-7d50-8162-7c8d9e0f1a2b",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "updated_at": "2026-11-21T08:00:00.125Z"
                      *       }
@@ -9820,6 +9917,7 @@ export interface operations {
             404: components["responses"]["Refused404_CONVERSATION_NOT_FOUND"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_ASSIGNEE_NOT_MEMBER"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -9938,6 +10036,7 @@ export interface operations {
                      *         "owner_role": null,
                      *         "closed": false,
                      *         "assignee": "ana@example.com",
+                     *         "assignee_id": "01936f75-3e4f-7d50-8162-7c8d9e0f1a2b",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "updated_at": "2026-11-21T08:00:00.125Z"
                      *       }
@@ -11056,6 +11155,62 @@ export interface operations {
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
             404: components["responses"]["Refused404_MEDIA_NOT_FOUND"];
             409: components["responses"]["Refused409_MEDIA_PENDING"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    members_list: {
+        parameters: {
+            query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
+                before_id?: string;
+                /** @description How many at the most. */
+                limit?: number;
+            };
+            header?: {
+                /** @description Of the answer to your last write: the read finds what was written up to then, also where it may be late. */
+                "X-Herald-Read-After"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Lag": components["headers"]["X-Herald-Lag"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f75-3e4f-7d50-8162-7c8d9e0f1a2b",
+                     *           "name": "Robin Wells"
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MembersResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -14405,6 +14560,7 @@ export type ErrorCode =
   | 'API_KEY_MISSING'
   | 'API_KEY_REVOKED'
   | 'API_VERSION_NOT_SUPPORTED'
+  | 'ASSIGNEE_NOT_MEMBER'
   | 'BACKLOG_LIMIT_REACHED'
   | 'BATCH_REFUSED'
   | 'CONNECTION_NOT_FOUND'

@@ -37,6 +37,9 @@ export const PEOPLE_SETTINGS = {
   sessionHours: integer('SESSION_HOURS', [1, 24], { default: 8 }).means(
     'Hours after which a person signs in again, and groups and access are read again.',
   ),
+  sessionCheckMinutes: integer('SESSION_CHECK_MINUTES', [1, 1_440], { default: 15 }).means(
+    'Minutes after which the groups of a signed-in person are read again at an issuer that hands out refresh tokens; elsewhere they are read at the next sign-in.',
+  ),
   sessionIdleMinutes: integer('SESSION_IDLE_MINUTES', [5, 1_440], { default: 60 }).means(
     'Minutes without a request after which a session ends. An open page of the console asks all the time.',
   ),

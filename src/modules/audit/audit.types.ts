@@ -24,6 +24,7 @@ export const AUDIT_ACTIONS = [
   'person.signed_in',
   'person.signed_out',
   'person.signed_out_everywhere',
+  'person.groups_changed',
   'membership.changed',
   'membership.removed',
   'invitation.created',

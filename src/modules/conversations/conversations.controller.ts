@@ -2,7 +2,7 @@ import { applyDecorators, Body, Controller, Get, HttpCode, Patch, Post, Query, R
 import { ApiBody, ApiExtraModels, ApiOkResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { invalidField } from '../../common/common.errors.js';
-import { EXAMPLE_CONVERSATION_ID } from '../../common/example-ids.js';
+import { EXAMPLE_CONVERSATION_ID, EXAMPLE_PERSON_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
 import { RateLimiter } from '../../infrastructure/rates/rate-limiter.js';
 import { ReadsMayBeLate } from '../../infrastructure/http/late-reads.js';
@@ -31,7 +31,7 @@ const ConversationId = (): ParameterDecorator =>
     example: EXAMPLE_CONVERSATION_ID,
   });
 
-const NOTHING_TO_CHANGE = 'Give closed, assignee, or both.';
+const NOTHING_TO_CHANGE = 'Give closed, assignee, assignee_id, or several of these.';
 const ROLE_ONLY_WITH_PASS = 'role is for action pass only.';
 
 const UpdateDocs = (): MethodDecorator =>
@@ -41,6 +41,7 @@ const UpdateDocs = (): MethodDecorator =>
       type: UpdateConversationRequest,
       examples: {
         assign: { summary: 'Ana looks after it', value: { assignee: 'ana@example.com' } },
+        person: { summary: 'A person of the workspace looks after it', value: { assignee_id: EXAMPLE_PERSON_ID } },
         close: { summary: 'Nothing is left to do', value: { closed: true } },
         release: { summary: 'Open, and without an assignee', value: { closed: false, assignee: null } },
       },
@@ -53,7 +54,7 @@ const UpdateDocs = (): MethodDecorator =>
         })),
       },
     }),
-    ApiErrors('CONVERSATION_NOT_FOUND'),
+    ApiErrors('CONVERSATION_NOT_FOUND', 'ASSIGNEE_NOT_MEMBER'),
   );
 
 const ControlDocs = (): MethodDecorator =>
@@ -151,9 +152,10 @@ export class ConversationsController {
   /**
    * Close or assign a conversation
    *
-   * @remarks `closed` and `assignee` are yours: Herald keeps them, filters by them, and does nothing else with them. Each
+   * @remarks `closed`, `assignee` and `assignee_id` are yours: Herald keeps them, filters by them, and does nothing else with them. Each
    * change is a `conversation.updated`. The next message of the customer sets `closed` to `false`, which is one, too; a reaction does
-   * not. What is left out of the body stays as it is. A key without `messages:read` gets `id`, `closed` and `assignee` only.
+   * not. What is left out of the body stays as it is. A key without `messages:read` gets `id`, `closed`, `assignee` and `assignee_id`
+   * only.
    */
   @Patch(':id')
   @RequireScope('messages:write')
@@ -161,11 +163,15 @@ export class ConversationsController {
   async update(
     @CurrentCaller() { organizationId, scopes }: Caller,
     @ConversationId() id: string,
-    @Body() { closed, assignee }: UpdateConversationRequest,
+    @Body() { closed, assignee, assignee_id }: UpdateConversationRequest,
   ): Promise<SingleConversationResponse | UpdatedConversationResponse> {
-    if (closed === undefined && assignee === undefined) throw invalidField('', 'required', NOTHING_TO_CHANGE);
-    const kept = await this.conversations.update(organizationId, id, { closed, assignee });
-    return { data: scopes.has('messages:read') ? await this.conversations.getById(organizationId, kept.id) : kept };
+    if ([closed, assignee, assignee_id].every((each) => each === undefined)) {
+      throw invalidField('', 'required', NOTHING_TO_CHANGE);
+    }
+    const given = { closed, assignee, assigneeId: assignee_id?.toLowerCase() ?? assignee_id };
+    const { assigneeId, ...kept } = await this.conversations.update(organizationId, id, given);
+    if (scopes.has('messages:read')) return { data: await this.conversations.getById(organizationId, kept.id) };
+    return { data: { ...kept, assignee_id: assigneeId } };
   }
 
   /**

@@ -8,6 +8,12 @@ export const conversationsErrors = defineErrors('conversations', {
     when: "The id names no conversation of this key's workspace, or its contact was erased.",
     fix: 'Take the id from GET /conversations, or from `conversation_id` of a message.',
   }),
+  ASSIGNEE_NOT_MEMBER: error({
+    kind: 'unprocessable',
+    message: 'assignee_id names no member of this workspace; GET /members lists them.',
+    when: 'A conversation was to be assigned to a person who is no member of the workspace, or to an unknown id.',
+    fix: 'Take the id from GET /members, or give a text as `assignee`.',
+  }),
   CONTROL_NOT_ALLOWED: error<{ code: number | null; subcode: number | null; message: string; traceId: string | null }>({
     kind: 'conflict',
     message: 'WhatsApp does not let this app change who owns the conversation.',

@@ -30,7 +30,7 @@ interface Window {
 type KnownConversation = Pick<ConversationRecord, 'id' | 'connectionId' | 'organizationId'>;
 
 /** What callers keep of a conversation. */
-export type Kept = Pick<ConversationRecord, 'closed' | 'assignee'>;
+export type Kept = Pick<ConversationRecord, 'closed' | 'assignee' | 'assigneeId'>;
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -81,12 +81,18 @@ export class ConversationsRepository {
     return this.database.transaction(async () => {
       const before = await this.database.find<ConversationRecord>(LOCK_ONE, [organizationId, id]);
       if (before === null) return null;
-      const { closed = before.closed, assignee = before.assignee } = kept;
-      if (closed === before.closed && assignee === before.assignee) return before;
-      const row = { ...before, closed, assignee };
+      const row = { ...before, ...keptOf(before, kept) };
+      const { closed, assignee, assigneeId } = row;
+      if (closed === before.closed && assignee === before.assignee && assigneeId === before.assigneeId) return before;
+      // In this order: the id ends with the text that it was set with.
       await this.database.execute(
         'update conversation set closed = $3, assignee = $4 where organization_id = $1 and id = $2',
         [organizationId, row.id, closed, assignee],
+      );
+      await this.database.execute(
+        `update conversation set assignee_id = $3
+         where organization_id = $1 and id = $2 and assignee_id is distinct from $3`,
+        [organizationId, row.id, assigneeId],
       );
       await announce([updatedEventOf(row, before, 'request')], this.database);
       return row;
@@ -230,6 +236,16 @@ async function announce(events: readonly object[], statements: Statements): Prom
   if (events.length > 0) await statements.query(ANNOUNCE, [JSON.stringify(events)]);
 }
 
+/** A text that is set alone names no person, and without a person the text of the former one goes. */
+function keptOf(before: Kept, { closed = before.closed, assignee, assigneeId }: Partial<Kept>): Kept {
+  if (assigneeId === undefined) {
+    const isSame = assignee === undefined || assignee === before.assignee;
+    return { closed, assignee: isSame ? before.assignee : assignee, assigneeId: isSame ? before.assigneeId : null };
+  }
+  if (assignee !== undefined) return { closed, assignee, assigneeId };
+  return { closed, assignee: before.assigneeId === assigneeId ? before.assignee : null, assigneeId };
+}
+
 /** What every event of a conversation says of it. */
 function subjectOf(row: ConversationRecord): object {
   return {
@@ -251,8 +267,10 @@ function updatedEventOf(row: ConversationRecord, before: Kept, cause: 'request' 
       ...subjectOf(row),
       closed: row.closed,
       assignee: row.assignee,
+      assignee_id: row.assigneeId,
       previous_closed: before.closed,
       previous_assignee: before.assignee,
+      previous_assignee_id: before.assigneeId,
       cause,
       occurred_at: at.toISOString(),
     },
@@ -305,7 +323,7 @@ function enterAll(
 const COLUMNS = camelColumns(
   'c',
   `id, organization_id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at, merged_into, created_at,
-    standby_at, handover_at, handover_to, handover_role, closed, assignee`,
+    standby_at, handover_at, handover_to, handover_role, closed, assignee, assignee_id`,
 );
 
 const BY_NUMBER = `
@@ -409,7 +427,7 @@ where c.id = m.id or c.merged_into = m.id`;
 
 const RECORD = `(id uuid, "organizationId" uuid, "connectionId" uuid, phone text, "waId" text, "userId" text,
   "profileName" text, "lastInboundAt" timestamptz, "standbyAt" timestamptz, "handoverAt" timestamptz, "handoverTo" text,
-  "handoverRole" text, closed boolean, assignee text, wrote boolean)`;
+  "handoverRole" text, closed boolean, assignee text, "assigneeId" uuid, wrote boolean)`;
 
 // LEAST passes over nulls: without the CASE a row without a window would get one.
 const notLater = (column: string): string =>
@@ -420,7 +438,7 @@ const IDENTIFY = `
 update conversation c set phone = r.phone, wa_id = r."waId", user_id = r."userId", profile_name = r."profileName",
   last_inbound_at = greatest(c.last_inbound_at, ${WINDOW}), standby_at = ${notLater('standbyAt')},
   handover_at = ${notLater('handoverAt')}, handover_to = r."handoverTo", handover_role = r."handoverRole",
-  closed = r.closed, assignee = r.assignee
+  closed = r.closed, assignee = r.assignee, assignee_id = r."assigneeId"
 from json_to_recordset($1) as r ${RECORD}
 where c.id = r.id and c.organization_id = r."organizationId"`;
 

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { PeopleService } from '../people/people.service.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { WebhookService } from '../webhook/webhook.service.js';
 import { conversationsErrors } from './conversations.errors.js';
 import { ConversationsRepository, type Kept } from './conversations.repository.js';
-import type { ConversationFilter, ConversationResponse } from './dto/conversations.dto.js';
+import { type ConversationFilter, type ConversationResponse, MAX_ASSIGNEE } from './dto/conversations.dto.js';
 import { ConversationPagesRepository } from './pages/conversation-pages.repository.js';
 
 /** The conversations of a workspace, as its callers see them. */
@@ -13,6 +14,7 @@ export class ConversationsService {
     private readonly pages: ConversationPagesRepository,
     private readonly rows: ConversationsRepository,
     private readonly connections: ConnectionsService,
+    private readonly people: PeopleService,
     private readonly webhook: WebhookService,
   ) {}
 
@@ -28,15 +30,24 @@ export class ConversationsService {
 
   /**
    * Changes what callers keep of a conversation; what is left out stays. Returns its id, which is another one where it has become part of
-   * another conversation, and what is kept.
+   * another conversation, and what is kept. A person without a text is given the person's name as text.
    *
-   * @throws CONVERSATION_NOT_FOUND (404).
+   * @throws CONVERSATION_NOT_FOUND (404), ASSIGNEE_NOT_MEMBER (422).
    */
-  async update(organizationId: string, id: string, kept: Partial<Kept>): Promise<Kept & { id: string }> {
+  async update(organizationId: string, id: string, given: Partial<Kept>): Promise<Kept & { id: string }> {
+    const { assigneeId = null } = given;
+    const name = assigneeId === null ? null : await this.nameOf(organizationId, assigneeId);
+    const kept = name === null ? given : { ...given, assignee: given.assignee ?? name };
     const row = await this.rows.keep(organizationId, id, kept);
     if (row === null) throw conversationsErrors.CONVERSATION_NOT_FOUND();
     this.webhook.wake([organizationId]);
-    return { id: row.id, closed: row.closed, assignee: row.assignee };
+    return { id: row.id, closed: row.closed, assignee: row.assignee, assigneeId: row.assigneeId };
+  }
+
+  private async nameOf(organizationId: string, personId: string): Promise<string> {
+    const member = await this.people.findMember(organizationId, personId);
+    if (member === null) throw conversationsErrors.ASSIGNEE_NOT_MEMBER();
+    return Array.from(member.name).slice(0, MAX_ASSIGNEE).join('');
   }
 
   /** @throws CONVERSATION_NOT_FOUND (404), also where the contact was erased. */

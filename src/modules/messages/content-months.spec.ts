@@ -200,6 +200,7 @@ describe('of the partitions of contents', () => {
       recipient: null,
       search: null,
       assignee: null,
+      assigneeId: null,
       closed: null,
     };
     const filter = { ...none, until: null, before: null, beforeId: null, waiting: false, unread: false, limit: 10 };

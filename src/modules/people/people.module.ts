@@ -11,19 +11,29 @@ import { PersonSessionEntity } from './entities/person-session.entity.js';
 import { PersonEntity } from './entities/person.entity.js';
 import { InvitationsRepository } from './invitations/invitations.repository.js';
 import { InvitationsService } from './invitations/invitations.service.js';
+import { MembersController } from './members.controller.js';
 import { PeopleRepository } from './people.repository.js';
 import { PeopleService } from './people.service.js';
 import { SessionsRepository } from './sessions/sessions.repository.js';
 import { SessionsService } from './sessions/sessions.service.js';
 import { AuthController } from './sign-in/auth.controller.js';
+import { GrantsRepository } from './sign-in/grants.repository.js';
+import { GrantsService } from './sign-in/grants.service.js';
 import { Issuers } from './sign-in/issuers.service.js';
+import { SessionChecks } from './sign-in/session-checks.service.js';
 import { SignInService } from './sign-in/sign-in.service.js';
 
 /** People: who they are at their issuer, their sessions in browsers, and what they may do in which workspace. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([PersonEntity, MembershipEntity, PersonSessionEntity, InvitationEntity])],
-  controllers: [AuthController, PeopleAdminController, MembersAdminController, InvitationsAdminController],
+  controllers: [
+    AuthController,
+    MembersController,
+    PeopleAdminController,
+    MembersAdminController,
+    InvitationsAdminController,
+  ],
   providers: [
     PeopleRepository,
     PeopleService,
@@ -32,10 +42,13 @@ import { SignInService } from './sign-in/sign-in.service.js';
     SessionsRepository,
     SessionsService,
     { provide: PersonSessions, useExisting: SessionsService },
+    GrantsRepository,
+    GrantsService,
     Issuers,
+    SessionChecks,
     SignInService,
   ],
-  exports: [PersonSessions],
+  exports: [PersonSessions, PeopleService],
 })
 export class PeopleModule {
   constructor(people: PeopleService, erasure: WorkspaceErasure) {

@@ -110,14 +110,25 @@ export class PeopleRepository {
     return this.memberRows.find({ where: { personId } });
   }
 
-  /** Makes what groups give the person exactly this. Workspaces that do not exist are left out. In the ambient transaction. */
-  async setGroups(personId: string, roles: ReadonlyMap<string, WorkspaceRole>): Promise<void> {
+  /** Returns false where the person was that already. */
+  setOperator(personId: string, isOperator: boolean): Promise<boolean> {
+    return this.database.changes('update person set is_operator = $2 where id = $1 and is_operator <> $2', [
+      personId,
+      isOperator,
+    ]);
+  }
+
+  /**
+   * Makes what groups give the person exactly this; returns false where it was that already. Workspaces that do not exist are left
+   * out. In the ambient transaction.
+   */
+  async setGroups(personId: string, roles: ReadonlyMap<string, WorkspaceRole>): Promise<boolean> {
     const [ids, names] = [[...roles.keys()], [...roles.values()]];
-    await this.database.execute(
+    const gone = await this.database.execute(
       `delete from membership where person_id = $1 and source = 'group' and organization_id <> all($2::uuid[])`,
       [personId, ids],
     );
-    await this.database.execute(
+    const given = await this.database.execute(
       `insert into membership (organization_id, person_id, source, role)
        select o.id, $1, 'group', given.role from unnest($2::uuid[], $3::text[]) as given (id, role)
          join organization o on o.id = given.id and o.deletion_requested_at is null
@@ -125,6 +136,7 @@ export class PeopleRepository {
        where membership.role <> excluded.role`,
       [personId, ids, names],
     );
+    return gone + given > 0;
   }
 
   /** Ends all memberships of a workspace that is being deleted. Returns whose they were. */

@@ -36,6 +36,11 @@ export class PeopleService {
     return this.people.members(organizationId, filter);
   }
 
+  /** Null where the person is no member of the workspace. */
+  findMember(organizationId: string, personId: string): Promise<Member | null> {
+    return this.people.member(organizationId, personId);
+  }
+
   /** @throws PERSON_NOT_FOUND (404). */
   async member(organizationId: string, personId: string): Promise<Member> {
     const member = await this.people.member(organizationId, personId);

@@ -102,15 +102,21 @@ export class UsageService implements OnModuleInit {
    * @throws CONNECTION_NOT_FOUND (404) for a connection of no or another workspace, USAGE_TOO_LARGE (422).
    */
   async messages(question: UsageQuestion): Promise<UsageAnswer> {
+    const [rates, asOf] = await Promise.all([this.repository.rates(), this.counting.asOf()]);
+    return { ...(await this.figures(question, rates)), asOf };
+  }
+
+  /**
+   * As `messages`, with prices that were read before.
+   *
+   * @throws CONNECTION_NOT_FOUND (404), USAGE_TOO_LARGE (422).
+   */
+  async figures(question: UsageQuestion, rates: readonly Rate[]): Promise<Omit<UsageAnswer, 'asOf'>> {
     const { organizationId, groupBy, filter } = question;
     if (filter.connection !== undefined) await this.connections.getById(organizationId, filter.connection);
     const buckets = bucketsOf(question, new TimeZone(question.timezone));
     const asked = { organizationId, buckets, until: question.until, groupBy, filter };
-    const [summed, asOf, rates] = await Promise.all([
-      this.repository.summed(asked),
-      this.counting.asOf(),
-      this.repository.rates(),
-    ]);
+    const summed = await this.repository.summed(asked);
     const { billed, prices } = await this.costs(asked, rates, question);
     if (summed.length > MAX_ROWS || billed.length > MAX_BILLED) throw usageErrors.USAGE_TOO_LARGE();
     const totals = new Sum();
@@ -146,7 +152,7 @@ export class UsageService implements OnModuleInit {
         groups,
         ...sum.figures(prices.currency),
       }));
-    return { rows, totals: totals.figures(prices.currency), asOf, counts };
+    return { rows, totals: totals.figures(prices.currency), counts };
   }
 
   /** Figures of an OTP project's codes, by country. @throws USAGE_TOO_LARGE (422). */

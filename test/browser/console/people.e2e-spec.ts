@@ -253,6 +253,54 @@ describeConsole(
     );
 
     it(
+      'are chosen for a conversation, and their conversations are found',
+      async () => {
+        account('anna', 'agents');
+        account('ben', 'agents');
+        for (const [from, name] of [
+          ['15550009811', 'Cleo Harper'],
+          ['15550009812', 'Dan Osei'],
+        ]) {
+          const { phone_number_id } = rig.demo;
+          await rig.simulate('inbound', { phone_number_id, from, profile_name: name, message: 'Hello' });
+        }
+        await visit(async (page) => {
+          await signIn(page, 'ben');
+          await pages(page);
+        });
+        await visit(async (page) => {
+          await signIn(page, 'anna', '/console/conversations?show=all');
+          const row = (name: string) => page.locator('.conversation-row', { hasText: name });
+          await row('Cleo Harper').click();
+          const field = page.locator('.keeping').getByLabel('Assigned to');
+          expect(await field.locator('option').first().textContent()).toBe('no one');
+          await field.selectOption('The anna (you)');
+          await row('Cleo Harper').getByText('The anna').waitFor();
+          await row('Dan Osei').click();
+          await field.selectOption('The ben');
+          await row('Dan Osei').getByText('The ben').waitFor();
+          await picture(page, 'assignee');
+          await page.getByLabel('Anyone').selectOption('The anna');
+          await row('Dan Osei').waitFor({ state: 'detached' });
+          await row('Cleo Harper').click();
+          expect(new URL(page.url()).searchParams.get('assignee_id')).toMatch(/^[\w-]{36}$/);
+          await field.selectOption('another name …');
+          await page.getByPlaceholder('a name').fill('Night shift');
+          await page.getByRole('button', { name: 'Assign', exact: true }).click();
+          await field.locator('option:checked', { hasText: 'Night shift' }).waitFor({ state: 'attached' });
+          await row('Cleo Harper').waitFor({ state: 'detached' });
+          await page.getByLabel('Anyone').selectOption('Anyone');
+          await row('Dan Osei').waitFor();
+          await page.getByLabel('Anyone').selectOption('Night shift');
+          await row('Dan Osei').waitFor({ state: 'detached' });
+          await field.selectOption('no one');
+          await row('Cleo Harper').waitFor({ state: 'detached' });
+        });
+      },
+      3 * PATIENCE_MS,
+    );
+
+    it(
       'sign in while the issuer replaces its keys, and are signed out by it',
       async () => {
         account('dina', 'agents');

@@ -64,6 +64,10 @@ export class ConsoleRig {
     this.database = await createTestDatabase();
     this.herald = await HeraldProcess.start(this.env, 2 * PATIENCE_MS);
     this.browser = await launchChromium(program ?? '');
+    this.readDemo();
+  }
+
+  private readDemo(): void {
     this.demo = JSON.parse(readFileSync(join(this.dataDir.path, 'demo.json'), 'utf8')) as Demo;
   }
 
@@ -80,6 +84,8 @@ export class ConsoleRig {
     await this.herald.end('SIGKILL');
     return async () => {
       this.herald = await HeraldProcess.start({ ...this.env, PORT: port }, 2 * PATIENCE_MS);
+      // The simulator is elsewhere now.
+      this.readDemo();
     };
   }
 

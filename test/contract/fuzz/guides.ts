@@ -193,15 +193,20 @@ export const GUIDES: Record<string, Guide> = {
   },
 
   conversations_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
+  members_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
   conversations_get: {
     place: ({ pick }, { own }) => ({ params: { id: pickOf(own.contacts, pick).conversationId } }),
   },
 
   conversations_update: {
-    place: ({ pick, body }, { own }) => ({
-      params: { id: pickOf(own.contacts, pick).conversationId },
-      body: { closed: pick % 2 === 0, ...(body as Json) },
-    }),
+    // No person is a member of the workspace of the stage.
+    place: ({ pick, body }, { own }) => {
+      const { assignee_id: _person, ...rest } = (body ?? {}) as Json;
+      return {
+        params: { id: pickOf(own.contacts, pick).conversationId },
+        body: { closed: pick % 2 === 0, ...(pick % 3 === 0 && { assignee_id: null }), ...rest },
+      };
+    },
   },
 
   conversations_control: {

@@ -43,6 +43,8 @@ export class Issuer {
   readonly accounts = new Map<string, Account>();
   /** Answers 503 to all, as an issuer that is away behind a balancer. */
   isAway = false;
+  /** Hands out refresh tokens, of which each works once. */
+  refreshes = false;
   private readonly rows = new Rows();
   private readonly app: { baseUrl: string; name: string }[] = [];
   private provider: Provider | null = null;
@@ -96,6 +98,11 @@ export class Issuer {
     this.provider = this.newProvider();
   }
 
+  /** Takes every refresh token back, as where an account is closed or its sessions are ended there. */
+  revokeRefreshTokens(): void {
+    for (const name of this.rows.kept.keys()) if (name.startsWith('RefreshToken ')) this.rows.kept.delete(name);
+  }
+
   /** A logout token as it would sign it, changed as a test wants it. */
   async logoutToken(payload: JWTPayload & Record<string, unknown>, { key = this.key, type = 'logout+jwt' } = {}) {
     const now = Math.floor(Date.now() / 1_000);
@@ -125,6 +132,7 @@ export class Issuer {
           client_id: CLIENT_ID,
           client_secret: SECRET,
           redirect_uris: addresses,
+          grant_types: ['authorization_code', 'refresh_token'],
           backchannel_logout_uri: `${baseUrl}/auth/logout/${encodeURIComponent(name)}`,
           backchannel_logout_session_required: true,
         },
@@ -152,6 +160,8 @@ export class Issuer {
         const account = this.accounts.get(id);
         return account && { accountId: id, claims: () => ({ sub: id, ...account }) };
       },
+      issueRefreshToken: () => Promise.resolve(this.refreshes),
+      rotateRefreshToken: true,
       interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
       jwks: { keys: [this.key] },
       // Nobody is asked whether Herald may know the e-mail address.
@@ -163,7 +173,15 @@ export class Issuer {
         return grant;
       },
       pkce: { required: () => true },
-      ttl: { AccessToken: 600, AuthorizationCode: 60, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
+      ttl: {
+        AccessToken: 600,
+        AuthorizationCode: 60,
+        Grant: 600,
+        IdToken: 600,
+        Interaction: 600,
+        RefreshToken: 86_400,
+        Session: 600,
+      },
     });
     return provider;
   }

@@ -1905,7 +1905,7 @@ class ConversationControlUpdatedEvent(TypedDict):
     data: ConversationControlUpdatedEventData
 
 
-class ConversationResponse(TypedDict):
+class _ConversationResponseRequired(TypedDict):
     id: str
     connection_id: str
     contact: ConversationContactResponse
@@ -1930,6 +1930,11 @@ class ConversationResponse(TypedDict):
     """When the last message was taken or received: lists are in this order."""
 
 
+class ConversationResponse(_ConversationResponseRequired, total=False):
+    assignee_id: str | None
+    """The person who was chosen by `assignee_id`; null where only a text was given. Kept where the person is no member any more."""
+
+
 class ConversationUpdatedEventDataContact(TypedDict):
     phone: str | None
     user_id: str | None
@@ -1951,6 +1956,9 @@ class _ConversationUpdatedEventDataRequired(TypedDict):
 
 
 class ConversationUpdatedEventData(_ConversationUpdatedEventDataRequired, total=False):
+    assignee_id: str | None
+    """The person, where one was chosen by `assignee_id`."""
+    previous_assignee_id: str | None
     test: Literal[True]
     """Only where POST /webhook/test or /webhook/verify made it: an example."""
 
@@ -2480,6 +2488,11 @@ class MediaResponse(TypedDict):
     created_at: str
     expires_at: str | None
     """When Herald deletes it by itself, as it is set up now; null: it stays until you delete it."""
+
+
+class MembersResponse(TypedDict):
+    data: List[WorkspaceMemberResponse]
+    pagination: PaginationResponse
 
 
 class _MessageCheckProblemsItemRequired(TypedDict):
@@ -3131,6 +3144,13 @@ class _OtpChallengeResponseRequired(TypedDict):
 class OtpChallengeResponse(_OtpChallengeResponseRequired, total=False):
     test_code: str
     """The code: only in the first answer of a sandbox."""
+
+
+class PaginationResponse(TypedDict):
+    next_before: str | None
+    """Pass it as `before` for the next page; null on the last one."""
+    next_before_id: str | None
+    """Pass it as `before_id` together with `before`."""
 
 
 class PaymentUpdatedEventDataContact(TypedDict):
@@ -5350,7 +5370,9 @@ class UpdateConversationRequest(TypedDict, total=False):
     closed: bool
     """`true` takes it out of the work to be done; a message of the customer sets it to `false` again."""
     assignee: str | None
-    """Who looks after it: any text of yours, such as a name or an address. `null`: none."""
+    """Who looks after it: any text of yours, such as a name or an address. `null`: none. Another text alone ends `assignee_id`."""
+    assignee_id: str | None
+    """A person of the workspace: an id from GET /members. Without a text `assignee` becomes the name of the person. `null` removes the person, and the text with it."""
 
 
 class UpdateProfileRequest(TypedDict, total=False):
@@ -5365,10 +5387,14 @@ class UpdateProfileRequest(TypedDict, total=False):
     """At most two addresses; an empty list takes them away."""
 
 
-class UpdatedConversation(TypedDict):
+class _UpdatedConversationRequired(TypedDict):
     id: str
     closed: bool
     assignee: str | None
+
+
+class UpdatedConversation(_UpdatedConversationRequired, total=False):
+    assignee_id: str | None
 
 
 class UpdatedConversationResponse(TypedDict):
@@ -5608,6 +5634,13 @@ class WorkspaceLimitReachedEvent(TypedDict):
     data: WorkspaceLimitReachedEventData
 
 
+class WorkspaceMemberResponse(TypedDict):
+    id: str
+    """For `assignee_id` of a conversation."""
+    name: str
+    """As of the last sign-in."""
+
+
 class WorkspaceOfKey(TypedDict):
     id: str
     name: str
@@ -5654,6 +5687,8 @@ class ConversationsListQuery(TypedDict, total=False):
     """`true`: only closed conversations; `false`: only those that are not."""
     assignee: str
     """Only those with exactly this assignee, such as `ana@example.com`."""
+    assignee_id: str
+    """Only those that are assigned to this person: an id from GET /members."""
     search: str
     """Only those whose contact's name, or last name, begins with this, whatever the case and accents; or whose number begins or ends with these digits, spaces and `+` aside. The first 50 matches are looked at: write more for others."""
 
@@ -5685,6 +5720,13 @@ class MediaListQuery(TypedDict, total=False):
 class MediaLinkQuery(TypedDict, total=False):
     disposition: Literal["attachment", "inline"]
     """`attachment`: a browser saves the file. `inline`: it shows an image, audio, video or PDF, also in a page of another origin; other files stay attachments."""
+
+
+class MembersListQuery(TypedDict, total=False):
+    limit: int
+    """How many at the most."""
+    before: str
+    """Only what is older than this time, such as `2026-11-21T08:00:00.000Z`."""
 
 
 _MessagesListQueryOptionalKeywords = TypedDict("_MessagesListQueryOptionalKeywords", {"from": "str"}, total=False)
@@ -5841,6 +5883,7 @@ ErrorCode = Literal[
     "API_KEY_MISSING",
     "API_KEY_REVOKED",
     "API_VERSION_NOT_SUPPORTED",
+    "ASSIGNEE_NOT_MEMBER",
     "BACKLOG_LIMIT_REACHED",
     "BATCH_REFUSED",
     "CONNECTION_NOT_FOUND",

@@ -127,7 +127,19 @@ export const ACTIONS: Record<string, Action | undefined> = {
   'conversation:getAll': {
     method: 'GET',
     path: '/api/v1/conversations',
-    query: ['since', 'until', 'connection_id', 'to', 'recipient', 'unread', 'waiting', 'closed', 'assignee', 'search'],
+    query: [
+      'since',
+      'until',
+      'connection_id',
+      'to',
+      'recipient',
+      'unread',
+      'waiting',
+      'closed',
+      'assignee',
+      'assignee_id',
+      'search',
+    ],
     body: [],
     list: true,
     paged: true,
@@ -141,6 +153,7 @@ export const ACTIONS: Record<string, Action | undefined> = {
     body: [
       { name: 'closed', required: false, type: 'boolean' },
       { name: 'assignee', required: false, type: 'string' },
+      { name: 'assignee_id', required: false, type: 'string' },
     ],
     list: false,
     paged: false,
@@ -702,6 +715,13 @@ export const actionProperties: INodeProperties[] = [
         description: 'Only those with exactly this assignee, such as ana@example.com',
       },
       {
+        displayName: 'Assignee ID',
+        name: 'assignee_id',
+        type: 'string',
+        default: '',
+        description: 'Only those that are assigned to this person: an ID from GET /members',
+      },
+      {
         displayName: 'Closed',
         name: 'closed',
         type: 'options',
@@ -802,7 +822,16 @@ export const actionProperties: INodeProperties[] = [
         name: 'assignee',
         type: 'string',
         default: '',
-        description: 'Who looks after it: any text of yours, such as a name or an address. null: none.',
+        description:
+          'Who looks after it: any text of yours, such as a name or an address. null: none. Another text alone ends assignee_id.',
+      },
+      {
+        displayName: 'Assignee ID',
+        name: 'assignee_id',
+        type: 'string',
+        default: '',
+        description:
+          'A person of the workspace: an ID from GET /members. Without a text assignee becomes the name of the person. null removes the person, and the text with it.',
       },
       {
         displayName: 'Closed',

@@ -22,6 +22,7 @@ function row(change: Partial<ConversationRecord>): ConversationRecord {
     handoverRole: null,
     closed: false,
     assignee: null,
+    assigneeId: null,
     mergedInto: null,
     createdAt: new Date(1_000 + made),
     ...change,

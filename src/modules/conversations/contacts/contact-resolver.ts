@@ -18,6 +18,8 @@ export interface ConversationRecord extends OwnerFacts {
   /** What callers keep of it. */
   closed: boolean;
   assignee: string | null;
+  /** The person whom `assignee` names; null: no person, or only the text was given. */
+  assigneeId: string | null;
   /** A message of the contact is among what was observed. */
   wrote?: boolean;
   /** The row that replaced it. */
@@ -317,6 +319,7 @@ export class ContactResolver {
       handoverRole: null,
       closed: false,
       assignee: null,
+      assigneeId: null,
       mergedInto: null,
       createdAt: new Date(0),
     };
@@ -351,7 +354,7 @@ export class ContactResolver {
     stays.waId ??= goes.waId;
     stays.userId ??= goes.userId;
     stays.profileName ??= goes.profileName;
-    stays.assignee ??= goes.assignee;
+    if (stays.assignee === null) ({ assignee: stays.assignee, assigneeId: stays.assigneeId } = goes);
     stays.closed &&= goes.closed;
     stays.lastInboundAt = latest(stays.lastInboundAt, goes.lastInboundAt);
     stays.standbyAt = latest(stays.standbyAt, goes.standbyAt);

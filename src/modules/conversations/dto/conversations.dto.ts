@@ -1,8 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsOptional, IsString, Length, Matches, MaxLength } from 'class-validator';
-import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
+import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID, EXAMPLE_PERSON_ID } from '../../../common/example-ids.js';
 import {
   cursorOf,
+  isUuidText,
   type ListCursor,
   OptionalUuid,
   type Period,
@@ -22,7 +23,7 @@ export const UNREAD_PAGES = 5;
 const ROLE = /^[A-Za-z0-9_]{1,64}$/;
 /** The platform takes no longer ones. */
 const MAX_NOTE = 2_000;
-const MAX_ASSIGNEE = 100;
+export const MAX_ASSIGNEE = 100;
 const NOT_BLANK = /\S/;
 const MAX_SEARCH = 100;
 const TIME = '2026-11-21T08:00:00.125Z';
@@ -68,6 +69,10 @@ export class ListConversationsQuery extends PeriodQuery {
   @IsString()
   @Length(1, MAX_ASSIGNEE)
   assignee?: string;
+
+  /** Only those that are assigned to this person: an id from GET /members. */
+  @OptionalUuid('assignee_id')
+  assignee_id?: string;
 
   /**
    * Only those whose contact's name, or last name, begins with this, whatever the case and accents; or whose number
@@ -152,6 +157,10 @@ export class ConversationResponse {
   @ApiProperty({ type: 'string', nullable: true, example: 'ana@example.com' })
   assignee!: string | null;
 
+  /** The person who was chosen by `assignee_id`; null where only a text was given. Kept where the person is no member any more. */
+  @ApiPropertyOptional({ type: 'string', format: 'uuid', nullable: true, example: EXAMPLE_PERSON_ID })
+  assignee_id!: string | null;
+
   @ApiProperty({ type: 'string', format: 'date-time', example: TIME })
   created_at!: Date;
 
@@ -218,7 +227,9 @@ export class UpdateConversationRequest {
   @IsBoolean()
   closed?: boolean;
 
-  /** Who looks after it: any text of yours, such as a name or an address. `null`: none. */
+  /**
+   * Who looks after it: any text of yours, such as a name or an address. `null`: none. Another text alone ends `assignee_id`.
+   */
   @ApiPropertyOptional({
     type: 'string',
     nullable: true,
@@ -232,6 +243,15 @@ export class UpdateConversationRequest {
   @Length(1, MAX_ASSIGNEE)
   @Matches(NOT_BLANK, { message: 'assignee must not be blank; null removes it.' })
   assignee?: string | null;
+
+  /**
+   * A person of the workspace: an id from GET /members. Without a text `assignee` becomes the name of the person. `null` removes the
+   * person, and the text with it.
+   */
+  @ApiPropertyOptional({ type: 'string', format: 'uuid', nullable: true, example: EXAMPLE_PERSON_ID })
+  @IsOptional()
+  @isUuidText('assignee_id')
+  assignee_id?: string | null;
 }
 
 /** What `messages:write` alone learns of a changed conversation. */
@@ -244,6 +264,9 @@ export class UpdatedConversation {
 
   @ApiProperty({ type: 'string', nullable: true, example: 'ana@example.com' })
   assignee!: string | null;
+
+  @ApiPropertyOptional({ type: 'string', format: 'uuid', nullable: true, example: EXAMPLE_PERSON_ID })
+  assignee_id!: string | null;
 }
 
 export class UpdatedConversationResponse {
@@ -268,6 +291,8 @@ export interface ConversationFilter extends ListCursor, Period {
   waiting: boolean;
   closed: boolean | null;
   assignee: string | null;
+  /** A person. */
+  assigneeId: string | null;
   /** The beginning of a name, or digits of a number. */
   search: string | null;
   limit: number;
@@ -285,6 +310,7 @@ export function conversationFilterOf(query: ListConversationsQuery): Conversatio
     waiting: query.waiting === 'true',
     closed: query.closed === undefined ? null : query.closed === 'true',
     assignee: query.assignee ?? null,
+    assigneeId: query.assignee_id?.toLowerCase() ?? null,
     search: query.search ?? null,
   };
 }

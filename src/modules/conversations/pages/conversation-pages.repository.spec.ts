@@ -27,6 +27,7 @@ const ALL: ConversationFilter = {
   waiting: false,
   closed: null,
   assignee: null,
+  assigneeId: null,
   search: null,
   before: null,
   beforeId: null,

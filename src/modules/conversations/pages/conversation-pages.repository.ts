@@ -28,7 +28,7 @@ interface Place {
 
 type ConversationRow = Pick<
   ConversationResponse,
-  'id' | 'connection_id' | 'last_inbound_at' | 'unread_count' | 'closed' | 'assignee' | 'created_at'
+  'id' | 'connection_id' | 'last_inbound_at' | 'unread_count' | 'closed' | 'assignee' | 'assignee_id' | 'created_at'
 > &
   Record<'phone' | 'wa_id' | 'user_id' | 'profile_name', string | null> & { former: string[] } & Pick<
     OwnerFacts,
@@ -107,7 +107,7 @@ export class ConversationPagesRepository {
    * too many.
    */
   private async candidates(organizationId: string, filter: ConversationFilter): Promise<string[] | null> {
-    const { connectionId, to, recipient, search, assignee, closed } = filter;
+    const { connectionId, to, recipient, search, assignee, assigneeId, closed } = filter;
     const ids = async (sql: string, params: unknown[]): Promise<string[]> =>
       (await this.database.query<{ id: string }>(sql, params)).map(({ id }) => id);
     if (to !== null || recipient !== null) {
@@ -117,11 +117,12 @@ export class ConversationPagesRepository {
       const { beginnings, ends } = numbersOf(search);
       return ids(SEARCH, [organizationId, search, beginnings, ends]);
     }
-    if (assignee === null && closed !== true) return null;
-    const found = await ids(
-      assignee === null ? CLOSED : ASSIGNED,
-      [organizationId, assignee].filter((one) => one !== null),
-    );
+    const named = assigneeId ?? assignee;
+    if (named === null && closed !== true) return null;
+    const found =
+      named === null
+        ? await ids(CLOSED, [organizationId])
+        : await ids(assigneeId === null ? ASSIGNED : ASSIGNED_TO, [organizationId, named]);
     return found.length > FEW ? null : found;
   }
 
@@ -196,6 +197,7 @@ export class ConversationPagesRepository {
           owner_role: role,
           closed: row.closed,
           assignee: row.assignee,
+          assignee_id: row.assignee_id,
           created_at: row.created_at,
           updated_at: lastMessage?.createdAt ?? row.created_at,
         },
@@ -272,10 +274,11 @@ interface Sql {
 }
 
 /** SQL: what the filter asks of the row `s` of a conversation; its values are added to `params`. */
-function rowConditions({ closed, assignee }: ConversationFilter, params: unknown[]): string {
+function rowConditions({ closed, assignee, assigneeId }: ConversationFilter, params: unknown[]): string {
   const conditions = [
     ...(closed === null ? [] : [`s.closed = $${params.push(closed)}`]),
     ...(assignee === null ? [] : [`s.assignee = $${params.push(assignee)}`]),
+    ...(assigneeId === null ? [] : [`s.assignee_id = $${params.push(assigneeId)}`]),
   ];
   return conditions.length === 0
     ? ''
@@ -368,6 +371,8 @@ where n.organization_id = $1 and ($2::uuid is null or n.id = $2)`;
 
 const ASSIGNED = `
 select id from conversation where organization_id = $1 and assignee = $2 and merged_into is null limit ${FEW + 1}`;
+const ASSIGNED_TO = `
+select id from conversation where organization_id = $1 and assignee_id = $2 and merged_into is null limit ${FEW + 1}`;
 const CLOSED = `select id from conversation where organization_id = $1 and closed and merged_into is null limit ${FEW + 1}`;
 
 /** SQL: what begins with `word`, in the order of the index; bytes are compared. */
@@ -413,7 +418,7 @@ where c.organization_id = $1 and c.id = $2 and coalesce(s.phone, s.wa_id, s.user
 // Who marks a message as read has read all earlier ones, as the platform shows it.
 const READ = `
 select s.id, s.connection_id, s.phone, s.wa_id, s.user_id, s.profile_name, s.last_inbound_at, s.created_at,
-  s.closed, s.assignee,
+  s.closed, s.assignee, s.assignee_id,
   ${camelColumns('s', 'standby_at, handover_at, handover_to, handover_role')}, (
     select count(*)::integer from (
       select i.type, i.standby, i.source, bool_or(r.message_id is not null) over (order by i.created_at desc, i.id desc) as was_read

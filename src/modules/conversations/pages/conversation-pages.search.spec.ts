@@ -1,3 +1,4 @@
+import { newId } from '../../../common/ids.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { costOf } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
@@ -24,6 +25,7 @@ const ALL: ConversationFilter = {
   waiting: false,
   closed: null,
   assignee: null,
+  assigneeId: null,
   search: null,
   since: null,
   until: null,
@@ -231,6 +233,8 @@ describe('closed and assignee', () => {
     await keep('a', true, 'ana');
     await keep('b', false, 'ana');
     await keep('c', true, null);
+    const person = newId();
+    await test.database.execute('update conversation set assignee_id = $2 where id = $1', [ids.b, person]);
     const names = async (filter: Partial<ConversationFilter>) =>
       (await found(connection, filter)).map(({ contact: { name } }) => name).filter((name) => (name?.length ?? 0) < 2);
     const check = async () => {
@@ -239,15 +243,18 @@ describe('closed and assignee', () => {
       expect(await names({ assignee: 'ana' })).toEqual(['b', 'a']);
       expect(await names({ assignee: 'ana', closed: true })).toEqual(['a']);
       expect(await names({ assignee: 'Ana' })).toEqual([]);
+      expect(await names({ assigneeId: person })).toEqual(['b']);
+      expect(await names({ assigneeId: person, assignee: 'ana', closed: false })).toEqual(['b']);
+      expect(await names({ assigneeId: person, closed: true })).toEqual([]);
       expect(await names({ assignee: 'ana', waiting: true, closed: false })).toEqual(['b']);
       expect(await names({ search: 'd', closed: true })).toEqual([]);
     };
     await check();
     // So many that pages of the journal are read.
     await test.database.execute(
-      `insert into conversation (id, organization_id, connection_id, phone, closed, assignee)
-       select gen_random_uuid(), $1, $2, (493000000000 + n)::text, true, 'ana' from generate_series(1, 600) n`,
-      [connection.organizationId, connection.id],
+      `insert into conversation (id, organization_id, connection_id, phone, closed, assignee, assignee_id)
+       select gen_random_uuid(), $1, $2, (493000000000 + n)::text, true, 'ana', $3 from generate_series(1, 600) n`,
+      [connection.organizationId, connection.id, person],
     );
     await check();
   });

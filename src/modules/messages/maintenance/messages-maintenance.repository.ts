@@ -166,7 +166,8 @@ export class MessagesMaintenanceRepository {
          select connection_id, user_id, $1 from known on conflict do nothing
        )
        update conversation set phone = null, wa_id = null, user_id = null, profile_name = null, last_inbound_at = null,
-         standby_at = null, handover_at = null, handover_to = null, handover_role = null, closed = false, assignee = null
+         standby_at = null, handover_at = null, handover_to = null, handover_role = null, closed = false, assignee = null,
+         assignee_id = null
        where organization_id = $1 and id = any($2::uuid[]) and ${NAMED}`,
       [subject.organizationId, subject.conversationIds],
     );

@@ -39,6 +39,8 @@ const MOST_WORKSPACES = 200;
 /** 256 bits, as base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
+const BY_ISSUER = { by: 'issuer' };
+
 interface KnownSession {
   person: SignedInPerson;
   /** On this process's monotonic clock. */
@@ -171,11 +173,11 @@ export class SessionsService implements PersonSessions, OnModuleInit {
   }
 
   /** Begins a session. Its text is for the cookie, and stored nowhere. In the ambient transaction. */
-  async begin(personId: string, issuerSession: string | null): Promise<string> {
+  async begin(personId: string, issuerSession: string | null): Promise<{ id: string; token: string }> {
     const token = randomBytes(32).toString('base64url');
     const session = { id: newId(), hash: digestOf(token), personId, issuerSession };
     await this.sessions.insert(session, this.config.people.sessionHours);
-    return token;
+    return { id: session.id, token };
   }
 
   /** Ends the session of a cookie that is replaced by another one; nothing where there is none. */
@@ -194,10 +196,24 @@ export class SessionsService implements PersonSessions, OnModuleInit {
    * @param organizationId the workspace whose admin does it; null: the person, or an operator
    */
   end(personId: string, sessionId?: string, organizationId: string | null = null): Promise<void> {
+    return this.ending(personId, sessionId, organizationId, {});
+  }
+
+  /** The same where the issuer says that one session, or the access of the person, has ended there. */
+  endByIssuer(personId: string, sessionId?: string): Promise<void> {
+    return this.ending(personId, sessionId, null, BY_ISSUER);
+  }
+
+  private ending(
+    personId: string,
+    sessionId: string | undefined,
+    organizationId: string | null,
+    more: object,
+  ): Promise<void> {
     return this.database.transaction(async () => {
       const ended = await this.sessions.remove(sessionId === undefined ? { personId } : { id: sessionId, personId });
       const action = sessionId === undefined ? 'person.signed_out_everywhere' : 'person.signed_out';
-      if (ended > 0) await this.audit.record({ action, organizationId, target: personId, details: { ended } });
+      if (ended > 0) await this.audit.record({ action, organizationId, target: personId, details: { ended, ...more } });
       await this.changed(personId);
     });
   }
@@ -206,8 +222,12 @@ export class SessionsService implements PersonSessions, OnModuleInit {
   endAtIssuer(issuer: string, subject: string | null, issuerSession: string | null): Promise<void> {
     return this.database.transaction(async () => {
       for (const personId of await this.sessions.removeOf(issuer, subject, issuerSession)) {
-        const details = { by: 'issuer' };
-        await this.audit.record({ action: 'person.signed_out', organizationId: null, target: personId, details });
+        await this.audit.record({
+          action: 'person.signed_out',
+          organizationId: null,
+          target: personId,
+          details: BY_ISSUER,
+        });
         await this.changed(personId);
       }
     });

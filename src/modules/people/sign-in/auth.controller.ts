@@ -76,8 +76,8 @@ export class AuthController {
     removeCookie(res, SIGN_IN_COOKIE);
     await this.orProblem(res, async () => {
       if (!isAnswerTo(underWay, name, req)) throw signInErrors.SIGN_IN_EXPIRED();
-      const claims = await this.issuers.claimsOf(issuer, queryOf(req), underWay);
-      const token = await this.signIns.signIn(issuer, claims, cookieOf(req, SESSION_COOKIE));
+      const told = await this.issuers.claimsOf(issuer, queryOf(req), underWay);
+      const token = await this.signIns.signIn(issuer, told, cookieOf(req, SESSION_COOKIE));
       setCookie(res, SESSION_COOKIE, token, this.config.people.sessionHours * SECONDS_AN_HOUR);
       res.redirect(303, `${this.publicUrl.value}${underWay.to}`);
     });

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
+import { AppError } from '../../../common/app-error.js';
 import { databaseClock, systemClock } from '../../../common/clock.js';
 import { codeOf, describeError } from '../../../common/describe-error.js';
 import { Config } from '../../../infrastructure/config/config.js';
@@ -18,6 +19,18 @@ export interface SignInSecrets {
 
 /** What an issuer says of a person. Each claim is still to be looked at. */
 export type Claims = Readonly<Record<string, unknown>> & { sub: string };
+
+/** With what an issuer may be asked again about a person who is signed in. Stored encrypted. */
+export interface IssuerGrant {
+  /** The issuer's name in the settings. */
+  issuer: string;
+  refreshToken: string;
+  /** The groups of the sign-in came from the user info, so that it alone says whether they are still there. */
+  groupsInUserInfo: boolean;
+}
+
+/** `over`: the issuer has ended the session. `unknown`: it does not say now. */
+export type AskedAgain = { state: 'told'; claims: Claims; grant: IssuerGrant } | { state: 'over' | 'unknown' };
 
 interface Known {
   metadata: oidc.ServerMetadata;
@@ -82,12 +95,17 @@ export class Issuers {
   }
 
   /**
-   * What the issuer says of the person who came back, once its answer was verified.
+   * What the issuer says of the person who came back, once its answer was verified; and with what it may be asked again, null
+   * where it hands nothing out for that.
    *
    * @param query of the address to which the browser came back
    * @throws SIGN_IN_DECLINED (403), SIGN_IN_EXPIRED (400), ISSUER_AWAY (503), ISSUER_REFUSED, ISSUER_ANSWER_INVALID (502).
    */
-  async claimsOf(issuer: IssuerSettings, query: string, secrets: SignInSecrets): Promise<Claims> {
+  async claimsOf(
+    issuer: IssuerSettings,
+    query: string,
+    secrets: SignInSecrets,
+  ): Promise<{ claims: Claims; grant: IssuerGrant | null }> {
     return this.asking(issuer, async () => {
       const client = await this.clientOf(issuer);
       const tokens = await oidc.authorizationCodeGrant(client, new URL(`${this.redirectUri(issuer)}${query}`), {
@@ -97,10 +115,35 @@ export class Issuers {
         idTokenExpected: true,
       });
       const claims = tokens.claims() as Claims;
-      if (client.serverMetadata().userinfo_endpoint === undefined) return claims;
-      // Many issuers put e-mail and groups here only.
-      return { ...claims, ...(await oidc.fetchUserInfo(client, tokens.access_token, claims.sub)) };
+      const info = await userInfoOf(client, tokens.access_token, claims.sub);
+      return { claims: { ...claims, ...info }, grant: grantOf(issuer, tokens.refresh_token, info) };
     });
+  }
+
+  /**
+   * What the issuer says now of a person who signed in before. Where it is away, or refuses this Herald, that is in the log.
+   *
+   * @param subject the person's id at the issuer
+   */
+  async askAgain(issuer: IssuerSettings, grant: IssuerGrant, subject: string): Promise<AskedAgain> {
+    const { refreshToken, groupsInUserInfo } = grant;
+    try {
+      return await this.asking(issuer, async () => {
+        const client = await this.clientOf(issuer);
+        const tokens = await oidc.refreshTokenGrant(client, refreshToken);
+        const claims = tokens.claims();
+        const info = await userInfoOf(client, tokens.access_token, subject);
+        if (claims !== undefined && claims.sub !== subject) return { state: 'over' };
+        // Groups that are in an ID token only are not in the user info.
+        if (claims === undefined && !groupsInUserInfo) return { state: 'unknown' };
+        const next = { ...grant, refreshToken: tokens.refresh_token ?? refreshToken };
+        return { state: 'told', claims: { ...claims, ...info, sub: subject }, grant: next };
+      });
+    } catch (error) {
+      // The issuer took the refresh token back: the person is gone there, signed out, or may not use Herald any more.
+      const isOver = error instanceof AppError && error.code === 'SIGN_IN_EXPIRED';
+      return { state: isOver ? 'over' : 'unknown' };
+    }
   }
 
   /**
@@ -190,6 +233,21 @@ export class Issuers {
     this.logger.warn(`the issuer ${issuer.name} does not answer: ${textOf(error)}`);
     return signInErrors.ISSUER_AWAY();
   }
+}
+
+/** Many issuers put e-mail and groups here only. Undefined where the issuer has none. */
+async function userInfoOf(client: oidc.Configuration, accessToken: string, subject: string) {
+  if (client.serverMetadata().userinfo_endpoint === undefined) return undefined;
+  return oidc.fetchUserInfo(client, accessToken, subject);
+}
+
+function grantOf(
+  { name, groupsClaim }: IssuerSettings,
+  refreshToken: string | undefined,
+  info: oidc.UserInfoResponse | undefined,
+): IssuerGrant | null {
+  if (refreshToken === undefined) return null;
+  return { issuer: name, refreshToken, groupsInUserInfo: info?.[groupsClaim] !== undefined };
 }
 
 function authOf({ clientSecret }: IssuerSettings, metadata: oidc.ServerMetadata): oidc.ClientAuth {

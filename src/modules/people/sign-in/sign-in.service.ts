@@ -10,7 +10,8 @@ import { InvitationsService } from '../invitations/invitations.service.js';
 import { signInErrors } from '../people.errors.js';
 import { PeopleRepository } from '../people.repository.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import type { Claims } from './issuers.service.js';
+import { GrantsService } from './grants.service.js';
+import type { Claims, IssuerGrant } from './issuers.service.js';
 
 /** What is believed of the claims. */
 interface Identity {
@@ -38,6 +39,7 @@ export class SignInService {
     private readonly people: PeopleRepository,
     private readonly invitations: InvitationsService,
     private readonly sessions: SessionsService,
+    private readonly grants: GrantsService,
     private readonly database: Database,
     private readonly config: Config,
     private readonly audit: Audit,
@@ -47,16 +49,44 @@ export class SignInService {
    * Begins a session, and returns its text for the cookie. What groups gave before and do not give any more ends with it,
    * also in other browsers.
    *
+   * @param grant with what the issuer may be asked again, where it can
    * @param former text of the cookie that the browser has had: its session ends
    * @throws EMAIL_MISSING, EMAIL_UNVERIFIED, NO_ACCESS (403).
    */
-  async signIn(issuer: IssuerSettings, claims: Claims, former: string | null): Promise<string> {
+  async signIn(
+    issuer: IssuerSettings,
+    { claims, grant }: { claims: Claims; grant: IssuerGrant | null },
+    former: string | null,
+  ): Promise<string> {
     const identity = identityOf(issuer, claims);
     const granted = this.grantedBy(issuer, identity.groups);
-    const token = await this.database.transaction(() => this.begin(issuer, identity, granted, former));
+    const token = await this.database.transaction(async () => {
+      const session = await this.begin(issuer, identity, granted, former);
+      if (session !== null && grant !== null) await this.grants.keep(session.id, grant);
+      return session?.token ?? null;
+    });
     // Outside: what the person had before has ended.
     if (token === null) throw signInErrors.NO_ACCESS();
     return token;
+  }
+
+  /**
+   * Makes of a person who is signed in what the issuer says now. What groups do not give any more ends, with it all sessions where
+   * nothing is left.
+   */
+  again(issuer: IssuerSettings, personId: string, claims: Claims): Promise<void> {
+    const { isOperator, roles } = this.grantedBy(issuer, groupsOf(issuer, claims));
+    return this.database.transaction(async () => {
+      await this.people.lockById(personId);
+      const isOther = await this.people.setOperator(personId, isOperator);
+      const hasOthers = await this.people.setGroups(personId, roles);
+      if (!isOther && !hasOthers) return;
+      const details = { is_operator: isOperator, roles: Object.fromEntries(roles), by: 'issuer' };
+      await this.audit.record({ action: 'person.groups_changed', organizationId: null, target: personId, details });
+      await this.sessions.changed(personId);
+      const hasAccess = isOperator || (await this.people.memberships(personId)).length > 0;
+      if (!hasAccess) await this.sessions.endByIssuer(personId);
+    });
   }
 
   /** Null where the person has nothing here. */
@@ -65,7 +95,7 @@ export class SignInService {
     { subject, email, name, session }: Identity,
     { isOperator, roles }: Granted,
     former: string | null,
-  ): Promise<string | null> {
+  ): Promise<{ id: string; token: string } | null> {
     const known = await this.people.lock(issuer, subject);
     const members = known === null ? [] : await this.people.memberships(known.id);
     const invitations = await this.invitations.open(email);
@@ -102,6 +132,11 @@ export class SignInService {
   }
 }
 
+function groupsOf({ groupsClaim }: Pick<IssuerSettings, 'groupsClaim'>, claims: Claims): ReadonlySet<string> {
+  const given = claims[groupsClaim];
+  return new Set((Array.isArray(given) ? given : [given]).filter((group) => typeof group === 'string'));
+}
+
 /** @throws EMAIL_MISSING, EMAIL_UNVERIFIED (403), ISSUER_ANSWER_INVALID (502) for a subject that can be none. */
 function identityOf({ groupsClaim, trustEmail }: IssuerSettings, claims: Claims): Identity {
   const { sub, email, email_verified: verified, name, sid } = claims;
@@ -110,13 +145,11 @@ function identityOf({ groupsClaim, trustEmail }: IssuerSettings, claims: Claims)
     throw signInErrors.EMAIL_MISSING();
   }
   if (verified !== true && !(trustEmail && verified === undefined)) throw signInErrors.EMAIL_UNVERIFIED();
-  const given = claims[groupsClaim];
-  const groups = (Array.isArray(given) ? given : [given]).filter((group) => typeof group === 'string');
   return {
     subject: sub,
     email: addressOf(email),
     name: typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, MOST_NAME) : email.slice(0, MOST_NAME),
-    groups: new Set(groups),
+    groups: groupsOf({ groupsClaim }, claims),
     session: typeof sid === 'string' && sid.length <= MOST_SUBJECT ? sid : null,
   };
 }

@@ -9,8 +9,8 @@ import { cursorOf } from '../../../infrastructure/http/page.query.js';
 import { pageOf } from '../../../infrastructure/http/pagination.response.js';
 import { ReadsMayBeLate } from '../../../infrastructure/http/late-reads.js';
 import { RequireOperatorScope } from '../../../infrastructure/http/route-policy.js';
-import { type Workspace, type WorkspaceFilter, WorkspacesService } from '../../workspaces/workspaces.service.js';
-import { UsageByWorkspaceService, type UsageLine } from '../usage-by-workspace.service.js';
+import { type WorkspaceFilter, WorkspacesService } from '../../workspaces/workspaces.service.js';
+import { UsageByWorkspaceService } from '../usage-by-workspace.service.js';
 import { UsageService } from '../usage.service.js';
 import {
   RateResponse,
@@ -55,7 +55,7 @@ export class UsageAdminController {
       });
     }
     const { rows, pagination } = await this.page({ ...cursorOf(query), limit, only });
-    return { data: await this.lines(month, rows), pagination };
+    return { data: await this.usage.linesOf(month, rows), pagination };
   }
 
   /** All pages, one after the other. */
@@ -64,7 +64,7 @@ export class UsageAdminController {
     let place: Pick<WorkspaceFilter, 'before' | 'beforeId'> | null = { before: null, beforeId: null };
     while (place !== null) {
       const { rows, pagination } = await this.page({ ...place, limit: WORKSPACES_AT_ONCE, only });
-      const lines = await this.lines(month, rows);
+      const lines = await this.usage.linesOf(month, rows);
       if (lines.length > 0) yield `${this.usage.csvOf(month, lines, false)}\n`;
       const { next_before: before, next_before_id: beforeId } = pagination;
       place = before === null ? null : { before: new Date(before), beforeId };
@@ -74,12 +74,6 @@ export class UsageAdminController {
   private async page(filter: WorkspaceFilter) {
     const found = await this.workspaces.page({ ...filter, limit: filter.limit + 1 });
     return pageOf(found, filter.limit, ({ createdAt }) => createdAt);
-  }
-
-  private async lines(month: string, workspaces: readonly Workspace[]): Promise<UsageLine[]> {
-    const lines: UsageLine[] = [];
-    for (const workspace of workspaces) lines.push(...(await this.usage.linesOf(month, workspace)));
-    return lines;
   }
 }
 

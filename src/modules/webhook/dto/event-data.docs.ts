@@ -217,17 +217,23 @@ export const CONTROL = object({
   ),
 });
 
-export const UPDATED = object({
-  conversation_id: is(uuid, EXAMPLE_CONVERSATION_ID),
-  connection_id: is(uuid, EXAMPLE_CONNECTION_ID),
-  contact: CONTACT,
-  closed: is(flag, true),
-  assignee: is(nullable(text), 'ana@example.com'),
-  previous_closed: is(flag, false),
-  previous_assignee: is(nullable(text), 'ana@example.com'),
-  cause: is(oneOf(['request', 'message']), 'request', 'A request, or a message of the customer.'),
-  occurred_at: is(time, TIME, 'When it changed here.'),
-});
+export const UPDATED = object(
+  {
+    conversation_id: is(uuid, EXAMPLE_CONVERSATION_ID),
+    connection_id: is(uuid, EXAMPLE_CONNECTION_ID),
+    contact: CONTACT,
+    closed: is(flag, true),
+    assignee: is(nullable(text), 'ana@example.com'),
+    previous_closed: is(flag, false),
+    previous_assignee: is(nullable(text), 'ana@example.com'),
+    cause: is(oneOf(['request', 'message']), 'request', 'A request, or a message of the customer.'),
+    occurred_at: is(time, TIME, 'When it changed here.'),
+  },
+  {
+    assignee_id: { ...nullable(uuid), description: 'The person, where one was chosen by `assignee_id`.' },
+    previous_assignee_id: nullable(uuid),
+  },
+);
 
 export const TEMPLATE = object({
   template_id: is(uuid, '01936f71-5e6f-7b52-9c3d-7d8e9f0a1b2c'),

@@ -101,7 +101,7 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
   'conversation.updated': {
     summary: 'A conversation was closed, opened or assigned',
     description:
-      'Sent where `closed` or `assignee` of a conversation changes: by PATCH /conversations/{id}, or because the customer of a closed one wrote.',
+      'Sent where `closed`, `assignee` or `assignee_id` of a conversation changes: by PATCH /conversations/{id}, or because the customer of a closed one wrote.',
     data: UPDATED,
     as: 'closed',
     further: {

@@ -5,7 +5,7 @@ from typing import Any, AsyncIterator, Callable, Iterable, Literal, Sequence, Un
 from .. import models as m
 from .._requests import FileContent, ListPage, Options, Request, base_of, new_key, path_of
 from ..errors import HeraldConnectionError, HeraldError
-from .inbox import AsyncConversations, AsyncOptOuts, AsyncTags, AsyncUsage
+from .inbox import AsyncConversations, AsyncMembers, AsyncOptOuts, AsyncTags, AsyncUsage
 from .pages import AsyncCursorStore, AsyncPages, every_event, every_item
 from .support import AsyncStop, HttpClient
 from .transport import AsyncTransport
@@ -46,6 +46,7 @@ class AsyncHerald:
         self.messages = AsyncMessages(transport)
         self.tags = AsyncTags(transport)
         self.conversations = AsyncConversations(transport)
+        self.members = AsyncMembers(transport)
         self.opt_outs = AsyncOptOuts(transport)
         self.usage = AsyncUsage(transport)
         self.templates = AsyncTemplates(transport)

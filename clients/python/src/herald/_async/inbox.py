@@ -62,6 +62,16 @@ class AsyncConversations:
         return await self._transport.data(Request("POST", API + path_of("conversations", id, "control"), body=body))
 
 
+class AsyncMembers:
+    """The people of the workspace, to whom conversations can be assigned by `assignee_id`."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    def list(self, filter: m.MembersListQuery | None = None) -> AsyncPages[m.WorkspaceMemberResponse]:
+        return every_item(self._transport, f"{API}/members", filter)
+
+
 class AsyncOptOuts:
     """Who wants no marketing, or no messages at all."""
 

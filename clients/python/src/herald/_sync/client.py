@@ -6,7 +6,7 @@ from typing import Any, Iterator, Callable, Iterable, Literal, Sequence, Union, 
 from .. import models as m
 from .._requests import FileContent, ListPage, Options, Request, base_of, new_key, path_of
 from ..errors import HeraldConnectionError, HeraldError
-from .inbox import Conversations, OptOuts, Tags, Usage
+from .inbox import Conversations, Members, OptOuts, Tags, Usage
 from .pages import CursorStore, Pages, every_event, every_item
 from .support import Stop, HttpClient
 from .transport import Transport
@@ -47,6 +47,7 @@ class Herald:
         self.messages = Messages(transport)
         self.tags = Tags(transport)
         self.conversations = Conversations(transport)
+        self.members = Members(transport)
         self.opt_outs = OptOuts(transport)
         self.usage = Usage(transport)
         self.templates = Templates(transport)

@@ -63,6 +63,16 @@ class Conversations:
         return self._transport.data(Request("POST", API + path_of("conversations", id, "control"), body=body))
 
 
+class Members:
+    """The people of the workspace, to whom conversations can be assigned by `assignee_id`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self, filter: m.MembersListQuery | None = None) -> Pages[m.WorkspaceMemberResponse]:
+        return every_item(self._transport, f"{API}/members", filter)
+
+
 class OptOuts:
     """Who wants no marketing, or no messages at all."""
 

@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../infrastructure/database/database.js';
+
+/** A session whose groups are to be read again, and whose it is. */
+export interface DueGrant {
+  sessionId: string;
+  sealed: Buffer;
+  personId: string;
+  issuer: string;
+  subject: string;
+}
+
+/** SQL of a condition: a session is to be checked. */
+export const CHECK_DUE = 'check_due_at <= clock_timestamp()';
+
+/** The only place with SQL of the table `person_grant`. */
+@Injectable()
+export class GrantsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** In the ambient transaction of the session, where it is a new one. Does nothing where the session has ended. */
+  async keep(sessionId: string, sealed: Buffer, minutes: number): Promise<void> {
+    await this.database.execute(
+      `insert into person_grant (id, grant_ciphertext, check_due_at)
+       select id, $2, clock_timestamp() + make_interval(mins => $3) from person_session where id = $1
+       on conflict (id) do update set grant_ciphertext = excluded.grant_ciphertext, check_due_at = excluded.check_due_at`,
+      [sessionId, sealed, minutes],
+    );
+  }
+
+  /** Takes the oldest that are due: for so many minutes no other process has them, and then they are due again. */
+  claim(limit: number, minutes: number): Promise<DueGrant[]> {
+    return this.database.query<DueGrant & Record<string, unknown>>(
+      `with due as (
+         select id from person_grant where ${CHECK_DUE} order by check_due_at limit $1 for update skip locked
+       ), claimed as (
+         update person_grant g set check_due_at = clock_timestamp() + make_interval(mins => $2)
+         from due where g.id = due.id returning g.id, g.grant_ciphertext
+       )
+       select c.id as "sessionId", c.grant_ciphertext as sealed, p.id as "personId", p.issuer, p.subject
+       from claimed c join person_session s on s.id = c.id join person p on p.id = s.person_id`,
+      [limit, minutes],
+    );
+  }
+}
