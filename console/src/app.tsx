@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Component, lazy, type ReactNode, Suspense, useCallback, useContext, useEffect, useState } from 'react';
 import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
+import { Button } from './controls.tsx';
 import { KeySwitch } from './key-switch.tsx';
 import { KeysDialog } from './keys-dialog.tsx';
 import { LinkQuestion, openLink, takeLinkKey } from './link.tsx';
@@ -312,9 +313,7 @@ class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
     return (
       <Empty title="This page could not be shown" isPage>
         <p>Herald may have been updated, or it is away.</p>
-        <button type="button" className="button primary" onClick={() => window.location.reload()}>
-          Load it again
-        </button>
+        <Button primary label="Load it again" onClick={() => window.location.reload()} />
       </Empty>
     );
   }

@@ -1,14 +1,13 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useCallback } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { api, curlOf, dataOf } from './api.ts';
+import { api, curlOf } from './api.ts';
 import { CampaignDetail } from './campaign-detail.tsx';
 import { CampaignState, numberText } from './campaign-parts.tsx';
 import { NewCampaign } from './campaign-new.tsx';
-import { type HeraldEvent, useEvents } from './live.ts';
-import type { Cursor } from './search.ts';
+import { Button } from './controls.tsx';
+import { useFresh } from './live.ts';
+import { useList } from './queries.ts';
 import { useCan } from './session.ts';
-import { ago, CopyButton, Empty, Icon, Problem, Skeleton, useNow } from './ui.tsx';
+import { ago, CopyButton, Empty, Loading, useNow } from './ui.tsx';
 
 const PAGE = 50;
 const CLOCK_MS = 30_000;
@@ -49,28 +48,14 @@ export function CampaignsPage({ selected }: { selected: string | null }) {
 
 function CampaignList({ selected }: { selected: string | null }) {
   const now = useNow(CLOCK_MS);
-  const list = useInfiniteQuery({
-    queryKey: ['campaigns'],
-    queryFn: ({ pageParam, signal }) =>
-      dataOf(api.GET('/api/v1/tags', { params: { query: { ...pageParam, limit: PAGE } }, signal })),
-    initialPageParam: null as Cursor | null,
-    getNextPageParam: ({ pagination: { next_before: before, next_before_id: id } }) =>
-      before === null || id === null ? null : { before, before_id: id },
-  });
-  const { refetch } = list;
-  useEvents(
-    useCallback(
-      (events: readonly HeraldEvent[] | null) => {
-        if (events === null || events.some(({ type }) => type === 'message.status.updated')) void refetch();
-      },
-      [refetch],
-    ),
+  const { list, rows } = useList(['campaigns'], (cursor, signal) =>
+    api.GET('/api/v1/tags', { params: { query: { ...cursor, limit: PAGE } }, signal }),
   );
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const { refetch } = list;
+  useFresh(refetch, (type) => type === 'message.status.updated');
   return (
     <div className="pane-rows" tabIndex={-1}>
-      {list.isPending && <Skeleton lines={10} />}
-      {list.error !== null && <Problem error={list.error} onRetry={() => void refetch()} />}
+      <Loading of={list} lines={10} />
       {list.isSuccess && rows.length === 0 && (
         <Empty title="No campaigns yet">
           <p>A campaign is a template to many people, from a file: messages with the same tag.</p>
@@ -93,10 +78,7 @@ function CampaignList({ selected }: { selected: string | null }) {
         </Link>
       ))}
       {list.hasNextPage && (
-        <button type="button" className="button more" onClick={() => void list.fetchNextPage()}>
-          <Icon name="down" />
-          Show earlier ones
-        </button>
+        <Button className="more" icon="down" label="Show earlier ones" onClick={() => void list.fetchNextPage()} />
       )}
     </div>
   );

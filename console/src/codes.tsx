@@ -2,9 +2,23 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
+import { Button, SelectField, TextField } from './controls.tsx';
 import { Facts, plusNumber, share, State, Time, type Tone, withParameter } from './parts.tsx';
+import { useData } from './queries.ts';
 import { useCan, useSession } from './session.ts';
-import { Choice, clockTime, CopyButton, duration, Empty, Icon, Problem, Skeleton, startTime, useNow } from './ui.tsx';
+import {
+  Choice,
+  clockTime,
+  CopyButton,
+  duration,
+  Empty,
+  Icon,
+  Loading,
+  Problem,
+  Skeleton,
+  startTime,
+  useNow,
+} from './ui.tsx';
 
 type Code = Schemas['OtpChallengeResponse'];
 type Figures = Schemas['CodeFiguresResponse'];
@@ -118,30 +132,28 @@ function SendCode({ isSandbox, onSent }: { isSandbox: boolean; onSent: (code: Co
   return (
     <form className="form pane-form" aria-label="Send a code" onSubmit={(event) => void send(event)}>
       <div className="field-row">
-        <label className="field">
-          <span>To</span>
-          <input
-            inputMode="tel"
-            autoComplete="off"
-            placeholder="+4915112345678"
-            value={to}
-            onChange={(event) => setTo(event.target.value)}
-          />
-        </label>
-        <label className="field">
-          <span>Valid for</span>
-          <select value={ttl} onChange={(event) => setTtl(event.target.value)}>
-            <option value="60">1 minute</option>
-            <option value="300">5 minutes</option>
-            <option value="600">10 minutes</option>
-          </select>
-        </label>
+        <TextField
+          label="To"
+          inputMode="tel"
+          autoComplete="off"
+          placeholder="+4915112345678"
+          value={to}
+          onText={setTo}
+        />
+        <SelectField
+          label="Valid for"
+          value={ttl}
+          options={[
+            ['60', '1 minute'],
+            ['300', '5 minutes'],
+            ['600', '10 minutes'],
+          ]}
+          onValue={setTtl}
+        />
       </div>
       {error !== null && <Problem error={error} />}
       <div className="row">
-        <button type="submit" className="button primary" disabled={busy || to.trim() === ''}>
-          Send a code
-        </button>
+        <Button submit primary label="Send a code" disabled={busy || to.trim() === ''} />
         <CopyButton quiet label="curl" text={curlOf('POST', '/api/v1/otp/send', body)} />
       </div>
       {isSandbox && <p className="hint">A sandbox sends nothing: the page shows the code.</p>}
@@ -205,10 +217,7 @@ const SAYS: Readonly<Record<Code['status'], string>> = {
 
 function CodeDetail({ id, first }: { id: string; first: Code | null }) {
   const can = useCan();
-  const code = useQuery({
-    queryKey: ['code', id],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/api/v1/otp/{id}', { params: { path: { id } }, signal }))).data,
+  const code = useData(['code', id], (signal) => api.GET('/api/v1/otp/{id}', { params: { path: { id } }, signal }), {
     enabled: can('otp:read'),
     ...(first !== null && { initialData: first, initialDataUpdatedAt: 0 }),
     refetchInterval: ({ state }) =>
@@ -329,22 +338,19 @@ function VerifyCode({ id, code, onDone }: { id: string; code: Code | undefined; 
   };
   return (
     <form className="form" aria-label="Verify" onSubmit={(event) => void verify(event)}>
-      <label className="field code-field">
-        <span>What the user typed</span>
-        <input
-          inputMode="numeric"
-          autoComplete="off"
-          maxLength={6}
-          placeholder="six digits"
-          value={typed}
-          onChange={(event) => setTyped(event.target.value.replaceAll(/\D/g, ''))}
-        />
-      </label>
+      <TextField
+        label="What the user typed"
+        className="code-field"
+        inputMode="numeric"
+        autoComplete="off"
+        maxLength={6}
+        placeholder="six digits"
+        value={typed}
+        onText={(text) => setTyped(text.replaceAll(/\D/g, ''))}
+      />
       {error !== null && <Problem error={error} />}
       <div className="row">
-        <button type="submit" className="button primary" disabled={busy || typed.length !== 6}>
-          Verify
-        </button>
+        <Button submit primary label="Verify" disabled={busy || typed.length !== 6} />
         <CopyButton quiet label="curl" text={curlOf('POST', '/api/v1/otp/verify', { id, code: typed || '123456' })} />
       </div>
       <p className="hint">
@@ -409,8 +415,7 @@ function CodeUsage() {
         <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/usage/codes?interval=${interval}`)} />
       </header>
       <div className="panel-body">
-        {usage.isPending && <Skeleton lines={8} />}
-        {usage.error !== null && <Problem error={usage.error} onRetry={() => void usage.refetch()} />}
+        <Loading of={usage} lines={8} />
         {data !== undefined && rows.length === 0 && (
           <Empty title="No codes in this time">
             <p>They are counted a few minutes after they were sent.</p>

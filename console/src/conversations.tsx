@@ -1,10 +1,10 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useCallback, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { api, curlOf, dataOf } from './api.ts';
+import { api, curlOf } from './api.ts';
+import { Button } from './controls.tsx';
 import { type Conversation, excerptOf, nameOf, numberOf, windowLeft } from './conversation.ts';
-import { useEvents } from './live.ts';
-import { type Cursor, nextCursor } from './search.ts';
+import { useFresh } from './live.ts';
+import { useList } from './queries.ts';
 import { Thread } from './thread.tsx';
 import { ago, Choice, CopyButton, duration, Empty, ListSearch, Problem, Skeleton, Ticks, useNow } from './ui.tsx';
 
@@ -59,25 +59,17 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
   // A tab takes the search away; the field begins anew.
   const [cleared, setCleared] = useState(0);
   const suffix = search === '' ? '' : `?${search}`;
-  const list = useInfiniteQuery({
-    queryKey: ['conversations', filters],
-    queryFn: ({ pageParam, signal }) =>
-      dataOf(
-        api.GET('/api/v1/conversations', { params: { query: { ...filters, ...pageParam, limit: PAGE } }, signal }),
-      ),
-    initialPageParam: null as Cursor | null,
-    getNextPageParam: ({ pagination }) => nextCursor(pagination),
-    enabled: isSearchable,
-  });
-  const { refetch } = list;
-  useEvents(
-    useCallback(() => {
-      // `refetch` asks even where the query is not enabled.
-      if (isSearchable) void refetch();
-    }, [refetch, isSearchable]),
+  const { list, rows: found } = useList(
+    ['conversations', filters],
+    (cursor, signal) =>
+      api.GET('/api/v1/conversations', { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal }),
+    { enabled: isSearchable },
   );
+  const { refetch } = list;
+  // `refetch` asks even where the query is not enabled.
+  useFresh(refetch, () => isSearchable);
   const now = useNow(CLOCK_MS);
-  const rows = isSearchable ? (list.data?.pages.flatMap(({ data }) => data) ?? []) : [];
+  const rows = isSearchable ? found : [];
   const assignees = useAssignees(rows, assignee);
   const query = Object.entries({ ...filters, limit: PAGE }).map(([name, value]) => [name, String(value)]);
   const [title, says] = text === '' && assignee === null ? EMPTY[tab] : ['No conversation matches', ''];
@@ -128,9 +120,7 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
             <ConversationRow key={row.id} row={row} suffix={suffix} isSelected={row.id === selected} now={now} />
           ))}
           {isSearchable && list.hasNextPage && (
-            <button type="button" className="button more" onClick={() => void list.fetchNextPage()}>
-              Show earlier ones
-            </button>
+            <Button className="more" label="Show earlier ones" onClick={() => void list.fetchNextPage()} />
           )}
         </div>
       </section>

@@ -2,7 +2,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { Button } from './controls.tsx';
 import { Confirm } from './dialog.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
 import { CopyButton, duration, fullTime, Icon, Problem, Skeleton } from './ui.tsx';
 
@@ -49,11 +51,9 @@ interface DeliveryPanelProps {
 /** What was sent, what came back, and what else was tried. */
 export function DeliveryPanel({ id, onClose, onEvent }: DeliveryPanelProps) {
   const path = `/api/v1/webhook/deliveries/${id}`;
-  const { data, error, refetch } = useQuery({
-    queryKey: ['delivery', id],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/api/v1/webhook/deliveries/{id}', { params: { path: { id } }, signal }))).data,
-  });
+  const { data, error, refetch } = useData(['delivery', id], (signal) =>
+    api.GET('/api/v1/webhook/deliveries/{id}', { params: { path: { id } }, signal }),
+  );
   return (
     <aside className="panel" aria-label="Delivery">
       <header className="panel-bar">
@@ -61,9 +61,7 @@ export function DeliveryPanel({ id, onClose, onEvent }: DeliveryPanelProps) {
         <CopyButton quiet text={id} label="id" />
         <CopyButton quiet text={curlOf('GET', path)} label="curl" />
         <span className="grow" />
-        <button type="button" className="button quiet" aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <Button quiet icon="close" aria-label="Close" onClick={onClose} />
       </header>
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Skeleton lines={10} />}
@@ -105,18 +103,14 @@ function Details({ delivery, onEvent }: { delivery: Delivery; onEvent: (eventId:
       )}
       <div className="row actions">
         {can('webhooks:write') && (
-          <button type="button" className="button" disabled={queued} onClick={() => setAsked(true)}>
-            {queued ? 'Queued again' : 'Deliver again'}
-          </button>
+          <Button label={queued ? 'Queued again' : 'Deliver again'} disabled={queued} onClick={() => setAsked(true)} />
         )}
         {messageId !== null && can('messages:read') && (
           <Link className="button quiet" href={`/messages/${messageId}`}>
             Message
           </Link>
         )}
-        <button type="button" className="button quiet" onClick={() => onEvent(eventId)}>
-          Only this event
-        </button>
+        <Button quiet label="Only this event" onClick={() => onEvent(eventId)} />
       </div>
       {asked && (
         <Confirm

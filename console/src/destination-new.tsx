@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { CheckField, SelectField, TextField } from './controls.tsx';
 import { Dialog, useRun } from './dialog.tsx';
 import { DialogForm, EVENT_KINDS, type WebhookEvent } from './webhook-dialogs.tsx';
 
@@ -77,44 +78,38 @@ export function NewDestination({ onClose }: { onClose: (id: string | null) => vo
         onSubmit={() => void make()}
         onBack={() => onClose(null)}
       >
-        <label className="field">
-          <span>Name</span>
-          <input value={name} maxLength={64} autoComplete="off" onChange={(event) => setName(event.target.value)} />
-        </label>
-        <label className="field">
-          <span>Kind of broker</span>
-          <select value={kind} onChange={(event) => setKind(event.target.value as Kind)}>
-            <option value="nats">NATS JetStream</option>
-            <option value="rabbitmq">RabbitMQ</option>
-            <option value="sqs">Amazon SQS</option>
-          </select>
-        </label>
+        <TextField label="Name" value={name} maxLength={64} autoComplete="off" onText={setName} />
+        <SelectField
+          label="Kind of broker"
+          value={kind}
+          options={[
+            ['nats', 'NATS JetStream'],
+            ['rabbitmq', 'RabbitMQ'],
+            ['sqs', 'Amazon SQS'],
+          ]}
+          onValue={setKind}
+        />
         <p className="hint">The stream, exchange or queue must be there already. Events are written from now on.</p>
         {fields.map((field) => (
-          <label key={field.name} className="field">
-            <span>{field.label}</span>
-            <input
-              type={field.isSecret === true ? 'password' : 'text'}
-              autoComplete="off"
-              placeholder={field.placeholder}
-              value={values[field.name] ?? ''}
-              onChange={(event) => setValues({ ...values, [field.name]: event.target.value })}
-            />
-          </label>
+          <TextField
+            key={field.name}
+            label={field.label}
+            type={field.isSecret === true ? 'password' : 'text'}
+            autoComplete="off"
+            placeholder={field.placeholder}
+            value={values[field.name] ?? ''}
+            onText={(text) => setValues({ ...values, [field.name]: text })}
+          />
         ))}
         <fieldset className="entries">
           <legend>Kinds of events</legend>
           {EVENT_KINDS.map((each) => (
-            <label key={each} className="check">
-              <input
-                type="checkbox"
-                checked={events.includes(each)}
-                onChange={(event) =>
-                  setEvents(event.target.checked ? [...events, each] : events.filter((other) => other !== each))
-                }
-              />
-              <span>{each}</span>
-            </label>
+            <CheckField
+              key={each}
+              label={each}
+              checked={events.includes(each)}
+              onCheck={(isOn) => setEvents(isOn ? [...events, each] : events.filter((other) => other !== each))}
+            />
           ))}
         </fieldset>
       </DialogForm>

@@ -1,12 +1,14 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { BackLink, Button } from './controls.tsx';
 import { NewDestination } from './destination-new.tsx';
 import { Confirm, useRun } from './dialog.tsx';
 import { Facts, State, Time, type Tone } from './parts.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, Empty, fullTime, Icon, Problem, Skeleton } from './ui.tsx';
+import { CopyButton, Empty, fullTime, Loading, Problem } from './ui.tsx';
 
 type Destination = Schemas['DestinationData'];
 
@@ -22,9 +24,7 @@ const KINDS: Readonly<Record<Destination['kind'], string>> = {
 };
 
 function useDestinations() {
-  return useQuery({
-    queryKey: ['destinations'],
-    queryFn: async ({ signal }) => (await dataOf(api.GET(PATH, { signal }))).data,
+  return useData(['destinations'], (signal) => api.GET(PATH, { signal }), {
     refetchInterval: LOOK_MS,
   });
 }
@@ -50,17 +50,10 @@ export function DestinationsPage({ selected }: { selected: string | null }) {
           <h1>Destinations</h1>
           <span className="grow" />
           <CopyButton quiet label="curl" text={curlOf('GET', PATH)} />
-          {can('webhooks:write') && (
-            <button type="button" className="button" onClick={() => setMaking(true)}>
-              New
-            </button>
-          )}
+          {can('webhooks:write') && <Button label="New" onClick={() => setMaking(true)} />}
         </header>
         <div className="pane-rows">
-          {destinations.isPending && <Skeleton lines={4} />}
-          {destinations.error !== null && (
-            <Problem error={destinations.error} onRetry={() => void destinations.refetch()} />
-          )}
+          <Loading of={destinations} lines={4} />
           {destinations.isSuccess && rows.length === 0 && (
             <Empty title="No destination yet">
               <p>Herald can write events to a broker of yours, beside the webhook.</p>
@@ -143,9 +136,7 @@ function Detail({ of }: { of: Destination }) {
   return (
     <section className="pane-detail" aria-label={name}>
       <header className="panel-bar">
-        <Link href="/destinations" className="button quiet back" aria-label="Back to the list">
-          <Icon name="close" />
-        </Link>
+        <BackLink href="/destinations" />
         <span className="detail-name">
           <bdi>{name}</bdi>
           <small>{KINDS[kind]}</small>
@@ -179,21 +170,12 @@ function Detail({ of }: { of: Destination }) {
           <>
             <Test id={id} />
             <div className="row">
-              <button
-                type="button"
-                className="button"
+              <Button
+                label={status === 'paused' ? 'Resume' : 'Pause'}
                 onClick={() => setAsking(status === 'paused' ? 'resume' : 'pause')}
-              >
-                {status === 'paused' ? 'Resume' : 'Pause'}
-              </button>
-              {status === 'failing' && (
-                <button type="button" className="button" onClick={() => setAsking('resume')}>
-                  Try now
-                </button>
-              )}
-              <button type="button" className="button quiet" onClick={() => setAsking('remove')}>
-                Remove
-              </button>
+              />
+              {status === 'failing' && <Button label="Try now" onClick={() => setAsking('resume')} />}
+              <Button quiet label="Remove" onClick={() => setAsking('remove')} />
             </div>
           </>
         )}
@@ -254,9 +236,7 @@ function Test({ id }: { id: string }) {
   };
   return (
     <div className="row" role="status">
-      <button type="button" className="button" disabled={isRunning} onClick={() => void start()}>
-        Test
-      </button>
+      <Button label="Test" disabled={isRunning} onClick={() => void start()} />
       {isRunning && <span>Connecting …</span>}
       {outcome !== null && outcome.written && <State tone="good">the broker has the test event</State>}
       {outcome !== null && !outcome.written && <State tone="bad">not written: {outcome.error}</State>}

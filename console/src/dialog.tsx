@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Button } from './controls.tsx';
 import { CopyButton, Problem } from './ui.tsx';
 
 interface DialogProps {
@@ -66,25 +67,14 @@ export function Confirm({ title, says, label, isRisky = false, curl, run: work, 
       await work();
       onClose(true);
     });
-  const back = (
-    <button type="button" className={isRisky ? 'button primary' : 'button'} onClick={() => onClose(false)}>
-      Back
-    </button>
-  );
+  const back = <Button primary={isRisky} label="Back" onClick={() => onClose(false)} />;
   return (
     <Dialog title={title} onClose={() => onClose(false)}>
       <p>{says}</p>
       {error !== null && <Problem error={error} />}
       <div className="row">
         {isRisky && back}
-        <button
-          type="button"
-          className={isRisky ? 'button' : 'button primary'}
-          disabled={busy}
-          onClick={() => void start()}
-        >
-          {label}
-        </button>
+        <Button primary={!isRisky} label={label} disabled={busy} onClick={() => void start()} />
         {!isRisky && back}
         <CopyButton quiet label="curl" text={curl} />
       </div>

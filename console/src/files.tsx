@@ -1,15 +1,16 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { api, curlOf, type Schemas } from './api.ts';
+import { BackLink, Button, SelectField } from './controls.tsx';
 import { Confirm } from './dialog.tsx';
-import { type HeraldEvent, useEvents } from './live.ts';
+import { useFresh } from './live.ts';
 import { type MediaFile, MediaPreview, MediaThumb, sizeText, Upload, useMediaLink } from './media-file.tsx';
 import { useConnections } from './messages.tsx';
 import { Facts, peerOf, plusNumber, State, Time, withParameter } from './parts.tsx';
-import type { Cursor } from './search.ts';
+import { useData, useList } from './queries.ts';
 import { useCan } from './session.ts';
-import { ago, Choice, CopyButton, Empty, Icon, Problem, Skeleton, Status, useNow } from './ui.tsx';
+import { ago, Choice, CopyButton, Empty, Icon, Loading, Status, useNow } from './ui.tsx';
 
 const PAGE = 50;
 const CLOCK_MS = 30_000;
@@ -34,27 +35,12 @@ export function FilesPage({ selected }: { selected: string | null }) {
     ...pick(given, 'direction', ['outbound', 'inbound'] as const),
     ...(given.get('connection') !== null && { connection_id: given.get('connection') ?? '' }),
   };
-  const files = useInfiniteQuery({
-    queryKey: ['media', filters],
-    queryFn: ({ pageParam, signal }) =>
-      dataOf(api.GET('/api/v1/media', { params: { query: { ...filters, ...pageParam, limit: PAGE } }, signal })),
-    initialPageParam: null as Cursor | null,
-    getNextPageParam: ({ pagination: { next_before: before, next_before_id: id } }) =>
-      before === null || id === null ? null : { before, before_id: id },
-  });
-  const { refetch } = files;
-  useEvents(
-    useCallback(
-      (events: readonly HeraldEvent[] | null) => {
-        if (events === null || events.some(({ type }) => type.startsWith('media.') || type === 'message.received')) {
-          void refetch();
-        }
-      },
-      [refetch],
-    ),
+  const { list, rows } = useList(['media', filters], (cursor, signal) =>
+    api.GET('/api/v1/media', { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal }),
   );
+  const { refetch } = list;
+  useFresh(refetch, (type) => type.startsWith('media.') || type === 'message.received');
   const now = useNow(CLOCK_MS);
-  const rows = files.data?.pages.flatMap(({ data }) => data) ?? [];
   const suffix = search === '' ? '' : `?${search}`;
   const path = selected === null ? '/media' : `/media/${selected}`;
   const choose = (name: string) => (value: string) => navigate(path + withParameter(search, name, value));
@@ -84,9 +70,8 @@ export function FilesPage({ selected }: { selected: string | null }) {
           <UploadFor connections={connections.data ?? []} onUploaded={(id) => navigate(`/media/${id}${suffix}`)} />
         )}
         <div className="pane-rows" tabIndex={-1}>
-          {files.isPending && <Skeleton lines={10} />}
-          {files.error !== null && <Problem error={files.error} onRetry={() => void refetch()} />}
-          {files.isSuccess && rows.length === 0 && (
+          <Loading of={list} lines={10} />
+          {list.isSuccess && rows.length === 0 && (
             <Empty title={search === '' ? 'No files yet' : 'No file matches'}>
               <p>What you upload and what customers send appears here.</p>
             </Empty>
@@ -109,10 +94,8 @@ export function FilesPage({ selected }: { selected: string | null }) {
               <small>{row.status === 'stored' ? row.type : row.status}</small>
             </Link>
           ))}
-          {files.hasNextPage && (
-            <button type="button" className="button more" onClick={() => void files.fetchNextPage()}>
-              Show earlier ones
-            </button>
+          {list.hasNextPage && (
+            <Button className="more" label="Show earlier ones" onClick={() => void list.fetchNextPage()} />
           )}
         </div>
       </section>
@@ -153,16 +136,15 @@ function UploadFor({ connections, onUploaded }: UploadProps) {
   return (
     <div className="pane-form form">
       {connections.length > 1 && (
-        <label className="field">
-          <span>Upload for the number</span>
-          <select value={connection} onChange={(event) => setConnection(event.target.value)}>
-            {connections.map(({ id, phone_number, verified_name }) => (
-              <option key={id} value={id}>
-                {plusNumber(phone_number)} {verified_name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <SelectField
+          label="Upload for the number"
+          value={connection}
+          options={connections.map(({ id, phone_number, verified_name }) => [
+            id,
+            `${plusNumber(phone_number)} ${verified_name}`,
+          ])}
+          onValue={setConnection}
+        />
       )}
       <Upload
         connectionId={connection}
@@ -180,9 +162,7 @@ function FileDetail({ id, suffix, onDeleted }: { id: string; suffix: string; onD
   const queries = useQueryClient();
   const [asked, setAsked] = useState(false);
   const params = { path: { id } };
-  const file = useQuery({
-    queryKey: ['media-one', id],
-    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/v1/media/{id}', { params, signal }))).data,
+  const file = useData(['media-one', id], (signal) => api.GET('/api/v1/media/{id}', { params, signal }), {
     // Herald is fetching it; a key may not read the event that says that it came.
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? LOOK_MS : false),
   });
@@ -192,9 +172,7 @@ function FileDetail({ id, suffix, onDeleted }: { id: string; suffix: string; onD
   return (
     <section className="pane-detail" aria-label="File">
       <header className="panel-bar">
-        <Link href={`/media${suffix}`} className="button quiet back" aria-label="Back to the list">
-          <Icon name="close" />
-        </Link>
+        <BackLink href={`/media${suffix}`} />
         <span className="detail-name">
           <bdi>{file.data === undefined ? 'File' : nameOf(file.data)}</bdi>
         </span>
@@ -203,8 +181,7 @@ function FileDetail({ id, suffix, onDeleted }: { id: string; suffix: string; onD
         <CopyButton quiet text={curlOf('GET', path)} label="curl" />
       </header>
       <div className="panel-body">
-        {file.isPending && <Skeleton lines={8} />}
-        {file.error !== null && <Problem error={file.error} onRetry={() => void file.refetch()} />}
+        <Loading of={file} lines={8} />
         {file.data !== undefined && (
           <>
             <div className="media-box">
@@ -219,11 +196,7 @@ function FileDetail({ id, suffix, onDeleted }: { id: string; suffix: string; onD
                   Save
                 </a>
               )}
-              {can('media:write') && (
-                <button type="button" className="button" onClick={() => setAsked(true)}>
-                  Delete
-                </button>
-              )}
+              {can('media:write') && <Button label="Delete" onClick={() => setAsked(true)} />}
             </div>
             <FileFacts file={file.data} />
             {can('messages:read') && <Uses id={id} />}
@@ -274,17 +247,13 @@ function FileFacts({ file }: { file: MediaFile }) {
 function Uses({ id }: { id: string }) {
   const now = useNow(CLOCK_MS);
   const query = { media_object_id: id, limit: USES_SHOWN + 1 };
-  const uses = useQuery({
-    queryKey: ['media-uses', id],
-    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/v1/messages', { params: { query }, signal }))).data,
-  });
+  const uses = useData(['media-uses', id], (signal) => api.GET('/api/v1/messages', { params: { query }, signal }));
   const { refetch } = uses;
-  useEvents(useCallback(() => void refetch(), [refetch]));
+  useFresh(refetch);
   return (
     <section aria-label="Used by">
       <h2>Used by</h2>
-      {uses.isPending && <Skeleton lines={2} />}
-      {uses.error !== null && <Problem error={uses.error} onRetry={() => void refetch()} />}
+      <Loading of={uses} lines={2} />
       {uses.data?.length === 0 && <p className="hint">No message uses it.</p>}
       {uses.data?.slice(0, USES_SHOWN).map((message) => (
         <Link key={message.id} href={`/messages/${message.id}`} className="use-row">

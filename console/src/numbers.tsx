@@ -1,13 +1,15 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useCallback, useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
 import { Link } from 'wouter';
 import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
-import { type HeraldEvent, useEvents } from './live.ts';
+import { BackLink, Button, SelectField } from './controls.tsx';
+import { useFresh } from './live.ts';
 import { useConnections } from './messages.tsx';
 import { useRun } from './dialog.tsx';
 import { Facts, NoNumber, plusNumber, Quality, State, Time, type Tone } from './parts.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, Empty, Icon, Problem, Skeleton } from './ui.tsx';
+import { CopyButton, Empty, Loading, Problem } from './ui.tsx';
 
 type Connection = Schemas['ConnectionResponse'];
 type Profile = Schemas['ProfileResponse'];
@@ -35,14 +37,7 @@ const REASONS: Readonly<Record<NonNullable<Connection['status_reason']>, string>
 export function NumbersPage({ selected }: { selected: string | null }) {
   const connections = useConnections();
   const { refetch } = connections;
-  useEvents(
-    useCallback(
-      (events: readonly HeraldEvent[] | null) => {
-        if (events === null || events.some(({ type }) => type === 'connection.updated')) void refetch();
-      },
-      [refetch],
-    ),
-  );
+  useFresh(refetch, (type) => type === 'connection.updated');
   const rows = connections.data ?? [];
   // With one number there is nothing to choose.
   const shown =
@@ -56,8 +51,7 @@ export function NumbersPage({ selected }: { selected: string | null }) {
           <CopyButton quiet label="curl" text={curlOf('GET', '/api/v1/connections')} />
         </header>
         <div className="pane-rows">
-          {connections.isPending && <Skeleton lines={4} />}
-          {connections.error !== null && <Problem error={connections.error} onRetry={() => void refetch()} />}
+          <Loading of={connections} lines={4} />
           {connections.isSuccess && rows.length === 0 && <NoNumber />}
           {rows.map((row) => (
             <Link
@@ -94,11 +88,7 @@ function NumberDetail({ connection, isAlone }: { connection: Connection; isAlone
   return (
     <section className="pane-detail" aria-label="Number">
       <header className="panel-bar">
-        {!isAlone && (
-          <Link href="/numbers" className="button quiet back" aria-label="Back to the list">
-            <Icon name="close" />
-          </Link>
-        )}
+        {!isAlone && <BackLink href="/numbers" />}
         <span className="detail-name">
           <bdi>{name ?? plusNumber(number)}</bdi>
           {name !== null && <small>{plusNumber(number)}</small>}
@@ -188,11 +178,9 @@ function ProfileSection({ id, name }: { id: string; name: string }) {
   const can = useCan();
   const [editing, setEditing] = useState(false);
   const path = `/api/v1/connections/${id}/profile`;
-  const profile = useQuery({
-    queryKey: ['profile', id],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/api/v1/connections/{id}/profile', { params: { path: { id } }, signal }))).data,
-  });
+  const profile = useData(['profile', id], (signal) =>
+    api.GET('/api/v1/connections/{id}/profile', { params: { path: { id } }, signal }),
+  );
   return (
     <section aria-label="Business profile">
       <div className="row section-bar">
@@ -200,13 +188,10 @@ function ProfileSection({ id, name }: { id: string; name: string }) {
         <span className="grow" />
         <CopyButton quiet label="curl" text={curlOf('GET', path)} />
         {can('profile:write') && profile.data !== undefined && !editing && (
-          <button type="button" className="button" onClick={() => setEditing(true)}>
-            Edit
-          </button>
+          <Button label="Edit" onClick={() => setEditing(true)} />
         )}
       </div>
-      {profile.isPending && <Skeleton lines={5} />}
-      {profile.error !== null && <Problem error={profile.error} onRetry={() => void profile.refetch()} />}
+      <Loading of={profile} lines={5} />
       {profile.data !== undefined && !editing && <ProfileCard profile={profile.data} name={name} />}
       {profile.data !== undefined && editing && (
         <ProfileForm id={id} path={path} profile={profile.data} onDone={() => setEditing(false)} />
@@ -365,27 +350,18 @@ function ProfileForm({ id, path, profile, onDone }: ProfileFormProps) {
           )}
         </label>
       ))}
-      <label className="field">
-        <span>Branch</span>
-        <select value={draft.vertical} onChange={(event) => setDraft({ ...draft, vertical: event.target.value })}>
-          <option value="">Not said</option>
-          {Object.keys(VERTICALS).map((vertical) => (
-            <option key={vertical} value={vertical}>
-              {verticalWords(vertical)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <SelectField
+        label="Branch"
+        value={draft.vertical}
+        options={[['', 'Not said'], ...Object.keys(VERTICALS).map((vertical) => [vertical, verticalWords(vertical)])]}
+        onValue={(value) => setDraft({ ...draft, vertical: value })}
+      />
       {emptied && <p className="check-line bad">WhatsApp takes no empty “About”.</p>}
       {error !== null && <Problem error={error} />}
       {error instanceof ApiError && error.status === 0 && <p className="hint">Saving again does no harm.</p>}
       <div className="row">
-        <button type="submit" className="button primary" disabled={busy || isSame || emptied}>
-          Save
-        </button>
-        <button type="button" className="button" onClick={onDone}>
-          Back
-        </button>
+        <Button submit primary label="Save" disabled={busy || isSame || emptied} />
+        <Button label="Back" onClick={onDone} />
         <CopyButton quiet label="curl" text={curlOf('PUT', path, change)} />
       </div>
     </form>

@@ -1,8 +1,10 @@
 import { Link, useLocation, useSearch } from 'wouter';
-import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Headings, More, PAGE, queryText, useFresh, useList } from './operator-parts.tsx';
+import { admin, type AdminSchemas, curlOf } from './api.ts';
+import { useFresh } from './live.ts';
+import { Headings, More, PAGE, queryText } from './operator-parts.tsx';
 import { Time, withParameter } from './parts.tsx';
-import { Choice, CopyButton, Empty, ListSearch, Problem, Skeleton } from './ui.tsx';
+import { useList } from './queries.ts';
+import { Choice, CopyButton, Empty, ListSearch, Loading } from './ui.tsx';
 
 type Change = AdminSchemas['AuditEventResponse'];
 
@@ -50,8 +52,8 @@ export function AuditPage() {
     ...(UUID.test(workspace) && { workspace_id: workspace }),
     ...(actor !== '' && { actor }),
   };
-  const { list, rows } = useList(['audit', filters], (cursor, signal) =>
-    dataOf(admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal })),
+  const { list, rows } = useList(['operator', 'audit', filters], (cursor, signal) =>
+    admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal }),
   );
   useFresh(list.refetch);
   const choose = (name: string) => (value: string) =>
@@ -71,8 +73,7 @@ export function AuditPage() {
         <ListSearch label="Key or account" value={actor} onText={choose('actor')} />
       </div>
       {workspace !== '' && !UUID.test(workspace) && <p className="hint">Write the whole id of the workspace.</p>}
-      {list.isPending && <Skeleton lines={10} />}
-      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      <Loading of={list} lines={10} />
       {list.isSuccess && rows.length === 0 && <Empty title="No change matches" />}
       {rows.length > 0 && (
         <div className="table-box card" tabIndex={0} role="region" aria-label="Changes">

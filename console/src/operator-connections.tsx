@@ -1,9 +1,12 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
+import { Button, TextField } from './controls.tsx';
 import { Confirm, Dialog, useRun } from './dialog.tsx';
-import { ListState, NUMBER_TONES, SectionBar, useFresh } from './operator-parts.tsx';
+import { useFresh } from './live.ts';
+import { ListState, NUMBER_TONES, SectionBar } from './operator-parts.tsx';
 import { plusNumber, Quality, State } from './parts.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
 import { CopyButton, Problem } from './ui.tsx';
 
@@ -16,21 +19,15 @@ const pathOf = (workspaceId: string): string => `/api/admin/v1/workspaces/${work
 export function NumbersSection({ workspaceId, isActive }: { workspaceId: string; isActive: boolean }) {
   const can = useCan();
   const [isAdding, setAdding] = useState(false);
-  const list = useQuery({
-    queryKey: ['operator', 'connections', workspaceId],
-    queryFn: async ({ signal }) =>
-      (await dataOf(admin.GET(PATH, { params: { path: { workspace_id: workspaceId } }, signal }))).data,
-  });
+  const list = useData(['operator', 'connections', workspaceId], (signal) =>
+    admin.GET(PATH, { params: { path: { workspace_id: workspaceId } }, signal }),
+  );
   useFresh(list.refetch);
   const mayChange = isActive && can('operator:connections:write');
   return (
     <section aria-label="Numbers">
       <SectionBar title="Numbers" path={pathOf(workspaceId)}>
-        {mayChange && (
-          <button type="button" className="button" onClick={() => setAdding(true)}>
-            Add a number
-          </button>
-        )}
+        {mayChange && <Button label="Add a number" onClick={() => setAdding(true)} />}
       </SectionBar>
       <ListState list={list} lines={3} empty={list.data?.length === 0 && 'No number yet.'} />
       {list.data?.map((row) => (
@@ -62,14 +59,7 @@ function NumberRow({ row, mayChange }: { row: Connection; mayChange: boolean }) 
         {row.status_reason !== null && ` · ${row.status_reason.replaceAll('_', ' ')}`}
       </small>
       {mayChange && status !== 'disconnected' && (
-        <button
-          type="button"
-          className="button quiet"
-          aria-label={`Disconnect ${number}`}
-          onClick={() => setAsking(true)}
-        >
-          Disconnect
-        </button>
+        <Button quiet label="Disconnect" aria-label={`Disconnect ${number}`} onClick={() => setAsking(true)} />
       )}
       {isAsking && (
         <Confirm
@@ -120,25 +110,20 @@ function AddNumber({ workspaceId, onClose }: { workspaceId: string; onClose: () 
           refuses.
         </p>
         {FIELDS.map(([name, label, type]) => (
-          <label key={name} className="field">
-            <span>{label}</span>
-            <input
-              type={type}
-              autoComplete="off"
-              spellCheck={false}
-              value={draft[name]}
-              onChange={(event) => setDraft({ ...draft, [name]: event.target.value })}
-            />
-          </label>
+          <TextField
+            key={name}
+            label={label}
+            type={type}
+            autoComplete="off"
+            spellCheck={false}
+            value={draft[name]}
+            onText={(text) => setDraft({ ...draft, [name]: text })}
+          />
         ))}
         {error !== null && <Problem error={error} />}
         <div className="row">
-          <button type="submit" className="button primary" disabled={busy || Object.values(body).includes('')}>
-            Add it
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Back
-          </button>
+          <Button submit primary label="Add it" disabled={busy || Object.values(body).includes('')} />
+          <Button label="Back" onClick={onClose} />
           <CopyButton quiet label="curl" text={curlOf('POST', pathOf(workspaceId), { ...body, token: '<token>' })} />
         </div>
       </form>

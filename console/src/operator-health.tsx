@@ -1,10 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Headings, useFresh } from './operator-parts.tsx';
+import { admin, type AdminSchemas, curlOf } from './api.ts';
+import { useFresh } from './live.ts';
+import { Headings } from './operator-parts.tsx';
 import { plusNumber, State } from './parts.tsx';
-import { CopyButton, duration, Problem, Skeleton } from './ui.tsx';
+import { useData } from './queries.ts';
+import { CopyButton, duration, Loading } from './ui.tsx';
 
 type Installation = AdminSchemas['InstallationResponse'];
 
@@ -12,10 +13,7 @@ const PATH = '/api/admin/v1/installation';
 
 /** What runs, and what waits. */
 export function HealthPage() {
-  const installation = useQuery({
-    queryKey: ['operator', 'installation'],
-    queryFn: async ({ signal }) => (await dataOf(admin.GET(PATH, { signal }))).data,
-  });
+  const installation = useData(['operator', 'installation'], (signal) => admin.GET(PATH, { signal }));
   useFresh(installation.refetch);
   const { data } = installation;
   return (
@@ -25,10 +23,7 @@ export function HealthPage() {
         <span className="grow" />
         <CopyButton quiet label="curl" text={curlOf('GET', PATH)} />
       </header>
-      {installation.isPending && <Skeleton lines={10} />}
-      {installation.error !== null && (
-        <Problem error={installation.error} onRetry={() => void installation.refetch()} />
-      )}
+      <Loading of={installation} lines={10} />
       {data !== undefined && (
         <>
           <div className="row">

@@ -1,9 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
+import { Button, CheckField, TextField } from './controls.tsx';
 import { Confirm, Dialog, useRun } from './dialog.tsx';
-import { ListState, More, SectionBar, ToCopy, useFresh, useList } from './operator-parts.tsx';
+import { useFresh } from './live.ts';
+import { ListState, More, SectionBar, ToCopy } from './operator-parts.tsx';
 import { State } from './parts.tsx';
+import { useList } from './queries.ts';
 import { useManages } from './session.ts';
 import { ago, CopyButton, fullTime, Problem, useNow } from './ui.tsx';
 
@@ -37,24 +40,18 @@ export function KeysSection({ workspaceId, isActive }: SectionProps) {
   const manages = useManages();
   const now = useNow(CLOCK_MS);
   const [isMaking, setMaking] = useState(false);
-  const { list, rows } = useList(['keys', workspaceId], (cursor, signal) =>
-    dataOf(
-      admin.GET(PATH, {
-        params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: KEYS } },
-        signal,
-      }),
-    ),
+  const { list, rows } = useList(['operator', 'keys', workspaceId], (cursor, signal) =>
+    admin.GET(PATH, {
+      params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: KEYS } },
+      signal,
+    }),
   );
   useFresh(list.refetch);
   const mayChange = isActive && manages('keys:write');
   return (
     <section aria-label="Keys">
       <SectionBar title="Keys" path={pathOf(workspaceId)}>
-        {mayChange && (
-          <button type="button" className="button" onClick={() => setMaking(true)}>
-            New key
-          </button>
-        )}
+        {mayChange && <Button label="New key" onClick={() => setMaking(true)} />}
       </SectionBar>
       <ListState
         list={list}
@@ -89,9 +86,7 @@ function KeyRow({ row, now, mayChange }: { row: Key; now: number; mayChange: boo
         <code>{id}</code> · {used === null ? 'not used yet' : `used ${ago(used, now)}`} · {scopes.join(', ')}
       </small>
       {mayChange && revoked === null && (
-        <button type="button" className="button quiet" aria-label={`Revoke ${name}`} onClick={() => setAsking(true)}>
-          Revoke
-        </button>
+        <Button quiet label="Revoke" aria-label={`Revoke ${name}`} onClick={() => setAsking(true)} />
       )}
       {isAsking && (
         <Confirm
@@ -137,33 +132,22 @@ function NewKey({ workspaceId, onClose }: { workspaceId: string; onClose: () => 
   return (
     <Dialog title="New key" onClose={onClose}>
       <form className="dialog-form" onSubmit={submit}>
-        <label className="field">
-          <span>Name</span>
-          <input value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
-        </label>
+        <TextField label="Name" value={name} maxLength={200} onText={setName} />
         <fieldset className="entries">
           <legend>What it may do</legend>
           {SCOPES.map((scope) => (
-            <label key={scope} className="check">
-              <input
-                type="checkbox"
-                checked={scopes.includes(scope)}
-                onChange={(event) =>
-                  setScopes(event.target.checked ? [...scopes, scope] : scopes.filter((each) => each !== scope))
-                }
-              />
-              <span>{scope}</span>
-            </label>
+            <CheckField
+              key={scope}
+              label={scope}
+              checked={scopes.includes(scope)}
+              onCheck={(isOn) => setScopes(isOn ? [...scopes, scope] : scopes.filter((each) => each !== scope))}
+            />
           ))}
         </fieldset>
         {error !== null && <Problem error={error} />}
         <div className="row">
-          <button type="submit" className="button primary" disabled={busy || body.name === '' || scopes.length === 0}>
-            Make it
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Back
-          </button>
+          <Button submit primary label="Make it" disabled={busy || body.name === '' || scopes.length === 0} />
+          <Button label="Back" onClick={onClose} />
           <CopyButton quiet label="curl" text={curlOf('POST', pathOf(workspaceId), body)} />
         </div>
       </form>

@@ -1,10 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useSearch } from 'wouter';
-import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Headings, More, NUMBER_TONES, PAGE, queryText, useFresh, useList } from './operator-parts.tsx';
+import { admin, type AdminSchemas, curlOf } from './api.ts';
+import { useFresh } from './live.ts';
+import { Headings, More, NUMBER_TONES, PAGE, queryText } from './operator-parts.tsx';
 import { plusNumber, Quality, State, withParameter } from './parts.tsx';
+import { useData, useList } from './queries.ts';
 import { useCan } from './session.ts';
-import { Choice, CopyButton, Empty, ListSearch, Problem, Skeleton } from './ui.tsx';
+import { Choice, CopyButton, Empty, ListSearch, Loading } from './ui.tsx';
 
 type Lane = AdminSchemas['LaneResponse'];
 
@@ -21,8 +22,8 @@ export function AllNumbersPage() {
   const id = given.get('phone_number_id') ?? '';
   const isId = /^\d{5,25}$/.test(id);
   const filters = { ...(status && { status }), ...(isId && { phone_number_id: id }) };
-  const { list, rows } = useList(['numbers', filters], (cursor, signal) =>
-    dataOf(admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal })),
+  const { list, rows } = useList(['operator', 'numbers', filters], (cursor, signal) =>
+    admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal }),
   );
   useFresh(list.refetch);
   const lanes = useLanes(can('operator:installation:read'));
@@ -42,8 +43,7 @@ export function AllNumbersPage() {
         <ListSearch label="Phone number ID" value={id} onText={choose('phone_number_id')} />
       </div>
       {id !== '' && !isId && <p className="hint">A phone number ID has 5 to 25 digits.</p>}
-      {list.isPending && <Skeleton lines={10} />}
-      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      <Loading of={list} lines={10} />
       {list.isSuccess && rows.length === 0 && (
         <Empty title={search === '' ? 'No numbers yet' : 'No number matches'}>
           <p>A number is added in its workspace.</p>
@@ -90,11 +90,13 @@ export function AllNumbersPage() {
 
 /** Null: the key may not see what waits. */
 function useLanes(mayRead: boolean): ReadonlyMap<string, Lane> | null {
-  const installation = useQuery({
-    queryKey: ['operator', 'installation'],
-    queryFn: async ({ signal }) => (await dataOf(admin.GET('/api/admin/v1/installation', { signal }))).data,
-    enabled: mayRead,
-  });
+  const installation = useData(
+    ['operator', 'installation'],
+    (signal) => admin.GET('/api/admin/v1/installation', { signal }),
+    {
+      enabled: mayRead,
+    },
+  );
   return installation.data === undefined
     ? null
     : new Map(installation.data.lanes.map((lane) => [lane.connection_id, lane]));

@@ -1,10 +1,12 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
+import { Button } from './controls.tsx';
 import { Headings } from './operator-parts.tsx';
 import { Dialog, useRun } from './dialog.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, Empty, Problem, Skeleton } from './ui.tsx';
+import { CopyButton, Empty, Loading, Problem } from './ui.tsx';
 
 type Replaced = AdminSchemas['ReplacedRatesData'];
 
@@ -15,10 +17,7 @@ const FORM = 'countries,category,tier_from,price,currency,valid_from';
 export function PricesPage() {
   const can = useCan();
   const [isReplacing, setReplacing] = useState(false);
-  const rates = useQuery({
-    queryKey: ['operator', 'rates'],
-    queryFn: async ({ signal }) => (await dataOf(admin.GET(PATH, { signal }))).data,
-  });
+  const rates = useData(['operator', 'rates'], (signal) => admin.GET(PATH, { signal }));
   const rows = rates.data ?? [];
   return (
     <div className="overview operator">
@@ -26,14 +25,9 @@ export function PricesPage() {
         <h1>Prices</h1>
         <span className="grow" />
         <CopyButton quiet label="curl" text={curlOf('GET', PATH)} />
-        {can('operator:billing:write') && (
-          <button type="button" className="button" onClick={() => setReplacing(true)}>
-            Replace
-          </button>
-        )}
+        {can('operator:billing:write') && <Button label="Replace" onClick={() => setReplacing(true)} />}
       </header>
-      {rates.isPending && <Skeleton lines={10} />}
-      {rates.error !== null && <Problem error={rates.error} onRetry={() => void rates.refetch()} />}
+      <Loading of={rates} lines={10} />
       {rates.isSuccess && rows.length === 0 && (
         <Empty title="No prices yet">
           <p>Without prices no cost is estimated, and no workspace can have a limit of spending.</p>
@@ -94,9 +88,7 @@ function ReplacePrices({ onClose }: { onClose: () => void }) {
           </p>
         ))}
         <div className="row">
-          <button type="button" className="button primary" onClick={onClose}>
-            Close
-          </button>
+          <Button primary label="Close" onClick={onClose} />
         </div>
       </Dialog>
     );
@@ -116,12 +108,8 @@ function ReplacePrices({ onClose }: { onClose: () => void }) {
         </label>
         {error !== null && <Problem error={error} />}
         <div className="row">
-          <button type="submit" className="button primary" disabled={busy || csv.trim() === ''}>
-            Replace
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Back
-          </button>
+          <Button submit primary label="Replace" disabled={busy || csv.trim() === ''} />
+          <Button label="Back" onClick={onClose} />
         </div>
       </form>
     </Dialog>

@@ -1,9 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
+import { Button, SelectField, TextField } from './controls.tsx';
 import { Confirm, Dialog, useRun } from './dialog.tsx';
-import { EndsAfter, ListState, More, SECONDS_A_DAY, SectionBar, ToCopy, useFresh, useList } from './operator-parts.tsx';
+import { useFresh } from './live.ts';
+import { EndsAfter, ListState, More, SECONDS_A_DAY, SectionBar, ToCopy } from './operator-parts.tsx';
 import { State, type Tone } from './parts.tsx';
+import { useList } from './queries.ts';
 import { useCan } from './session.ts';
 import { ago, CopyButton, fullTime, Problem, useNow } from './ui.tsx';
 
@@ -37,24 +40,18 @@ export function SetupLinksSection({ workspaceId, isActive }: SectionProps) {
   const can = useCan();
   const now = useNow(CLOCK_MS);
   const [isMaking, setMaking] = useState(false);
-  const { list, rows } = useList(['setup-links', workspaceId], (cursor, signal) =>
-    dataOf(
-      admin.GET(PATH, {
-        params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: LINKS } },
-        signal,
-      }),
-    ),
+  const { list, rows } = useList(['operator', 'setup-links', workspaceId], (cursor, signal) =>
+    admin.GET(PATH, {
+      params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: LINKS } },
+      signal,
+    }),
   );
   useFresh(list.refetch);
   const mayChange = isActive && can('operator:connections:write');
   return (
     <section aria-label="Setup links">
       <SectionBar title="Setup links" path={pathOf(workspaceId)}>
-        {mayChange && (
-          <button type="button" className="button" onClick={() => setMaking(true)}>
-            New link
-          </button>
-        )}
+        {mayChange && <Button label="New link" onClick={() => setMaking(true)} />}
       </SectionBar>
       <ListState
         list={list}
@@ -91,9 +88,7 @@ function LinkRow({ row, now, mayChange }: { row: Link; now: number; mayChange: b
         <code>{id}</code> · {progressOf(row, now)}
       </small>
       {mayChange && status === 'open' && (
-        <button type="button" className="button quiet" aria-label={`Revoke link ${id}`} onClick={() => setAsking(true)}>
-          Revoke
-        </button>
+        <Button quiet label="Revoke" aria-label={`Revoke link ${id}`} onClick={() => setAsking(true)} />
       )}
       {isAsking && (
         <Confirm
@@ -145,35 +140,24 @@ function NewLink({ workspaceId, onClose }: { workspaceId: string; onClose: () =>
   return (
     <Dialog title="New setup link" onClose={onClose}>
       <form className="dialog-form" onSubmit={submit}>
-        <label className="field">
-          <span>How the business gives access</span>
-          <select value={signup} onChange={(event) => setSignup(event.target.value as Signup | '')}>
-            <option value="">as this Herald is set up</option>
-            {Object.entries(SIGNUPS).map(([kind, words]) => (
-              <option key={kind} value={kind}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
+        <SelectField
+          label="How the business gives access"
+          value={signup}
+          options={[['', 'as this Herald is set up'], ...Object.entries(SIGNUPS)]}
+          onValue={setSignup}
+        />
         <EndsAfter days={days} onChange={setDays} />
-        <label className="field">
-          <span>Where it leads at the end (optional)</span>
-          <input
-            type="url"
-            value={returnUrl}
-            placeholder="https://"
-            onChange={(event) => setReturnUrl(event.target.value)}
-          />
-        </label>
+        <TextField
+          label="Where it leads at the end (optional)"
+          type="url"
+          value={returnUrl}
+          placeholder="https://"
+          onText={setReturnUrl}
+        />
         {error !== null && <Problem error={error} />}
         <div className="row">
-          <button type="submit" className="button primary" disabled={busy}>
-            Make it
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Back
-          </button>
+          <Button submit primary label="Make it" disabled={busy} />
+          <Button label="Back" onClick={onClose} />
           <CopyButton quiet label="curl" text={curlOf('POST', pathOf(workspaceId), body)} />
         </div>
       </form>

@@ -1,9 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useSearch } from 'wouter';
-import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Headings, ListState, queryText, SectionBar, useList } from './operator-parts.tsx';
+import { admin, type AdminSchemas, curlOf } from './api.ts';
+import { Button, TextField } from './controls.tsx';
+import { Headings, ListState, queryText, SectionBar } from './operator-parts.tsx';
 import { money, plusNumber, withParameter } from './parts.tsx';
-import { CopyButton, Empty, Icon, Problem, Skeleton } from './ui.tsx';
+import { useData, useList } from './queries.ts';
+import { CopyButton, Empty, Loading } from './ui.tsx';
 
 const PATH = '/api/admin/v1/usage';
 const WORKSPACES = 20;
@@ -23,8 +24,8 @@ export function AllUsagePage() {
   const [, navigate] = useLocation();
   const given = new URLSearchParams(search).get('month') ?? '';
   const month = /^\d{4}-(0[1-9]|1[0-2])$/.test(given) ? given : present();
-  const { list, rows } = useList(['usage', month], (cursor, signal) =>
-    dataOf(admin.GET(PATH, { params: { query: { month, ...cursor, limit: WORKSPACES } }, signal })),
+  const { list, rows } = useList(['operator', 'usage', month], (cursor, signal) =>
+    admin.GET(PATH, { params: { query: { month, ...cursor, limit: WORKSPACES } }, signal }),
   );
   return (
     <div className="overview usage operator">
@@ -34,20 +35,15 @@ export function AllUsagePage() {
         <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText({ month, format: 'csv' })}`)} />
       </header>
       <div className="filters">
-        <label className="field">
-          <span>Month (UTC)</span>
-          <input
-            type="month"
-            value={month}
-            max={present()}
-            onChange={(event) =>
-              navigate(`/operator/usage${withParameter(search, 'month', event.target.value)}`, { replace: true })
-            }
-          />
-        </label>
+        <TextField
+          label="Month (UTC)"
+          type="month"
+          value={month}
+          max={present()}
+          onText={(text) => navigate(`/operator/usage${withParameter(search, 'month', text)}`, { replace: true })}
+        />
       </div>
-      {list.isPending && <Skeleton lines={10} />}
-      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      <Loading of={list} lines={10} />
       {list.isSuccess && rows.length === 0 && (
         <Empty title={list.hasNextPage ? 'Nothing among the newest workspaces' : 'Nothing was sent in this month'} />
       )}
@@ -76,10 +72,7 @@ export function AllUsagePage() {
         </div>
       )}
       {list.hasNextPage && (
-        <button type="button" className="button more" onClick={() => void list.fetchNextPage()}>
-          <Icon name="down" />
-          Show older workspaces
-        </button>
+        <Button className="more" icon="down" label="Show older workspaces" onClick={() => void list.fetchNextPage()} />
       )}
     </div>
   );
@@ -115,10 +108,7 @@ function Figures({ row }: { row: Line }) {
 /** What a workspace sent this month. */
 export function UsageSection({ workspaceId }: { workspaceId: string }) {
   const query = { month: present(), workspace_id: workspaceId };
-  const usage = useQuery({
-    queryKey: ['operator', 'usage-of', query],
-    queryFn: async ({ signal }) => (await dataOf(admin.GET(PATH, { params: { query }, signal }))).data,
-  });
+  const usage = useData(['operator', 'usage-of', query], (signal) => admin.GET(PATH, { params: { query }, signal }));
   return (
     <section aria-label="Usage">
       <SectionBar title="Usage this month" path={`${PATH}?${queryText(query)}`} />

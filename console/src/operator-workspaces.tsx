@@ -2,12 +2,15 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { admin, curlOf, dataOf } from './api.ts';
+import { Button, TextField } from './controls.tsx';
 import { Dialog, useRun } from './dialog.tsx';
-import { More, PAGE, Payment, queryText, useFresh, useList } from './operator-parts.tsx';
+import { useFresh } from './live.ts';
+import { More, PAGE, Payment, queryText } from './operator-parts.tsx';
 import { WorkspaceDetail } from './operator-workspace.tsx';
 import { withParameter } from './parts.tsx';
+import { useList } from './queries.ts';
 import { useCan } from './session.ts';
-import { ago, CopyButton, Empty, ListSearch, Problem, Skeleton, useNow } from './ui.tsx';
+import { ago, CopyButton, Empty, ListSearch, Loading, Problem, useNow } from './ui.tsx';
 
 const PATH = '/api/admin/v1/workspaces';
 const CLOCK_MS = 30_000;
@@ -34,11 +37,7 @@ export function WorkspacesPage({ selected }: { selected: string | null }) {
           <h1>Workspaces</h1>
           <span className="grow" />
           <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)} />
-          {can('operator:workspaces:write') && (
-            <button type="button" className="button" onClick={() => setAdding(true)}>
-              New
-            </button>
-          )}
+          {can('operator:workspaces:write') && <Button label="New" onClick={() => setAdding(true)} />}
         </header>
         <div className="filters pane-filters">
           <ListSearch label="Name" value={filters.name ?? ''} onText={choose('name')} />
@@ -76,14 +75,13 @@ interface ListProps {
 function WorkspaceList({ filters: { name, external_id }, selected, suffix }: ListProps) {
   const now = useNow(CLOCK_MS);
   const filters = { ...(name !== undefined && { name }), ...(external_id !== undefined && { external_id }) };
-  const { list, rows } = useList(['workspaces', filters], (cursor, signal) =>
-    dataOf(admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal })),
+  const { list, rows } = useList(['operator', 'workspaces', filters], (cursor, signal) =>
+    admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal }),
   );
   useFresh(list.refetch);
   return (
     <div className="pane-rows" tabIndex={-1}>
-      {list.isPending && <Skeleton lines={10} />}
-      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      <Loading of={list} lines={10} />
       {list.isSuccess && rows.length === 0 && (
         <Empty title={suffix === '' ? 'No workspaces yet' : 'No workspace matches'}>
           <p>{suffix === '' ? 'Make one for each customer.' : 'The name is compared from its beginning.'}</p>
@@ -126,22 +124,17 @@ function NewWorkspace({ onClose }: { onClose: (id: string | null) => void }) {
   return (
     <Dialog title="New workspace" onClose={() => onClose(null)}>
       <form className="dialog-form" onSubmit={submit}>
-        <label className="field">
-          <span>Name</span>
-          <input value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
-        </label>
-        <label className="field">
-          <span>Your own id of the customer (optional)</span>
-          <input value={externalId} maxLength={200} onChange={(event) => setExternalId(event.target.value)} />
-        </label>
+        <TextField label="Name" value={name} maxLength={200} onText={setName} />
+        <TextField
+          label="Your own id of the customer (optional)"
+          value={externalId}
+          maxLength={200}
+          onText={setExternalId}
+        />
         {error !== null && <Problem error={error} />}
         <div className="row">
-          <button type="submit" className="button primary" disabled={busy || body.name === ''}>
-            Make it
-          </button>
-          <button type="button" className="button" onClick={() => onClose(null)}>
-            Back
-          </button>
+          <Button submit primary label="Make it" disabled={busy || body.name === ''} />
+          <Button label="Back" onClick={() => onClose(null)} />
           <CopyButton quiet label="curl" text={curlOf('POST', PATH, body)} />
         </div>
       </form>

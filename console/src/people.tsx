@@ -1,10 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
+import { Button, Select, SelectField, TextField } from './controls.tsx';
 import { Confirm, Dialog, useRun } from './dialog.tsx';
+import { useFresh } from './live.ts';
 import { KeysSection } from './operator-keys.tsx';
-import { EndsAfter, ListState, More, SECONDS_A_DAY, SectionBar, ToCopy, useFresh, useList } from './operator-parts.tsx';
+import { EndsAfter, ListState, More, SECONDS_A_DAY, SectionBar, ToCopy } from './operator-parts.tsx';
 import { State, type Tone } from './parts.tsx';
+import { useList } from './queries.ts';
 import { useManages, useSession } from './session.ts';
 import { ago, CopyButton, fullTime, Problem, useNow } from './ui.tsx';
 
@@ -69,11 +72,7 @@ export function PeopleSection({ workspaceId, isActive }: SectionProps) {
     <>
       <section aria-label="People">
         <SectionBar title="People" path={pathOf(workspaceId, 'people')}>
-          {mayChange && (
-            <button type="button" className="button" onClick={() => setInviting(true)}>
-              Invite
-            </button>
-          )}
+          {mayChange && <Button label="Invite" onClick={() => setInviting(true)} />}
         </SectionBar>
         <Members workspaceId={workspaceId} mayChange={mayChange} />
       </section>
@@ -90,10 +89,8 @@ interface RowsProps {
 
 function Members({ workspaceId, mayChange }: RowsProps) {
   const now = useNow(CLOCK_MS);
-  const { list, rows } = useList(['people', workspaceId], (cursor, signal) =>
-    dataOf(
-      admin.GET(PEOPLE, { params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: ROWS } }, signal }),
-    ),
+  const { list, rows } = useList(['operator', 'people', workspaceId], (cursor, signal) =>
+    admin.GET(PEOPLE, { params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: ROWS } }, signal }),
   );
   useFresh(list.refetch);
   return (
@@ -138,13 +135,12 @@ function MemberRow({ row, now, workspaceId, mayChange }: MemberRowProps) {
         <bdi>{name}</bdi>
       </span>
       {mayChange ? (
-        <select aria-label={`Role of ${name}`} value={role} onChange={(event) => change(event.target.value as Role)}>
-          {ROLE_NAMES.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
-        </select>
+        <Select
+          aria-label={`Role of ${name}`}
+          value={role}
+          options={ROLE_NAMES.map((each) => [each, each])}
+          onValue={change}
+        />
       ) : (
         <span>{role}</span>
       )}
@@ -154,23 +150,9 @@ function MemberRow({ row, now, workspaceId, mayChange }: MemberRowProps) {
       </small>
       {mayChange && (
         <span className="row">
-          <button
-            type="button"
-            className="button quiet"
-            aria-label={`Sign out ${name}`}
-            onClick={() => setAsking('sign out')}
-          >
-            Sign out
-          </button>
+          <Button quiet label="Sign out" aria-label={`Sign out ${name}`} onClick={() => setAsking('sign out')} />
           {byGroup === null && (
-            <button
-              type="button"
-              className="button quiet"
-              aria-label={`Remove ${name}`}
-              onClick={() => setAsking('remove')}
-            >
-              Remove
-            </button>
+            <Button quiet label="Remove" aria-label={`Remove ${name}`} onClick={() => setAsking('remove')} />
           )}
         </span>
       )}
@@ -204,13 +186,11 @@ function MemberRow({ row, now, workspaceId, mayChange }: MemberRowProps) {
 }
 
 function Invitations({ workspaceId, mayChange }: RowsProps) {
-  const { list, rows } = useList(['invitations', workspaceId], (cursor, signal) =>
-    dataOf(
-      admin.GET(INVITATIONS, {
-        params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: ROWS } },
-        signal,
-      }),
-    ),
+  const { list, rows } = useList(['operator', 'invitations', workspaceId], (cursor, signal) =>
+    admin.GET(INVITATIONS, {
+      params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: ROWS } },
+      signal,
+    }),
   );
   useFresh(list.refetch);
   // A list that is empty needs no heading.
@@ -237,14 +217,7 @@ function InvitationRow({ row, mayChange }: { row: Invitation; mayChange: boolean
       <State tone={TONES[status]}>{status === 'open' ? `open until ${fullTime(expires)}` : status}</State>
       <small>{role}</small>
       {mayChange && status === 'open' && (
-        <button
-          type="button"
-          className="button quiet"
-          aria-label={`Revoke invitation of ${email}`}
-          onClick={() => setAsking(true)}
-        >
-          Revoke
-        </button>
+        <Button quiet label="Revoke" aria-label={`Revoke invitation of ${email}`} onClick={() => setAsking(true)} />
       )}
       {isAsking && (
         <Confirm
@@ -285,29 +258,18 @@ function Invite({ workspaceId, onClose }: { workspaceId: string; onClose: () => 
   return (
     <Dialog title="Invite a person" onClose={onClose}>
       <form className="dialog-form" onSubmit={submit}>
-        <label className="field">
-          <span>E-mail</span>
-          <input type="email" value={email} maxLength={320} onChange={(event) => setEmail(event.target.value)} />
-        </label>
-        <label className="field">
-          <span>Role</span>
-          <select value={role} onChange={(event) => setRole(event.target.value as Role)}>
-            {ROLE_NAMES.map((each) => (
-              <option key={each} value={each}>
-                {ROLES[each]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <TextField label="E-mail" type="email" value={email} maxLength={320} onText={setEmail} />
+        <SelectField
+          label="Role"
+          value={role}
+          options={ROLE_NAMES.map((each) => [each, ROLES[each]])}
+          onValue={setRole}
+        />
         <EndsAfter days={days} onChange={setDays} />
         {error !== null && <Problem error={error} />}
         <div className="row">
-          <button type="submit" className="button primary" disabled={busy || body.email === ''}>
-            Invite
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Back
-          </button>
+          <Button submit primary label="Invite" disabled={busy || body.email === ''} />
+          <Button label="Back" onClick={onClose} />
           <CopyButton quiet label="curl" text={curlOf('POST', pathOf(workspaceId, 'invitations'), body)} />
         </div>
       </form>

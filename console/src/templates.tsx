@@ -1,15 +1,17 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useState } from 'react';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { BackLink, Button, CheckField, Select } from './controls.tsx';
 import { Confirm } from './dialog.tsx';
-import { type HeraldEvent, useEvents } from './live.ts';
+import { useFresh } from './live.ts';
 import { useConnections } from './messages.tsx';
 import { Facts, NoNumber, plusNumber, Quality, State, Time, type Tone, withParameter } from './parts.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
 import { TemplateForm } from './template-form.tsx';
 import { TemplateView } from './template-view.tsx';
-import { Choice, CopyButton, Empty, Icon, ListSearch, Problem, Skeleton } from './ui.tsx';
+import { Choice, CopyButton, Empty, ListSearch, Loading, Problem, Skeleton } from './ui.tsx';
 
 type Template = Schemas['TemplateResponse'];
 
@@ -105,17 +107,11 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
     initialPageParam: null as string | null,
     getNextPageParam: ({ pagination }) => pagination.next_after,
   });
-  const { refetch } = list;
-  useEvents(
-    useCallback(
-      (events: readonly HeraldEvent[] | null) => {
-        if (events !== null && !events.some(({ type }) => type.startsWith('template.'))) return;
-        void queries.invalidateQueries({ queryKey: ['templates-of'] });
-        void queries.invalidateQueries({ queryKey: ['template-named'] });
-      },
-      [queries],
-    ),
-  );
+  const read = (): void => {
+    void queries.invalidateQueries({ queryKey: ['templates-of'] });
+    void queries.invalidateQueries({ queryKey: ['template-named'] });
+  };
+  useFresh(read, (type) => type.startsWith('template.'));
   const groups = new Map<string, Template[]>();
   for (const one of list.data?.pages.flatMap(({ data }) => data) ?? []) {
     groups.set(one.name, [...(groups.get(one.name) ?? []), one]);
@@ -153,23 +149,17 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
             {CATEGORIES.map((one) => [one, one.toLowerCase()])}
           </Choice>
           {connections.length > 1 && (
-            <select
+            <Select
               className="chip"
               aria-label="Number"
               value={connection}
-              onChange={(event) => navigate(`/templates${withParameter(suffix, 'connection', event.target.value)}`)}
-            >
-              {connections.map(({ id, phone_number }) => (
-                <option key={id} value={id}>
-                  {plusNumber(phone_number)}
-                </option>
-              ))}
-            </select>
+              options={connections.map(({ id, phone_number }) => [id, plusNumber(phone_number)])}
+              onValue={(value) => navigate(`/templates${withParameter(suffix, 'connection', value)}`)}
+            />
           )}
         </div>
         <div className="pane-rows" tabIndex={-1}>
-          {list.isPending && <Skeleton lines={10} />}
-          {list.error !== null && <Problem error={list.error} onRetry={() => void refetch()} />}
+          <Loading of={list} lines={10} />
           {list.isSuccess && groups.size === 0 && (
             <Empty title={Object.keys(filters).length === 0 ? 'No templates yet' : 'No template matches'}>
               <p>A template is what may be sent when a customer has not written for 24 hours.</p>
@@ -192,19 +182,13 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
               )}
             </Link>
           ))}
-          {list.hasNextPage && (
-            <button type="button" className="button more" onClick={() => void list.fetchNextPage()}>
-              Show more
-            </button>
-          )}
+          {list.hasNextPage && <Button className="more" label="Show more" onClick={() => void list.fetchNextPage()} />}
         </div>
       </section>
       {isNew && (
         <section className="pane-detail" aria-label="New template">
           <header className="panel-bar">
-            <Link href={`/templates${suffix}`} className="button quiet" aria-label="Back to the list">
-              <Icon name="close" />
-            </Link>
+            <BackLink href={`/templates${suffix}`} />
             <span className="detail-name">New template</span>
           </header>
           <div className="panel-body">
@@ -263,11 +247,9 @@ function TemplateDetail({ connection, name, search }: DetailProps) {
   const [editing, setEditing] = useState(false);
   const params = { path: { id: connection, name } };
   const path = `/api/v1/connections/${connection}/templates/${name}`;
-  const named = useQuery({
-    queryKey: ['template-named', connection, name],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/api/v1/connections/{id}/templates/{name}', { params, signal }))).data,
-  });
+  const named = useData(['template-named', connection, name], (signal) =>
+    api.GET('/api/v1/connections/{id}/templates/{name}', { params, signal }),
+  );
   const versions = named.data?.versions ?? [];
   const wanted = new URLSearchParams(search).get('language');
   const version = versions.find(({ language }) => language === wanted) ?? versions[0];
@@ -275,9 +257,7 @@ function TemplateDetail({ connection, name, search }: DetailProps) {
   return (
     <section className="pane-detail" aria-label="Template">
       <header className="panel-bar">
-        <Link href={`/templates${suffix}`} className="button quiet back" aria-label="Back to the list">
-          <Icon name="close" />
-        </Link>
+        <BackLink href={`/templates${suffix}`} />
         <span className="detail-name">
           <bdi>{name}</bdi>
         </span>
@@ -285,8 +265,7 @@ function TemplateDetail({ connection, name, search }: DetailProps) {
         <CopyButton quiet text={curlOf('GET', path)} label="curl" />
       </header>
       <div className="panel-body">
-        {named.isPending && <Skeleton lines={8} />}
-        {named.error !== null && <Problem error={named.error} onRetry={() => void named.refetch()} />}
+        <Loading of={named} lines={8} />
         {versions.length > 1 && (
           <nav className="tabs" aria-label="Languages">
             {versions.map(({ language, status }) => (
@@ -329,12 +308,8 @@ function TemplateDetail({ connection, name, search }: DetailProps) {
               )}
               {can('templates:write') && (
                 <>
-                  <button type="button" className="button" onClick={() => setEditing(true)}>
-                    Change
-                  </button>
-                  <button type="button" className="button" onClick={() => setAsked(true)}>
-                    Delete
-                  </button>
+                  <Button label="Change" onClick={() => setEditing(true)} />
+                  <Button label="Delete" onClick={() => setAsked(true)} />
                 </>
               )}
             </div>
@@ -343,14 +318,7 @@ function TemplateDetail({ connection, name, search }: DetailProps) {
                 <h2>On a phone</h2>
                 <span className="grow" />
                 {version.variables.length > 0 && (
-                  <label className="check">
-                    <input
-                      type="checkbox"
-                      checked={withExamples}
-                      onChange={(event) => setWithExamples(event.target.checked)}
-                    />
-                    <span>with examples</span>
-                  </label>
+                  <CheckField label="with examples" checked={withExamples} onCheck={setWithExamples} />
                 )}
               </div>
               <TemplateView parts={version.components} withExamples={withExamples} />

@@ -14,10 +14,12 @@ import { Link } from 'wouter';
 import { api, dataOf, type MessageRow } from './api.ts';
 import { Bubble, bubbleOfRow } from './bubble.tsx';
 import { Composer } from './composer.tsx';
+import { BackLink, Button } from './controls.tsx';
 import { useSending } from './send.tsx';
 import { type Conversation, excerptOf, nameOf, numberOf, windowLeft } from './conversation.ts';
 import { useEvents } from './live.ts';
 import { mediaOf } from './message-file.tsx';
+import { useData } from './queries.ts';
 import { EMOJIS, withReactions } from './reactions.ts';
 import { type Cursor, journalPage } from './search.ts';
 import { useCan } from './session.ts';
@@ -36,11 +38,9 @@ interface ThreadProps {
 
 /** One conversation: what was written in both directions, and the answer to it. */
 export function Thread({ id, suffix, assignees }: ThreadProps) {
-  const conversation = useQuery({
-    queryKey: ['conversation', id],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/api/v1/conversations/{id}', { params: { path: { id } }, signal }))).data,
-  });
+  const conversation = useData(['conversation', id], (signal) =>
+    api.GET('/api/v1/conversations/{id}', { params: { path: { id } }, signal }),
+  );
   const messages = useInfiniteQuery({
     queryKey: ['thread', id],
     queryFn: ({ pageParam, signal }) => journalPage({ conversation_id: id }, pageParam, PAGE, signal),
@@ -75,9 +75,7 @@ export function Thread({ id, suffix, assignees }: ThreadProps) {
       onDrop={drop}
     >
       <header className="panel-bar">
-        <Link href={`/conversations${suffix}`} className="button quiet back" aria-label="Back to the list">
-          <Icon name="close" />
-        </Link>
+        <BackLink href={`/conversations${suffix}`} />
         {conversation.data !== undefined && (
           <h1 className="thread-name">
             <bdi>{nameOf(conversation.data)}</bdi>
@@ -178,11 +176,7 @@ function Chat({ rows, conversation, isPending, onEarlier, onQuote, onSent }: Cha
     >
       <div className="thread-content" ref={content}>
         {isPending && <Skeleton lines={6} />}
-        {onEarlier !== null && (
-          <button type="button" className="button more" onClick={onEarlier}>
-            Show earlier ones
-          </button>
-        )}
+        {onEarlier !== null && <Button className="more" label="Show earlier ones" onClick={onEarlier} />}
         {shown.map(({ row, reactions }, index) => {
           const isMine = row.direction === 'outbound';
           const answered = row.reply_to_message_id;
@@ -299,11 +293,7 @@ function MarkRead({ rows, onDone }: { rows: readonly MessageRow[]; onDone: () =>
     setBusy(false);
     onDone();
   };
-  return (
-    <button type="button" className="button" disabled={busy} onClick={() => void mark()}>
-      Mark as read
-    </button>
-  );
+  return <Button label="Mark as read" disabled={busy} onClick={() => void mark()} />;
 }
 
 interface KeepingProps {
@@ -365,16 +355,14 @@ function Keeping({ conversation, assignees, onDone }: KeepingProps) {
             ))}
           </datalist>
         </label>
-        {given !== before && (
-          <button type="submit" className="button" disabled={busy}>
-            {given === '' ? 'Unassign' : 'Assign'}
-          </button>
-        )}
+        {given !== before && <Button submit label={given === '' ? 'Unassign' : 'Assign'} disabled={busy} />}
         <span className="grow" />
         {closed && <span className="hint">Closed</span>}
-        <button type="button" className="button" disabled={busy} onClick={() => void change({ closed: !closed })}>
-          {closed ? 'Open again' : 'Close conversation'}
-        </button>
+        <Button
+          label={closed ? 'Open again' : 'Close conversation'}
+          disabled={busy}
+          onClick={() => void change({ closed: !closed })}
+        />
       </form>
       {error !== null && <Problem error={error} />}
     </>

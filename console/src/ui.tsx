@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError } from './api.ts';
+import { Button } from './controls.tsx';
 
 const PATHS = {
   messages: 'M4 6h16M4 12h16M4 18h10',
@@ -220,11 +221,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
         {known !== null && known.requestId !== null && (
           <CopyButton quiet text={known.requestId} label={`Request ${known.requestId}`} />
         )}
-        {onRetry !== undefined && (
-          <button type="button" className="button" onClick={onRetry}>
-            Try again
-          </button>
-        )}
+        {onRetry !== undefined && <Button label="Try again" onClick={onRetry} />}
       </div>
     </div>
   );
@@ -314,4 +311,16 @@ export function Skeleton({ lines }: { lines: number }) {
       ))}
     </div>
   );
+}
+
+interface LoadingProps {
+  of: { isPending: boolean; error: unknown; refetch: () => unknown };
+  /** Of the skeleton. */
+  lines: number;
+}
+
+/** What stands in place of what is being read, or could not be read. */
+export function Loading({ of, lines }: LoadingProps) {
+  if (of.error !== null) return <Problem error={of.error} onRetry={() => void of.refetch()} />;
+  return of.isPending ? <Skeleton lines={lines} /> : null;
 }

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { Button, SelectField, TextField } from './controls.tsx';
 import { csvOf, saveAs } from './csv.ts';
 import { useConnections } from './messages.tsx';
 import { money, plusNumber, share, withParameter } from './parts.tsx';
-import { CopyButton, Empty, fullTime, Icon, Problem, Skeleton } from './ui.tsx';
+import { CopyButton, Empty, fullTime, Problem, Skeleton } from './ui.tsx';
 
 type Row = Schemas['UsageRowResponse'];
 type Figures = Schemas['UsageFiguresResponse'];
@@ -57,15 +58,13 @@ export function UsagePage() {
         {query !== null && (
           <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/usage?${new URLSearchParams(query)}`)} />
         )}
-        <button
-          type="button"
-          className="button quiet"
+        <Button
+          quiet
+          icon="down"
+          label="CSV"
           disabled={rows.length === 0}
           onClick={() => saveAs(csvOfUsage(rows, by, labelOf), `usage-${asked.from}-${asked.until}-by-${by}.csv`)}
-        >
-          <Icon name="down" />
-          CSV
-        </button>
+        />
       </header>
       <Range asked={asked} set={set} />
       {query === null ? (
@@ -158,32 +157,9 @@ function Range({ asked, set }: { asked: Asked; set: (changes: Partial<Asked>) =>
           );
         })}
       </div>
-      <label className="field">
-        <span>From</span>
-        <input
-          type="date"
-          value={from}
-          onChange={(event) => isDay(event.target.value) && set({ from: event.target.value })}
-        />
-      </label>
-      <label className="field">
-        <span>Until</span>
-        <input
-          type="date"
-          value={until}
-          onChange={(event) => isDay(event.target.value) && set({ until: event.target.value })}
-        />
-      </label>
-      <label className="field">
-        <span>By</span>
-        <select value={by} onChange={(event) => set({ by: event.target.value as Group })}>
-          {Object.entries(GROUPS).map(([group, label]) => (
-            <option key={group} value={group}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <TextField label="From" type="date" value={from} onText={(text) => isDay(text) && set({ from: text })} />
+      <TextField label="Until" type="date" value={until} onText={(text) => isDay(text) && set({ until: text })} />
+      <SelectField label="By" value={by} options={Object.entries(GROUPS)} onValue={(value) => set({ by: value })} />
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { Button, SelectField, TextField } from './controls.tsx';
 import { Confirm, Dialog, useRun } from './dialog.tsx';
 import { CopyButton, Problem } from './ui.tsx';
 
@@ -53,12 +54,8 @@ export function DialogForm({ label, busy, error, curl, onSubmit, onBack, childre
       <div className="dialog-foot">
         {error !== null && <Problem error={error} />}
         <div className="row">
-          <button type="submit" className="button primary" disabled={busy}>
-            {label}
-          </button>
-          <button type="button" className="button" onClick={onBack}>
-            Back
-          </button>
+          <Button submit primary label={label} disabled={busy} />
+          <Button label="Back" onClick={onBack} />
           <CopyButton quiet label="curl" text={curl} />
         </div>
       </div>
@@ -92,19 +89,15 @@ export function SecretDialog({ secret, onClose }: { secret: string; onClose: () 
       <p>It is shown only once. Give it to your receiver, which verifies with it that a call is from Herald.</p>
       <pre className="secret">{secret}</pre>
       <CopyButton label="Copy the secret" text={secret} />
-      <label className="field">
-        <span>Verify a call in</span>
-        <select value={language} onChange={(event) => setLanguage(event.target.value)}>
-          {Object.keys(SNIPPETS).map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
+      <SelectField
+        label="Verify a call in"
+        value={language}
+        options={Object.keys(SNIPPETS).map((name) => [name, name])}
+        onValue={setLanguage}
+      />
       <pre tabIndex={0}>{SNIPPETS[language]}</pre>
       <div className="row">
-        <button type="button" className="button primary" onClick={onClose}>
-          I have kept it
-        </button>
+        <Button primary label="I have kept it" onClick={onClose} />
         <CopyButton quiet label="Copy the code" text={SNIPPETS[language] ?? ''} />
       </div>
     </Dialog>
@@ -149,14 +142,12 @@ export function TestDialog({ isHeld, onClose }: TestDialogProps) {
         onSubmit={() => void send()}
         onBack={() => onClose(null)}
       >
-        <label className="field">
-          <span>Kind</span>
-          <select value={type} onChange={(event) => setType(event.target.value as typeof type)}>
-            {['webhook.test', ...EVENT_KINDS].map((kind) => (
-              <option key={kind}>{kind}</option>
-            ))}
-          </select>
-        </label>
+        <SelectField
+          label="Kind"
+          value={type ?? ''}
+          options={['webhook.test', ...EVENT_KINDS].map((kind) => [kind, kind])}
+          onValue={(value) => setType(value as typeof type)}
+        />
         <p className="hint">
           It takes the way of all events: signed, repeated, logged. Kinds other than <code>webhook.test</code> bear the
           example of the API description, with <code>test: true</code>.
@@ -210,31 +201,24 @@ export function ReplayDialog({ onClose }: { onClose: (id: string | null) => void
           oldest first, each under the same <code>webhook-id</code>.
         </p>
         <div className="two-fields">
-          <label className="field">
-            <span>From</span>
-            <input type="datetime-local" value={since} onChange={(event) => setSince(event.target.value)} />
-          </label>
-          <label className="field">
-            <span>Until (empty: now)</span>
-            <input type="datetime-local" value={until} onChange={(event) => setUntil(event.target.value)} />
-          </label>
+          <TextField label="From" type="datetime-local" value={since} onText={setSince} />
+          <TextField label="Until (empty: now)" type="datetime-local" value={until} onText={setUntil} />
         </div>
-        <label className="field">
-          <span>Which</span>
-          <select value={status} onChange={(event) => setStatus(event.target.value === 'all' ? 'all' : 'failed')}>
-            <option value="failed">those that were not delivered</option>
-            <option value="all">all, delivered ones too</option>
-          </select>
-        </label>
-        <label className="field">
-          <span>Kind</span>
-          <select value={type} onChange={(event) => setType(event.target.value)}>
-            <option value="">all kinds</option>
-            {EVENT_KINDS.map((kind) => (
-              <option key={kind}>{kind}</option>
-            ))}
-          </select>
-        </label>
+        <SelectField
+          label="Which"
+          value={status}
+          options={[
+            ['failed', 'those that were not delivered'],
+            ['all', 'all, delivered ones too'],
+          ]}
+          onValue={(value) => setStatus(value === 'all' ? 'all' : 'failed')}
+        />
+        <SelectField
+          label="Kind"
+          value={type}
+          options={[['', 'all kinds'], ...EVENT_KINDS.map((kind) => [kind, kind])]}
+          onValue={setType}
+        />
       </DialogForm>
     </Dialog>
   );

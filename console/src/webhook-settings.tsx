@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
+import { Button, CheckField } from './controls.tsx';
 import { Dialog, useRun } from './dialog.tsx';
 import { useConnections } from './messages.tsx';
 import { plusNumber } from './parts.tsx';
-import { Icon } from './ui.tsx';
 import { DialogForm, EVENT_KINDS, type WebhookEvent } from './webhook-dialogs.tsx';
 
 type Webhook = Schemas['WebhookSettings'];
@@ -144,16 +144,16 @@ function EventChoice({ events, onChange }: EventChoiceProps) {
       {missing.length > 0 && (
         <p className="notice">
           Chosen with the API: without {missing.join(' and ')}. It stays so.{' '}
-          <button type="button" className="button" onClick={() => onChange([...events, ...missing])}>
-            Enable both
-          </button>
+          <Button label="Enable both" onClick={() => onChange([...events, ...missing])} />
         </p>
       )}
       {EVENT_KINDS.filter((kind) => !BOTH.includes(kind)).map((kind) => (
-        <label key={kind} className="check">
-          <input type="checkbox" checked={events.includes(kind)} onChange={() => onChange(toggled(events, kind))} />
-          <span>{kind}</span>
-        </label>
+        <CheckField
+          key={kind}
+          label={kind}
+          checked={events.includes(kind)}
+          onCheck={() => onChange(toggled(events, kind))}
+        />
       ))}
     </fieldset>
   );
@@ -192,15 +192,12 @@ function HeaderFields({ names, headers, onChange }: HeaderFieldsProps) {
       {headers === null ? (
         <p className="hint">
           {names.length === 0 ? 'None.' : `${names.join(', ')}: kept, and never shown.`}{' '}
-          <button
-            type="button"
-            className="button"
+          <Button
+            label={names.length === 0 ? 'Add' : 'Replace them'}
             onClick={() =>
               onChange(names.length === 0 ? [{ name: 'X-', value: '' }] : names.map((name) => ({ name, value: '' })))
             }
-          >
-            {names.length === 0 ? 'Add' : 'Replace them'}
-          </button>
+          />
         </p>
       ) : (
         <>
@@ -222,20 +219,15 @@ function HeaderFields({ names, headers, onChange }: HeaderFieldsProps) {
                   onChange={(event) => change(at, { value: event.target.value })}
                 />
               </div>
-              <button
-                type="button"
-                className="button quiet"
+              <Button
+                quiet
+                icon="close"
                 aria-label={`Remove header ${at + 1}`}
                 onClick={() => onChange(headers.filter((_, index) => index !== at))}
-              >
-                <Icon name="close" />
-              </button>
+              />
             </div>
           ))}
-          <button type="button" className="button" onClick={() => onChange([...headers, { name: 'X-', value: '' }])}>
-            <Icon name="plus" />
-            Add a header
-          </button>
+          <Button icon="plus" label="Add a header" onClick={() => onChange([...headers, { name: 'X-', value: '' }])} />
         </>
       )}
     </fieldset>

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { Button } from './controls.tsx';
 import { Dialog, useRun } from './dialog.tsx';
 import { State, type Tone } from './parts.tsx';
 import { CopyButton, Problem } from './ui.tsx';
@@ -38,12 +39,13 @@ export function VerifyDialog({ onClose }: { onClose: () => void }) {
       {error !== null && !isRunning && <Problem error={error} />}
       {report !== null && <Results report={report} />}
       <div className="row">
-        <button type="button" className="button primary" disabled={isRunning} onClick={() => void start()}>
-          {report === null ? 'Run' : 'Run again'}
-        </button>
-        <button type="button" className="button" onClick={onClose}>
-          Close
-        </button>
+        <Button
+          primary
+          label={report === null ? 'Run' : 'Run again'}
+          disabled={isRunning}
+          onClick={() => void start()}
+        />
+        <Button label="Close" onClick={onClose} />
         <CopyButton quiet label="curl" text={curlOf('POST', '/api/v1/webhook/verify')} />
       </div>
     </Dialog>

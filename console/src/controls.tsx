@@ -1,0 +1,99 @@
+import type { ComponentProps } from 'react';
+import { Link } from 'wouter';
+import { Icon, type IconName } from './ui.tsx';
+
+interface ButtonProps extends Omit<ComponentProps<'button'>, 'type' | 'children'> {
+  /** Without one the icon stands alone, and needs an `aria-label`. */
+  label?: string;
+  icon?: IconName;
+  primary?: boolean;
+  quiet?: boolean;
+  /** It hands in its form. */
+  submit?: boolean;
+}
+
+export function Button({ label, icon, primary, quiet, submit, className = '', ...rest }: ButtonProps) {
+  const kind = primary === true ? 'primary' : quiet === true ? 'quiet' : '';
+  return (
+    <button
+      type={submit === true ? 'submit' : 'button'}
+      className={`button ${kind} ${className}`.replaceAll(/ +/g, ' ').trim()}
+      {...rest}
+    >
+      {icon !== undefined && <Icon name={icon} />}
+      {label}
+    </button>
+  );
+}
+
+/** From a detail to the list beside it, which a narrow window does not show. */
+export function BackLink({ href }: { href: string }) {
+  return (
+    <Link href={href} className="button quiet back" aria-label="Back to the list">
+      <Icon name="close" />
+    </Link>
+  );
+}
+
+interface TextFieldProps extends Omit<ComponentProps<'input'>, 'onChange'> {
+  label: string;
+  onText: (text: string) => void;
+}
+
+export function TextField({ label, className = '', onText, ...input }: TextFieldProps) {
+  return (
+    <label className={`field ${className}`.trim()}>
+      <span>{label}</span>
+      <input {...input} onChange={(event) => onText(event.target.value)} />
+    </label>
+  );
+}
+
+interface SelectFieldProps<V extends string> {
+  label: string;
+  value: V;
+  /** Value and words of each. */
+  options: readonly (readonly string[])[];
+  onValue: (value: V) => void;
+}
+
+export function SelectField<V extends string>({ label, value, options, onValue }: SelectFieldProps<V>) {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <Select value={value} options={options} onValue={onValue} />
+    </label>
+  );
+}
+
+interface SelectProps<V extends string> extends Omit<SelectFieldProps<V>, 'label'> {
+  'aria-label'?: string;
+  className?: string;
+}
+
+export function Select<V extends string>({ options, onValue, ...select }: SelectProps<V>) {
+  return (
+    <select {...select} onChange={(event) => onValue(event.target.value as V)}>
+      {options.map(([value, words]) => (
+        <option key={value} value={value}>
+          {words}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface CheckFieldProps {
+  label: string;
+  checked: boolean;
+  onCheck: (isOn: boolean) => void;
+}
+
+export function CheckField({ label, checked, onCheck }: CheckFieldProps) {
+  return (
+    <label className="check">
+      <input type="checkbox" checked={checked} onChange={(event) => onCheck(event.target.checked)} />
+      <span>{label}</span>
+    </label>
+  );
+}
