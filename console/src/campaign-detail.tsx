@@ -3,13 +3,14 @@ import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { CampaignState, numberText } from './campaign-parts.tsx';
-import { BackLink, Button } from './controls.tsx';
+import { Button } from './controls.tsx';
 import { Confirm } from './dialog.tsx';
 import { useFresh } from './live.ts';
+import { DetailBar } from './panes.tsx';
 import { Facts, plusNumber, Time } from './parts.tsx';
 import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, fullTime, Loading } from './ui.tsx';
+import { fullTime, Loading } from './ui.tsx';
 
 type Tag = Schemas['TagResponse'];
 type Action = Schemas['TagActionResult']['action'];
@@ -40,14 +41,7 @@ export function CampaignDetail({ tag }: { tag: string }) {
   useFresh(refetch);
   return (
     <section className="pane-detail" aria-label="Campaign">
-      <header className="panel-bar">
-        <BackLink href="/campaigns" />
-        <span className="detail-name">
-          <bdi>{tag}</bdi>
-        </span>
-        <span className="grow" />
-        <CopyButton quiet text={curlOf('GET', path)} label="curl" />
-      </header>
+      <DetailBar back="/campaigns" name={tag} curl={curlOf('GET', path)} />
       <div className="panel-body">
         <Loading of={found} lines={8} />
         {found.data !== undefined && (

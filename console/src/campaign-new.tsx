@@ -1,12 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, dataOf, type Schemas } from './api.ts';
 import { type Line, linesOf, matchColumns, readTable, recipientColumn, type Table } from './campaign-file.ts';
 import { Findings, type Running, RunProgress } from './campaign-progress.tsx';
 import { NOTHING, type Progress, runLines } from './campaign-run.ts';
 import { numberText } from './campaign-parts.tsx';
-import { Button, SelectField, TextField } from './controls.tsx';
+import { Button, Radios, SelectField, TextField } from './controls.tsx';
 import { FileDrop, type MediaFile } from './media-file.tsx';
 import { useConnections } from './messages.tsx';
 import { NoNumber, plusNumber } from './parts.tsx';
@@ -418,20 +418,18 @@ interface TimingProps {
 }
 
 function Timing({ when, onWhen, at, onAt, pace, onPace }: TimingProps) {
-  const choice = (value: When, label: ReactNode): ReactNode => (
-    <label>
-      <input type="radio" name="when" checked={when === value} onChange={() => onWhen(value)} />
-      <span>{label}</span>
-    </label>
-  );
   return (
     <>
-      <fieldset className="kinds">
-        <legend className="hidden">When</legend>
-        {choice('now', 'At once')}
-        {choice('paused', 'When I resume it')}
-        {choice('at', 'At a time')}
-      </fieldset>
+      <Radios
+        label="When"
+        value={when}
+        options={[
+          ['now', 'At once'],
+          ['paused', 'When I resume it'],
+          ['at', 'At a time'],
+        ]}
+        onValue={onWhen}
+      />
       {when === 'paused' && (
         <p className="hint">Its messages wait until you have looked at them; no time to live runs before.</p>
       )}

@@ -3,11 +3,11 @@ import { api, curlOf } from './api.ts';
 import { CampaignDetail } from './campaign-detail.tsx';
 import { CampaignState, numberText } from './campaign-parts.tsx';
 import { NewCampaign } from './campaign-new.tsx';
-import { Button } from './controls.tsx';
 import { useFresh } from './live.ts';
+import { Bar, More, PaneRow, Place } from './panes.tsx';
 import { useList } from './queries.ts';
 import { useCan } from './session.ts';
-import { ago, CopyButton, Empty, Loading, useNow } from './ui.tsx';
+import { ago, Empty, Loading, useNow } from './ui.tsx';
 
 const PAGE = 50;
 const CLOCK_MS = 30_000;
@@ -21,24 +21,17 @@ export function CampaignsPage({ selected }: { selected: string | null }) {
   return (
     <div className={selected === null ? 'panes' : 'panes has-detail'}>
       <section className="pane-list" aria-label="Campaigns">
-        <header className="panel-bar">
-          <h1>Campaigns</h1>
-          <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/tags?limit=${PAGE}`)} />
+        <Bar inPane title="Campaigns" curl={curlOf('GET', `/api/v1/tags?limit=${PAGE}`)}>
           {can('messages:write') && (
             <Link className="button" href="/campaigns?new=1">
               New
             </Link>
           )}
-        </header>
+        </Bar>
         <CampaignList selected={selected} />
       </section>
       {selected === null ? (
-        <section className="pane-detail pane-place">
-          <Empty title="Choose a campaign">
-            <p>Its progress, and what can be done with it, appear here.</p>
-          </Empty>
-        </section>
+        <Place title="Choose a campaign" says="Its progress, and what can be done with it, appear here." />
       ) : (
         <CampaignDetail key={selected} tag={selected} />
       )}
@@ -62,12 +55,7 @@ function CampaignList({ selected }: { selected: string | null }) {
         </Empty>
       )}
       {rows.map((row) => (
-        <Link
-          key={row.tag}
-          href={`/campaigns/${encodeURIComponent(row.tag)}`}
-          className="pane-row"
-          aria-current={row.tag === selected ? 'true' : undefined}
-        >
+        <PaneRow key={row.tag} href={`/campaigns/${encodeURIComponent(row.tag)}`} isSelected={row.tag === selected}>
           <bdi className="name">{row.tag}</bdi>
           <time dateTime={row.created_at}>{ago(row.created_at, now)}</time>
           <span className="last">
@@ -75,11 +63,9 @@ function CampaignList({ selected }: { selected: string | null }) {
             {(row.counts.failed ?? 0) > 0 && ` · ${numberText(row.counts.failed ?? 0)} failed`}
           </span>
           <CampaignState campaign={row} />
-        </Link>
+        </PaneRow>
       ))}
-      {list.hasNextPage && (
-        <Button className="more" icon="down" label="Show earlier ones" onClick={() => void list.fetchNextPage()} />
-      )}
+      <More list={list} />
     </div>
   );
 }

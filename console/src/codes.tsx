@@ -3,7 +3,8 @@ import { type FormEvent, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
 import { Button, SelectField, TextField } from './controls.tsx';
-import { Facts, plusNumber, share, State, Time, type Tone, withParameter } from './parts.tsx';
+import { PaneRow } from './panes.tsx';
+import { Facts, plusNumber, share, State, TableBox, Time, type Tone, withParameter } from './parts.tsx';
 import { useData } from './queries.ts';
 import { useCan, useSession } from './session.ts';
 import {
@@ -75,15 +76,10 @@ export function CodesPage({ selected }: { selected: string | null }) {
         <div className="pane-rows" tabIndex={-1}>
           {mine.length > 0 && <h2 className="pane-title">Sent on this page</h2>}
           {mine.map(({ code }) => (
-            <Link
-              key={code.id}
-              href={`/codes/${code.id}`}
-              className="pane-row"
-              aria-current={code.id === selected ? 'true' : undefined}
-            >
+            <PaneRow key={code.id} href={`/codes/${code.id}`} isSelected={code.id === selected}>
               <span className="name">{plusNumber(code.recipient)}</span>
               <time dateTime={code.created_at}>{clockTime(code.created_at)}</time>
-            </Link>
+            </PaneRow>
           ))}
         </div>
       </section>
@@ -424,36 +420,26 @@ function CodeUsage() {
         {data !== undefined && rows.length > 0 && (
           <>
             <Funnel figures={data.totals} />
-            <div className="table-box" tabIndex={0} role="region" aria-label="By time and country">
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th scope="col">{interval === 'hour' ? 'Hour' : 'Day'}</th>
-                    <th scope="col">Country</th>
-                    {BARS.map(([name, label]) => (
-                      <th key={name} scope="col" className="number">
-                        {label}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {rows.map((row) => (
-                    <tr key={`${row.start} ${row.country}`}>
-                      <td>
-                        <time dateTime={row.start}>{startTime(row.start, interval)}</time>
-                      </td>
-                      <td>{countryOf(row.country)}</td>
-                      {BARS.map(([name]) => (
-                        <td key={name} className="number">
-                          {row[name].toLocaleString('en')}
-                        </td>
-                      ))}
-                    </tr>
+            <TableBox
+              label="By time and country"
+              columns={[interval === 'hour' ? 'Hour' : 'Day', 'Country']}
+              figures={BARS.map(([, label]) => label)}
+              isBare
+            >
+              {rows.map((row) => (
+                <tr key={`${row.start} ${row.country}`}>
+                  <td>
+                    <time dateTime={row.start}>{startTime(row.start, interval)}</time>
+                  </td>
+                  <td>{countryOf(row.country)}</td>
+                  {BARS.map(([name]) => (
+                    <td key={name} className="number">
+                      {row[name].toLocaleString('en')}
+                    </td>
                   ))}
-                </tbody>
-              </table>
-            </div>
+                </tr>
+              ))}
+            </TableBox>
           </>
         )}
       </div>

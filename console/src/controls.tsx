@@ -1,4 +1,4 @@
-import type { ComponentProps } from 'react';
+import { type ComponentProps, type ReactNode, useId } from 'react';
 import { Link } from 'wouter';
 import { Icon, type IconName } from './ui.tsx';
 
@@ -95,5 +95,57 @@ export function CheckField({ label, checked, onCheck }: CheckFieldProps) {
       <input type="checkbox" checked={checked} onChange={(event) => onCheck(event.target.checked)} />
       <span>{label}</span>
     </label>
+  );
+}
+
+interface RadiosProps<V extends string> {
+  /** Not shown. */
+  label: string;
+  value: V | null;
+  options: readonly (readonly string[])[];
+  onValue: (value: V) => void;
+}
+
+/** One of a few, all in sight. */
+export function Radios<V extends string>({ label, value, options, onValue }: RadiosProps<V>) {
+  const name = useId();
+  return (
+    <fieldset className="kinds">
+      <legend className="hidden">{label}</legend>
+      {options.map(([each, words]) => (
+        <label key={each}>
+          <input type="radio" name={name} checked={each === value} onChange={() => onValue(each as V)} />
+          <span>{words}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+interface ChecksProps<V extends string> {
+  label: string;
+  all: readonly V[];
+  /** Before the choices. */
+  children?: ReactNode;
+  chosen: readonly V[];
+  wordsOf?: (one: V) => string;
+  onChange: (chosen: V[]) => void;
+}
+
+/** Any of several. */
+export function Checks<V extends string>({ label, all, children, chosen, wordsOf, onChange }: ChecksProps<V>) {
+  return (
+    <fieldset className="entries">
+      <legend>{label}</legend>
+      {children}
+      {all.map((one) => (
+        <CheckField
+          key={one}
+          label={wordsOf?.(one) ?? one}
+          checked={chosen.includes(one)}
+          onCheck={(isOn) => onChange(isOn ? [...chosen, one] : chosen.filter((other) => other !== one))}
+        />
+      ))}
+    </fieldset>
   );
 }

@@ -1,12 +1,12 @@
 import { useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf } from './api.ts';
-import { Button } from './controls.tsx';
 import { type Conversation, excerptOf, nameOf, numberOf, windowLeft } from './conversation.ts';
 import { useFresh } from './live.ts';
+import { Bar, More } from './panes.tsx';
 import { useList } from './queries.ts';
 import { Thread } from './thread.tsx';
-import { ago, Choice, CopyButton, duration, Empty, ListSearch, Problem, Skeleton, Ticks, useNow } from './ui.tsx';
+import { ago, Choice, duration, Empty, ListSearch, Problem, Skeleton, Ticks, useNow } from './ui.tsx';
 
 const PAGE = 50;
 const CLOCK_MS = 15_000;
@@ -74,13 +74,9 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
   const query = Object.entries({ ...filters, limit: PAGE }).map(([name, value]) => [name, String(value)]);
   const [title, says] = text === '' && assignee === null ? EMPTY[tab] : ['No conversation matches', ''];
   return (
-    <div className={selected === null ? 'conversations' : 'conversations has-thread'}>
-      <section className="conversation-list" aria-label="Conversations">
-        <header className="panel-bar">
-          <h1>Conversations</h1>
-          <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/conversations?${new URLSearchParams(query)}`)} />
-        </header>
+    <div className={selected === null ? 'panes conversations' : 'panes conversations has-detail'}>
+      <section className="pane-list" aria-label="Conversations">
+        <Bar inPane title="Conversations" curl={curlOf('GET', `/api/v1/conversations?${new URLSearchParams(query)}`)} />
         <nav className="tabs conversation-tabs" aria-label="Which conversations">
           {Object.entries(TABS).map(([name, { label }]) => (
             <Link
@@ -108,7 +104,7 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
           )}
         </div>
         {!isSearchable && <p className="hint warn">Write the beginning of a name, or digits of a number.</p>}
-        <div className="conversation-rows" tabIndex={-1}>
+        <div className="pane-rows" tabIndex={-1}>
           {list.isLoading && <Skeleton lines={10} />}
           {isSearchable && list.error !== null && <Problem error={list.error} onRetry={() => void refetch()} />}
           {isSearchable && list.isSuccess && rows.length === 0 && !list.hasNextPage && (
@@ -119,13 +115,11 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
           {rows.map((row) => (
             <ConversationRow key={row.id} row={row} suffix={suffix} isSelected={row.id === selected} now={now} />
           ))}
-          {isSearchable && list.hasNextPage && (
-            <Button className="more" label="Show earlier ones" onClick={() => void list.fetchNextPage()} />
-          )}
+          {isSearchable && <More list={list} />}
         </div>
       </section>
       {selected === null ? (
-        <section className="thread-place">
+        <section className="pane-detail pane-place">
           <Empty title="Choose a conversation">
             <p>What was written, in both directions, appears here.</p>
           </Empty>
@@ -158,7 +152,7 @@ function ConversationRow({ row, suffix, isSelected, now }: ConversationRowProps)
   return (
     <Link
       href={`/conversations/${row.id}${suffix}`}
-      className="conversation-row"
+      className="pane-row conversation-row"
       aria-current={isSelected ? 'true' : undefined}
     >
       <span className={row.unread_count > 0 ? 'name unread' : 'name'}>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { Button } from './controls.tsx';
-import { Confirm } from './dialog.tsx';
+import { AskButton } from './dialog.tsx';
 import { useData } from './queries.ts';
 import { useCan } from './session.ts';
 import { CopyButton, duration, fullTime, Icon, Problem, Skeleton } from './ui.tsx';
@@ -73,7 +73,6 @@ export function DeliveryPanel({ id, onClose, onEvent }: DeliveryPanelProps) {
 function Details({ delivery, onEvent }: { delivery: Delivery; onEvent: (eventId: string) => void }) {
   const can = useCan();
   const queries = useQueryClient();
-  const [asked, setAsked] = useState(false);
   const [queued, setQueued] = useState(false);
   const { id, error, event, event_id: eventId } = delivery;
   const meaning = MEANINGS.find(([start]) => error?.startsWith(start))?.[1];
@@ -103,7 +102,19 @@ function Details({ delivery, onEvent }: { delivery: Delivery; onEvent: (eventId:
       )}
       <div className="row actions">
         {can('webhooks:write') && (
-          <Button label={queued ? 'Queued again' : 'Deliver again'} disabled={queued} onClick={() => setAsked(true)} />
+          <AskButton
+            button={queued ? 'Queued again' : 'Deliver again'}
+            disabled={queued}
+            title="Deliver this event again?"
+            says="Herald queues the event once more, under the same webhook-id and with all its attempts. A receiver that keeps ids ignores what it has seen."
+            label="Deliver again"
+            curl={curlOf('POST', `/api/v1/webhook/deliveries/${id}/replay`)}
+            run={() => api.POST('/api/v1/webhook/deliveries/{id}/replay', { params })}
+            onDone={() => {
+              setQueued(true);
+              void queries.invalidateQueries({ queryKey: ['attempts', eventId] });
+            }}
+          />
         )}
         {messageId !== null && can('messages:read') && (
           <Link className="button quiet" href={`/messages/${messageId}`}>
@@ -112,21 +123,6 @@ function Details({ delivery, onEvent }: { delivery: Delivery; onEvent: (eventId:
         )}
         <Button quiet label="Only this event" onClick={() => onEvent(eventId)} />
       </div>
-      {asked && (
-        <Confirm
-          title="Deliver this event again?"
-          says="Herald queues the event once more, under the same webhook-id and with all its attempts. A receiver that keeps ids ignores what it has seen."
-          label="Deliver again"
-          curl={curlOf('POST', `/api/v1/webhook/deliveries/${id}/replay`)}
-          run={() => api.POST('/api/v1/webhook/deliveries/{id}/replay', { params })}
-          onClose={(done) => {
-            setAsked(false);
-            if (!done) return;
-            setQueued(true);
-            void queries.invalidateQueries({ queryKey: ['attempts', eventId] });
-          }}
-        />
-      )}
       <Attempts delivery={delivery} />
       <Request delivery={delivery} />
       <section aria-label="Answer">

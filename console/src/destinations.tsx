@@ -1,14 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { BackLink, Button } from './controls.tsx';
+import { Button } from './controls.tsx';
 import { NewDestination } from './destination-new.tsx';
 import { Confirm, useRun } from './dialog.tsx';
+import { Bar, DetailBar, PaneRow, Place } from './panes.tsx';
 import { Facts, State, Time, type Tone } from './parts.tsx';
 import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, Empty, fullTime, Loading, Problem } from './ui.tsx';
+import { Empty, fullTime, Loading, Problem } from './ui.tsx';
 
 type Destination = Schemas['DestinationData'];
 
@@ -46,12 +47,9 @@ export function DestinationsPage({ selected }: { selected: string | null }) {
   return (
     <div className={selected === null ? 'panes' : 'panes has-detail'}>
       <section className="pane-list" aria-label="Destinations">
-        <header className="panel-bar">
-          <h1>Destinations</h1>
-          <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', PATH)} />
+        <Bar inPane title="Destinations" curl={curlOf('GET', PATH)}>
           {can('webhooks:write') && <Button label="New" onClick={() => setMaking(true)} />}
-        </header>
+        </Bar>
         <div className="pane-rows">
           <Loading of={destinations} lines={4} />
           {destinations.isSuccess && rows.length === 0 && (
@@ -60,29 +58,22 @@ export function DestinationsPage({ selected }: { selected: string | null }) {
             </Empty>
           )}
           {rows.map((row) => (
-            <Link
-              key={row.id}
-              href={`/destinations/${row.id}`}
-              className="pane-row"
-              aria-current={row.id === shown?.id ? 'true' : undefined}
-            >
+            <PaneRow key={row.id} href={`/destinations/${row.id}`} isSelected={row.id === shown?.id}>
               <bdi className="name">{row.name}</bdi>
               <State tone={TONES[row.status]}>{row.status}</State>
               <span className="last">
                 {KINDS[row.kind]} · {waitingOf(row)}
               </span>
-            </Link>
+            </PaneRow>
           ))}
         </div>
       </section>
       {shown === undefined ? (
-        <section className="pane-detail pane-place">
-          {destinations.isSuccess && (rows.length > 0 || selected !== null) && (
-            <Empty title={selected === null ? 'Choose a destination' : 'This workspace has no such destination'}>
-              <p>Its state, and what waits for it, appear here.</p>
-            </Empty>
-          )}
-        </section>
+        <Place
+          title={selected === null ? 'Choose a destination' : 'This workspace has no such destination'}
+          says="Its state, and what waits for it, appear here."
+          isShown={destinations.isSuccess && (rows.length > 0 || selected !== null)}
+        />
       ) : (
         <Detail key={shown.id} of={shown} />
       )}
@@ -135,15 +126,7 @@ function Detail({ of }: { of: Destination }) {
   };
   return (
     <section className="pane-detail" aria-label={name}>
-      <header className="panel-bar">
-        <BackLink href="/destinations" />
-        <span className="detail-name">
-          <bdi>{name}</bdi>
-          <small>{KINDS[kind]}</small>
-        </span>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}/${id}`)} />
-      </header>
+      <DetailBar back="/destinations" name={name} note={KINDS[kind]} curl={curlOf('GET', `${PATH}/${id}`)} />
       <div className="panel-body">
         <section className={status === 'failing' ? 'explanation bad' : 'explanation'} aria-label="State">
           <p>

@@ -2,15 +2,16 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, type Schemas } from './api.ts';
-import { BackLink, Button, SelectField } from './controls.tsx';
-import { Confirm } from './dialog.tsx';
+import { SelectField } from './controls.tsx';
+import { AskButton } from './dialog.tsx';
 import { useFresh } from './live.ts';
 import { type MediaFile, MediaPreview, MediaThumb, sizeText, Upload, useMediaLink } from './media-file.tsx';
 import { useConnections } from './messages.tsx';
+import { Bar, DetailBar, More, PaneRow, Place } from './panes.tsx';
 import { Facts, peerOf, plusNumber, State, Time, withParameter } from './parts.tsx';
 import { useData, useList } from './queries.ts';
 import { useCan } from './session.ts';
-import { ago, Choice, CopyButton, Empty, Icon, Loading, Status, useNow } from './ui.tsx';
+import { ago, Choice, Empty, Icon, Loading, Status, useNow } from './ui.tsx';
 
 const PAGE = 50;
 const CLOCK_MS = 30_000;
@@ -48,11 +49,7 @@ export function FilesPage({ selected }: { selected: string | null }) {
   return (
     <div className={selected === null ? 'panes' : 'panes has-detail'}>
       <section className="pane-list" aria-label="Files">
-        <header className="panel-bar">
-          <h1>Files</h1>
-          <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/media?${query}`)} />
-        </header>
+        <Bar inPane title="Files" curl={curlOf('GET', `/api/v1/media?${query}`)} />
         <div className="filters pane-filters">
           <Choice label="Any type" value={filters.type ?? ''} onChange={choose('type')}>
             {TYPES.map((type) => [type, type])}
@@ -77,12 +74,7 @@ export function FilesPage({ selected }: { selected: string | null }) {
             </Empty>
           )}
           {rows.map((row) => (
-            <Link
-              key={row.id}
-              href={`/media/${row.id}${suffix}`}
-              className="pane-row has-thumb"
-              aria-current={row.id === selected ? 'true' : undefined}
-            >
+            <PaneRow key={row.id} href={`/media/${row.id}${suffix}`} isSelected={row.id === selected}>
               <MediaThumb file={row} />
               <bdi className="name">{nameOf(row)}</bdi>
               <time dateTime={row.created_at}>{ago(row.created_at, now)}</time>
@@ -92,21 +84,17 @@ export function FilesPage({ selected }: { selected: string | null }) {
                 {row.size_bytes !== null && ` · ${sizeText(row.size_bytes)}`}
               </span>
               <small>{row.status === 'stored' ? row.type : row.status}</small>
-            </Link>
+            </PaneRow>
           ))}
-          {list.hasNextPage && (
-            <Button className="more" label="Show earlier ones" onClick={() => void list.fetchNextPage()} />
-          )}
+          <More list={list} />
         </div>
       </section>
       {selected === null ? (
-        <section className="pane-detail pane-place">
-          {rows.length > 0 && (
-            <Empty title="Choose a file">
-              <p>The file, and the messages that use it, appear here.</p>
-            </Empty>
-          )}
-        </section>
+        <Place
+          title="Choose a file"
+          says="The file, and the messages that use it, appear here."
+          isShown={rows.length > 0}
+        />
       ) : (
         <FileDetail key={selected} id={selected} suffix={suffix} onDeleted={() => navigate(`/media${suffix}`)} />
       )}
@@ -160,7 +148,6 @@ function UploadFor({ connections, onUploaded }: UploadProps) {
 function FileDetail({ id, suffix, onDeleted }: { id: string; suffix: string; onDeleted: () => void }) {
   const can = useCan();
   const queries = useQueryClient();
-  const [asked, setAsked] = useState(false);
   const params = { path: { id } };
   const file = useData(['media-one', id], (signal) => api.GET('/api/v1/media/{id}', { params, signal }), {
     // Herald is fetching it; a key may not read the event that says that it came.
@@ -171,15 +158,12 @@ function FileDetail({ id, suffix, onDeleted }: { id: string; suffix: string; onD
   const path = `/api/v1/media/${id}`;
   return (
     <section className="pane-detail" aria-label="File">
-      <header className="panel-bar">
-        <BackLink href={`/media${suffix}`} />
-        <span className="detail-name">
-          <bdi>{file.data === undefined ? 'File' : nameOf(file.data)}</bdi>
-        </span>
-        <span className="grow" />
-        <CopyButton quiet text={id} label="id" />
-        <CopyButton quiet text={curlOf('GET', path)} label="curl" />
-      </header>
+      <DetailBar
+        back={`/media${suffix}`}
+        name={file.data === undefined ? 'File' : nameOf(file.data)}
+        id={id}
+        curl={curlOf('GET', path)}
+      />
       <div className="panel-body">
         <Loading of={file} lines={8} />
         {file.data !== undefined && (
@@ -196,28 +180,26 @@ function FileDetail({ id, suffix, onDeleted }: { id: string; suffix: string; onD
                   Save
                 </a>
               )}
-              {can('media:write') && <Button label="Delete" onClick={() => setAsked(true)} />}
+              {can('media:write') && (
+                <AskButton
+                  button="Delete"
+                  title="Delete this file?"
+                  says="Its bytes are deleted here and at WhatsApp, and links to it end. A queued message that needs it fails. This cannot be undone."
+                  label="Delete"
+                  curl={curlOf('DELETE', path)}
+                  run={() => api.DELETE('/api/v1/media/{id}', { params })}
+                  onDone={() => {
+                    void queries.invalidateQueries({ queryKey: ['media'] });
+                    onDeleted();
+                  }}
+                />
+              )}
             </div>
             <FileFacts file={file.data} />
             {can('messages:read') && <Uses id={id} />}
           </>
         )}
       </div>
-      {asked && (
-        <Confirm
-          title="Delete this file?"
-          says="Its bytes are deleted here and at WhatsApp, and links to it end. A queued message that needs it fails. This cannot be undone."
-          label="Delete"
-          curl={curlOf('DELETE', path)}
-          run={() => api.DELETE('/api/v1/media/{id}', { params })}
-          onClose={(done) => {
-            setAsked(false);
-            if (!done) return;
-            void queries.invalidateQueries({ queryKey: ['media'] });
-            onDeleted();
-          }}
-        />
-      )}
     </section>
   );
 }

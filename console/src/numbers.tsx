@@ -6,10 +6,11 @@ import { BackLink, Button, SelectField } from './controls.tsx';
 import { useFresh } from './live.ts';
 import { useConnections } from './messages.tsx';
 import { useRun } from './dialog.tsx';
+import { Bar, PaneRow, Place } from './panes.tsx';
 import { Facts, NoNumber, plusNumber, Quality, State, Time, type Tone } from './parts.tsx';
 import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, Empty, Loading, Problem } from './ui.tsx';
+import { CopyButton, Loading, Problem } from './ui.tsx';
 
 type Connection = Schemas['ConnectionResponse'];
 type Profile = Schemas['ProfileResponse'];
@@ -45,36 +46,25 @@ export function NumbersPage({ selected }: { selected: string | null }) {
   return (
     <div className={shown === undefined && selected === null ? 'panes' : 'panes has-detail'}>
       <section className="pane-list" aria-label="Numbers">
-        <header className="panel-bar">
-          <h1>Numbers</h1>
-          <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', '/api/v1/connections')} />
-        </header>
+        <Bar inPane title="Numbers" curl={curlOf('GET', '/api/v1/connections')} />
         <div className="pane-rows">
           <Loading of={connections} lines={4} />
           {connections.isSuccess && rows.length === 0 && <NoNumber />}
           {rows.map((row) => (
-            <Link
-              key={row.id}
-              href={`/numbers/${row.id}`}
-              className="pane-row"
-              aria-current={row.id === shown?.id ? 'true' : undefined}
-            >
+            <PaneRow key={row.id} href={`/numbers/${row.id}`} isSelected={row.id === shown?.id}>
               <bdi className="name">{row.verified_name ?? plusNumber(row.phone_number)}</bdi>
               <State tone={TONES[row.status]}>{row.status}</State>
               <span className="last">{plusNumber(row.phone_number)}</span>
-            </Link>
+            </PaneRow>
           ))}
         </div>
       </section>
       {shown === undefined ? (
-        <section className="pane-detail pane-place">
-          {connections.isSuccess && rows.length > 0 && (
-            <Empty title={selected === null ? 'Choose a number' : 'This workspace has no such number'}>
-              <p>Its state and its business profile appear here.</p>
-            </Empty>
-          )}
-        </section>
+        <Place
+          title={selected === null ? 'Choose a number' : 'This workspace has no such number'}
+          says="Its state and its business profile appear here."
+          isShown={connections.isSuccess && rows.length > 0}
+        />
       ) : (
         <NumberDetail key={shown.id} connection={shown} isAlone={rows.length === 1} />
       )}

@@ -1,10 +1,11 @@
 import { Link, useLocation, useSearch } from 'wouter';
 import { admin, type AdminSchemas, curlOf } from './api.ts';
 import { useFresh } from './live.ts';
-import { Headings, More, PAGE, queryText } from './operator-parts.tsx';
-import { Time, withParameter } from './parts.tsx';
+import { PAGE, queryText } from './operator-parts.tsx';
+import { Bar, More } from './panes.tsx';
+import { TableBox, Time, withParameter } from './parts.tsx';
 import { useList } from './queries.ts';
-import { Choice, CopyButton, Empty, ListSearch, Loading } from './ui.tsx';
+import { Choice, Empty, ListSearch, Loading } from './ui.tsx';
 
 type Change = AdminSchemas['AuditEventResponse'];
 
@@ -60,11 +61,7 @@ export function AuditPage() {
     navigate(`/operator/audit${withParameter(search, name, value)}`, { replace: true });
   return (
     <div className="overview operator">
-      <header className="row">
-        <h1>Audit</h1>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)} />
-      </header>
+      <Bar title="Audit" curl={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)} />
       <div className="filters">
         <Choice label="Any change" value={action ?? ''} onChange={choose('action')}>
           {ACTIONS.map((each) => [each, each])}
@@ -76,39 +73,26 @@ export function AuditPage() {
       <Loading of={list} lines={10} />
       {list.isSuccess && rows.length === 0 && <Empty title="No change matches" />}
       {rows.length > 0 && (
-        <div className="table-box card" tabIndex={0} role="region" aria-label="Changes">
-          <table className="table">
-            <thead>
-              <tr>
-                <Headings names={['When', 'Change', 'Who', 'From', 'What', 'Workspace']} />
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.id}>
-                  <td>
-                    <Time at={row.occurred_at} />
-                  </td>
-                  <td>{row.action}</td>
-                  <td>
-                    {ACTORS[row.actor_kind]} <bdi>{row.actor ?? ''}</bdi>
-                  </td>
-                  <td>{row.address ?? '–'}</td>
-                  <td className="group">
-                    <bdi>{detailsWords(row.details)}</bdi>
-                  </td>
-                  <td>
-                    {row.workspace_id === null ? (
-                      '–'
-                    ) : (
-                      <Link href={`/operator/workspaces/${row.workspace_id}`}>Open</Link>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <TableBox label="Changes" columns={['When', 'Change', 'Who', 'From', 'What', 'Workspace']}>
+          {rows.map((row) => (
+            <tr key={row.id}>
+              <td>
+                <Time at={row.occurred_at} />
+              </td>
+              <td>{row.action}</td>
+              <td>
+                {ACTORS[row.actor_kind]} <bdi>{row.actor ?? ''}</bdi>
+              </td>
+              <td>{row.address ?? '–'}</td>
+              <td className="group">
+                <bdi>{detailsWords(row.details)}</bdi>
+              </td>
+              <td>
+                {row.workspace_id === null ? '–' : <Link href={`/operator/workspaces/${row.workspace_id}`}>Open</Link>}
+              </td>
+            </tr>
+          ))}
+        </TableBox>
       )}
       <More list={list} />
     </div>

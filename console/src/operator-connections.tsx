@@ -1,14 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
 import { Button, TextField } from './controls.tsx';
-import { Confirm, Dialog, useRun } from './dialog.tsx';
+import { AskButton, FormDialog, useRun } from './dialog.tsx';
 import { useFresh } from './live.ts';
 import { ListState, NUMBER_TONES, SectionBar } from './operator-parts.tsx';
 import { plusNumber, Quality, State } from './parts.tsx';
 import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, Problem } from './ui.tsx';
 
 type Connection = AdminSchemas['OperatedConnectionResponse'];
 
@@ -40,7 +39,6 @@ export function NumbersSection({ workspaceId, isActive }: { workspaceId: string;
 
 function NumberRow({ row, mayChange }: { row: Connection; mayChange: boolean }) {
   const queries = useQueryClient();
-  const [isAsking, setAsking] = useState(false);
   const {
     id,
     workspace_id: workspaceId,
@@ -59,20 +57,17 @@ function NumberRow({ row, mayChange }: { row: Connection; mayChange: boolean }) 
         {row.status_reason !== null && ` · ${row.status_reason.replaceAll('_', ' ')}`}
       </small>
       {mayChange && status !== 'disconnected' && (
-        <Button quiet label="Disconnect" aria-label={`Disconnect ${number}`} onClick={() => setAsking(true)} />
-      )}
-      {isAsking && (
-        <Confirm
+        <AskButton
+          quiet
+          button="Disconnect"
+          name={`Disconnect ${number}`}
           title={`Disconnect ${number}?`}
           isRisky
           says="Nothing is sent from it until it is added again; what is queued waits."
           label="Disconnect it"
           curl={curlOf('DELETE', `${pathOf(workspaceId)}/${id}`)}
           run={() => dataOf(admin.DELETE(`${PATH}/{id}`, { params: { path: { workspace_id: workspaceId, id } } }))}
-          onClose={(done) => {
-            setAsking(false);
-            if (done) void queries.invalidateQueries({ queryKey: ['operator'] });
-          }}
+          onDone={() => void queries.invalidateQueries({ queryKey: ['operator'] })}
         />
       )}
     </div>
@@ -88,45 +83,42 @@ const FIELDS = [
 function AddNumber({ workspaceId, onClose }: { workspaceId: string; onClose: () => void }) {
   const queries = useQueryClient();
   const [draft, setDraft] = useState({ phone_number_id: '', waba_id: '', token: '' });
-  const { busy, error, run } = useRun();
+  const form = useRun();
   const body = {
     phone_number_id: draft.phone_number_id.trim(),
     waba_id: draft.waba_id.trim(),
     token: draft.token.trim(),
   };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    void run(async () => {
-      await dataOf(admin.POST(PATH, { params: { path: { workspace_id: workspaceId } }, body }));
-      await queries.invalidateQueries({ queryKey: ['operator'] });
-      onClose();
-    });
+  const submit = async (): Promise<void> => {
+    await dataOf(admin.POST(PATH, { params: { path: { workspace_id: workspaceId } }, body }));
+    await queries.invalidateQueries({ queryKey: ['operator'] });
+    onClose();
   };
   return (
-    <Dialog title="Add a number" onClose={onClose}>
-      <form className="dialog-form" onSubmit={submit}>
-        <p>
-          The ids are on the page API Setup of your Meta app. WhatsApp is asked at once; nothing is stored where it
-          refuses.
-        </p>
-        {FIELDS.map(([name, label, type]) => (
-          <TextField
-            key={name}
-            label={label}
-            type={type}
-            autoComplete="off"
-            spellCheck={false}
-            value={draft[name]}
-            onText={(text) => setDraft({ ...draft, [name]: text })}
-          />
-        ))}
-        {error !== null && <Problem error={error} />}
-        <div className="row">
-          <Button submit primary label="Add it" disabled={busy || Object.values(body).includes('')} />
-          <Button label="Back" onClick={onClose} />
-          <CopyButton quiet label="curl" text={curlOf('POST', pathOf(workspaceId), { ...body, token: '<token>' })} />
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Add a number"
+      label="Add it"
+      disabled={Object.values(body).includes('')}
+      form={form}
+      submit={submit}
+      curl={curlOf('POST', pathOf(workspaceId), { ...body, token: '<token>' })}
+      onClose={onClose}
+    >
+      <p>
+        The ids are on the page API Setup of your Meta app. WhatsApp is asked at once; nothing is stored where it
+        refuses.
+      </p>
+      {FIELDS.map(([name, label, type]) => (
+        <TextField
+          key={name}
+          label={label}
+          type={type}
+          autoComplete="off"
+          spellCheck={false}
+          value={draft[name]}
+          onText={(text) => setDraft({ ...draft, [name]: text })}
+        />
+      ))}
+    </FormDialog>
   );
 }

@@ -2,10 +2,10 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { admin, type AdminSchemas, curlOf } from './api.ts';
 import { useFresh } from './live.ts';
-import { Headings } from './operator-parts.tsx';
-import { plusNumber, State } from './parts.tsx';
+import { Bar } from './panes.tsx';
+import { plusNumber, State, TableBox } from './parts.tsx';
 import { useData } from './queries.ts';
-import { CopyButton, duration, Loading } from './ui.tsx';
+import { duration, Loading } from './ui.tsx';
 
 type Installation = AdminSchemas['InstallationResponse'];
 
@@ -18,11 +18,7 @@ export function HealthPage() {
   const { data } = installation;
   return (
     <div className="overview operator">
-      <header className="row">
-        <h1>Health</h1>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', PATH)} />
-      </header>
+      <Bar title="Health" curl={curlOf('GET', PATH)} />
       <Loading of={installation} lines={10} />
       {data !== undefined && (
         <>
@@ -128,16 +124,9 @@ function Table({ title, columns, children }: TableProps) {
   return (
     <section aria-label={title}>
       <h2>{title}</h2>
-      <div className="table-box card" tabIndex={0} role="region" aria-label={`${title}, table`}>
-        <table className="table">
-          <thead>
-            <tr>
-              <Headings names={columns} />
-            </tr>
-          </thead>
-          <tbody>{children}</tbody>
-        </table>
-      </div>
+      <TableBox label={`${title}, table`} columns={columns}>
+        {children}
+      </TableBox>
     </section>
   );
 }

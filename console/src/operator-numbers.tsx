@@ -1,11 +1,12 @@
 import { Link, useLocation, useSearch } from 'wouter';
 import { admin, type AdminSchemas, curlOf } from './api.ts';
 import { useFresh } from './live.ts';
-import { Headings, More, NUMBER_TONES, PAGE, queryText } from './operator-parts.tsx';
-import { plusNumber, Quality, State, withParameter } from './parts.tsx';
+import { NUMBER_TONES, PAGE, queryText } from './operator-parts.tsx';
+import { Bar, More } from './panes.tsx';
+import { plusNumber, Quality, State, TableBox, withParameter } from './parts.tsx';
 import { useData, useList } from './queries.ts';
 import { useCan } from './session.ts';
-import { Choice, CopyButton, Empty, ListSearch, Loading } from './ui.tsx';
+import { Choice, Empty, ListSearch, Loading } from './ui.tsx';
 
 type Lane = AdminSchemas['LaneResponse'];
 
@@ -31,11 +32,7 @@ export function AllNumbersPage() {
     navigate(`/operator/numbers${withParameter(search, name, value)}`, { replace: true });
   return (
     <div className="overview operator">
-      <header className="row">
-        <h1>Numbers</h1>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)} />
-      </header>
+      <Bar title="Numbers" curl={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)} />
       <div className="filters">
         <Choice label="Any state" value={status ?? ''} onChange={choose('status')}>
           {STATUSES.map((each) => [each, each])}
@@ -50,38 +47,32 @@ export function AllNumbersPage() {
         </Empty>
       )}
       {rows.length > 0 && (
-        <div className="table-box card" tabIndex={0} role="region" aria-label="Numbers of all workspaces">
-          <table className="table">
-            <thead>
-              <tr>
-                <Headings names={['Number', 'State', 'Quality', 'Waits', 'Phone number ID', 'Workspace']} />
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.id}>
-                  <td className="group">
-                    <bdi>{row.verified_name ?? ''}</bdi> {plusNumber(row.phone_number)}
-                  </td>
-                  <td>
-                    <State tone={NUMBER_TONES[row.status] ?? 'none'}>{row.status}</State>
-                    {row.status_reason !== null && <small> {row.status_reason.replaceAll('_', ' ')}</small>}
-                  </td>
-                  <td>
-                    <Quality rating={row.quality_rating} />
-                  </td>
-                  <td>{waitsWords(lanes?.get(row.id), lanes !== null)}</td>
-                  <td>
-                    <code>{row.phone_number_id}</code>
-                  </td>
-                  <td>
-                    <Link href={`/operator/workspaces/${row.workspace_id}`}>Open</Link>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <TableBox
+          label="Numbers of all workspaces"
+          columns={['Number', 'State', 'Quality', 'Waits', 'Phone number ID', 'Workspace']}
+        >
+          {rows.map((row) => (
+            <tr key={row.id}>
+              <td className="group">
+                <bdi>{row.verified_name ?? ''}</bdi> {plusNumber(row.phone_number)}
+              </td>
+              <td>
+                <State tone={NUMBER_TONES[row.status] ?? 'none'}>{row.status}</State>
+                {row.status_reason !== null && <small> {row.status_reason.replaceAll('_', ' ')}</small>}
+              </td>
+              <td>
+                <Quality rating={row.quality_rating} />
+              </td>
+              <td>{waitsWords(lanes?.get(row.id), lanes !== null)}</td>
+              <td>
+                <code>{row.phone_number_id}</code>
+              </td>
+              <td>
+                <Link href={`/operator/workspaces/${row.workspace_id}`}>Open</Link>
+              </td>
+            </tr>
+          ))}
+        </TableBox>
       )}
       <More list={list} />
     </div>

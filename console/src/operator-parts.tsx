@@ -6,15 +6,6 @@ import { CopyButton, Problem, Skeleton } from './ui.tsx';
 
 export const PAGE = 50;
 
-/** Headings of columns, for a row of a table's head. */
-export function Headings({ names }: { names: readonly string[] }) {
-  return names.map((name) => (
-    <th key={name} scope="col">
-      {name}
-    </th>
-  ));
-}
-
 interface SectionBarProps {
   title: string;
   /** Of the list below, for its curl. */
@@ -104,23 +95,6 @@ export const NUMBER_TONES: Readonly<Record<string, Tone>> = {
 export function queryText(query: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-}
-
-interface MoreProps {
-  list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
-}
-
-export function More({ list }: MoreProps) {
-  if (!list.hasNextPage) return null;
-  return (
-    <Button
-      className="more"
-      icon="down"
-      label="Show earlier ones"
-      disabled={list.isFetchingNextPage}
-      onClick={() => void list.fetchNextPage()}
-    />
-  );
 }
 
 /** Whether it may send. */

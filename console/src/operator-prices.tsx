@@ -1,12 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
 import { Button } from './controls.tsx';
-import { Headings } from './operator-parts.tsx';
-import { Dialog, useRun } from './dialog.tsx';
+import { Dialog, FormDialog, useRun } from './dialog.tsx';
+import { Bar } from './panes.tsx';
+import { TableBox } from './parts.tsx';
 import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, Empty, Loading, Problem } from './ui.tsx';
+import { Empty, Loading } from './ui.tsx';
 
 type Replaced = AdminSchemas['ReplacedRatesData'];
 
@@ -21,12 +22,9 @@ export function PricesPage() {
   const rows = rates.data ?? [];
   return (
     <div className="overview operator">
-      <header className="row">
-        <h1>Prices</h1>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', PATH)} />
+      <Bar title="Prices" curl={curlOf('GET', PATH)}>
         {can('operator:billing:write') && <Button label="Replace" onClick={() => setReplacing(true)} />}
-      </header>
+      </Bar>
       <Loading of={rates} lines={10} />
       {rates.isSuccess && rows.length === 0 && (
         <Empty title="No prices yet">
@@ -34,31 +32,19 @@ export function PricesPage() {
         </Empty>
       )}
       {rows.length > 0 && (
-        <div className="table-box card" tabIndex={0} role="region" aria-label="Prices">
-          <table className="table">
-            <thead>
-              <tr>
-                <Headings names={['Countries', 'Category', 'From message', 'Valid from']} />
-                <th scope="col" className="number">
-                  Price
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((rate) => (
-                <tr key={[rate.countries, rate.category, rate.tier_from, rate.valid_from].join(' ')}>
-                  <td className="group">{rate.countries.join(', ')}</td>
-                  <td>{rate.category.replaceAll('_', ' ')}</td>
-                  <td>{rate.tier_from.toLocaleString()}</td>
-                  <td>{rate.valid_from}</td>
-                  <td className="number">
-                    {rate.price} {rate.currency}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <TableBox label="Prices" columns={['Countries', 'Category', 'From message', 'Valid from']} figures={['Price']}>
+          {rows.map((rate) => (
+            <tr key={[rate.countries, rate.category, rate.tier_from, rate.valid_from].join(' ')}>
+              <td className="group">{rate.countries.join(', ')}</td>
+              <td>{rate.category.replaceAll('_', ' ')}</td>
+              <td>{rate.tier_from.toLocaleString()}</td>
+              <td>{rate.valid_from}</td>
+              <td className="number">
+                {rate.price} {rate.currency}
+              </td>
+            </tr>
+          ))}
+        </TableBox>
       )}
       {isReplacing && <ReplacePrices onClose={() => setReplacing(false)} />}
     </div>
@@ -69,14 +55,11 @@ function ReplacePrices({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   const [csv, setCsv] = useState('');
   const [done, setDone] = useState<Replaced | null>(null);
-  const { busy, error, run } = useRun();
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    void run(async () => {
-      const { data } = await dataOf(admin.PUT(PATH, { body: { csv } }));
-      await queries.invalidateQueries({ queryKey: ['operator', 'rates'] });
-      setDone(data);
-    });
+  const form = useRun();
+  const submit = async (): Promise<void> => {
+    const { data } = await dataOf(admin.PUT(PATH, { body: { csv } }));
+    await queries.invalidateQueries({ queryKey: ['operator', 'rates'] });
+    setDone(data);
   };
   if (done !== null) {
     return (
@@ -94,24 +77,24 @@ function ReplacePrices({ onClose }: { onClose: () => void }) {
     );
   }
   return (
-    <Dialog title="Replace all prices" onClose={onClose}>
-      <form className="dialog-form" onSubmit={submit}>
-        <label className="field">
-          <span>A price a line, comma-separated, with a header: docs/usage.md shows the form</span>
-          <textarea
-            rows={10}
-            spellCheck={false}
-            placeholder={FORM}
-            value={csv}
-            onChange={(event) => setCsv(event.target.value)}
-          />
-        </label>
-        {error !== null && <Problem error={error} />}
-        <div className="row">
-          <Button submit primary label="Replace" disabled={busy || csv.trim() === ''} />
-          <Button label="Back" onClick={onClose} />
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Replace all prices"
+      label="Replace"
+      disabled={csv.trim() === ''}
+      form={form}
+      submit={submit}
+      onClose={onClose}
+    >
+      <label className="field">
+        <span>A price a line, comma-separated, with a header: docs/usage.md shows the form</span>
+        <textarea
+          rows={10}
+          spellCheck={false}
+          placeholder={FORM}
+          value={csv}
+          onChange={(event) => setCsv(event.target.value)}
+        />
+      </label>
+    </FormDialog>
   );
 }

@@ -1,10 +1,11 @@
 import { Link, useLocation, useSearch } from 'wouter';
 import { admin, type AdminSchemas, curlOf } from './api.ts';
-import { Button, TextField } from './controls.tsx';
-import { Headings, ListState, queryText, SectionBar } from './operator-parts.tsx';
-import { money, plusNumber, withParameter } from './parts.tsx';
+import { TextField } from './controls.tsx';
+import { ListState, queryText, SectionBar } from './operator-parts.tsx';
+import { Bar, More } from './panes.tsx';
+import { money, plusNumber, TableBox, withParameter } from './parts.tsx';
 import { useData, useList } from './queries.ts';
-import { CopyButton, Empty, Loading } from './ui.tsx';
+import { Empty, Loading } from './ui.tsx';
 
 const PATH = '/api/admin/v1/usage';
 const WORKSPACES = 20;
@@ -13,6 +14,7 @@ const present = (): string => new Date().toISOString().slice(0, 7);
 type Line = AdminSchemas['WorkspaceUsageResponse']['data'][number];
 
 const NAMES = ['Number', 'Country', 'Category'] as const;
+const FIGURES = ['Submitted', 'Delivered', 'Failed', 'Received', 'Billable', 'Cost'] as const;
 const keyOf = ({ workspace_id: id, connection, country, category }: Line): string =>
   `${id} ${connection} ${country} ${category}`;
 
@@ -29,11 +31,7 @@ export function AllUsagePage() {
   );
   return (
     <div className="overview usage operator">
-      <header className="row">
-        <h1>Usage</h1>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText({ month, format: 'csv' })}`)} />
-      </header>
+      <Bar title="Usage" curl={curlOf('GET', `${PATH}?${queryText({ month, format: 'csv' })}`)} />
       <div className="filters">
         <TextField
           label="Month (UTC)"
@@ -48,42 +46,22 @@ export function AllUsagePage() {
         <Empty title={list.hasNextPage ? 'Nothing among the newest workspaces' : 'Nothing was sent in this month'} />
       )}
       {rows.length > 0 && (
-        <div className="table-box card" tabIndex={0} role="region" aria-label={`Usage in ${month}`}>
-          <table className="table">
-            <thead>
-              <tr>
-                <Headings names={['Workspace', ...NAMES]} />
-                <FigureHeadings />
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={keyOf(row)}>
-                  <td className="group">
-                    <Link href={`/operator/workspaces/${row.workspace_id}`}>
-                      <bdi>{row.workspace}</bdi>
-                    </Link>
-                  </td>
-                  <Figures row={row} />
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <TableBox label={`Usage in ${month}`} columns={['Workspace', ...NAMES]} figures={FIGURES}>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              <td className="group">
+                <Link href={`/operator/workspaces/${row.workspace_id}`}>
+                  <bdi>{row.workspace}</bdi>
+                </Link>
+              </td>
+              <Figures row={row} />
+            </tr>
+          ))}
+        </TableBox>
       )}
-      {list.hasNextPage && (
-        <Button className="more" icon="down" label="Show older workspaces" onClick={() => void list.fetchNextPage()} />
-      )}
+      <More list={list} label="Show older workspaces" />
     </div>
   );
-}
-
-function FigureHeadings() {
-  return ['Submitted', 'Delivered', 'Failed', 'Received', 'Billable', 'Cost'].map((name) => (
-    <th key={name} scope="col" className="number">
-      {name}
-    </th>
-  ));
 }
 
 /** The cells of a line, but for its workspace. */
@@ -114,23 +92,13 @@ export function UsageSection({ workspaceId }: { workspaceId: string }) {
       <SectionBar title="Usage this month" path={`${PATH}?${queryText(query)}`} />
       <ListState list={usage} lines={2} empty={usage.data?.length === 0 && 'It has sent nothing this month.'} />
       {usage.data !== undefined && usage.data.length > 0 && (
-        <div className="table-box card" tabIndex={0} role="region" aria-label="Usage of the workspace">
-          <table className="table">
-            <thead>
-              <tr>
-                <Headings names={NAMES} />
-                <FigureHeadings />
-              </tr>
-            </thead>
-            <tbody>
-              {usage.data.map((row) => (
-                <tr key={keyOf(row)}>
-                  <Figures row={row} />
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <TableBox label="Usage of the workspace" columns={NAMES} figures={FIGURES}>
+          {usage.data.map((row) => (
+            <tr key={keyOf(row)}>
+              <Figures row={row} />
+            </tr>
+          ))}
+        </TableBox>
       )}
     </section>
   );

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
 import { BackLink, Button, TextField } from './controls.tsx';
-import { Confirm, useRun } from './dialog.tsx';
+import { AskButton, useRun } from './dialog.tsx';
 import { useFresh } from './live.ts';
 import { KeysSection } from './operator-keys.tsx';
 import { NumbersSection } from './operator-connections.tsx';
@@ -206,14 +206,11 @@ function Settings({ workspace }: { workspace: Workspace }) {
 function Deletion({ workspace: { id, name } }: { workspace: Workspace }) {
   const queries = useQueryClient();
   const [, navigate] = useLocation();
-  const [isAsking, setAsking] = useState(false);
   return (
     <section aria-label="Delete">
       <div className="row">
-        <Button label="Delete the workspace" onClick={() => setAsking(true)} />
-      </div>
-      {isAsking && (
-        <Confirm
+        <AskButton
+          button="Delete the workspace"
           title={`Delete ${name}?`}
           isRisky
           says="Its keys and numbers end within seconds, then all its messages, contacts and files are removed. This cannot be undone."
@@ -222,14 +219,12 @@ function Deletion({ workspace: { id, name } }: { workspace: Workspace }) {
           run={() =>
             dataOf(admin.DELETE('/api/admin/v1/workspaces/{workspace_id}', { params: { path: { workspace_id: id } } }))
           }
-          onClose={(done) => {
-            setAsking(false);
-            if (!done) return;
+          onDone={() => {
             void queries.invalidateQueries({ queryKey: ['operator'] });
             navigate('/operator/workspaces');
           }}
         />
-      )}
+      </div>
     </section>
   );
 }

@@ -1,16 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { Link, useLocation, useSearch } from 'wouter';
+import { useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
 import { admin, curlOf, dataOf } from './api.ts';
 import { Button, TextField } from './controls.tsx';
-import { Dialog, useRun } from './dialog.tsx';
+import { FormDialog, useRun } from './dialog.tsx';
 import { useFresh } from './live.ts';
-import { More, PAGE, Payment, queryText } from './operator-parts.tsx';
+import { PAGE, Payment, queryText } from './operator-parts.tsx';
 import { WorkspaceDetail } from './operator-workspace.tsx';
+import { Bar, More, PaneRow, Place } from './panes.tsx';
 import { withParameter } from './parts.tsx';
 import { useList } from './queries.ts';
 import { useCan } from './session.ts';
-import { ago, CopyButton, Empty, ListSearch, Loading, Problem, useNow } from './ui.tsx';
+import { ago, Empty, ListSearch, Loading, useNow } from './ui.tsx';
 
 const PATH = '/api/admin/v1/workspaces';
 const CLOCK_MS = 30_000;
@@ -33,12 +34,9 @@ export function WorkspacesPage({ selected }: { selected: string | null }) {
   return (
     <div className={selected === null ? 'panes' : 'panes has-detail'}>
       <section className="pane-list" aria-label="Workspaces">
-        <header className="panel-bar">
-          <h1>Workspaces</h1>
-          <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)} />
+        <Bar inPane title="Workspaces" curl={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)}>
           {can('operator:workspaces:write') && <Button label="New" onClick={() => setAdding(true)} />}
-        </header>
+        </Bar>
         <div className="filters pane-filters">
           <ListSearch label="Name" value={filters.name ?? ''} onText={choose('name')} />
           <ListSearch label="Your own id" value={filters.external_id ?? ''} onText={choose('external_id')} />
@@ -46,11 +44,7 @@ export function WorkspacesPage({ selected }: { selected: string | null }) {
         <WorkspaceList filters={filters} selected={selected} suffix={suffix} />
       </section>
       {selected === null ? (
-        <section className="pane-detail pane-place">
-          <Empty title="Choose a workspace">
-            <p>Its numbers, keys, limits and usage appear here.</p>
-          </Empty>
-        </section>
+        <Place title="Choose a workspace" says="Its numbers, keys, limits and usage appear here." />
       ) : (
         <WorkspaceDetail key={selected} id={selected} />
       )}
@@ -88,19 +82,14 @@ function WorkspaceList({ filters: { name, external_id }, selected, suffix }: Lis
         </Empty>
       )}
       {rows.map((row) => (
-        <Link
-          key={row.id}
-          href={`/operator/workspaces/${row.id}${suffix}`}
-          className="pane-row"
-          aria-current={row.id === selected ? 'true' : undefined}
-        >
+        <PaneRow key={row.id} href={`/operator/workspaces/${row.id}${suffix}`} isSelected={row.id === selected}>
           <bdi className="name">{row.name}</bdi>
           <time dateTime={row.created_at}>{ago(row.created_at, now)}</time>
           <span className="last">
             <bdi>{row.external_id ?? row.id}</bdi>
           </span>
           <Payment workspace={row} now={now} />
-        </Link>
+        </PaneRow>
       ))}
       <More list={list} />
     </div>
@@ -111,33 +100,30 @@ function NewWorkspace({ onClose }: { onClose: (id: string | null) => void }) {
   const queries = useQueryClient();
   const [name, setName] = useState('');
   const [externalId, setExternalId] = useState('');
-  const { busy, error, run } = useRun();
+  const form = useRun();
   const body = { name: name.trim(), ...(externalId.trim() !== '' && { external_id: externalId.trim() }) };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    void run(async () => {
-      const { data } = await dataOf(admin.POST(PATH, { body }));
-      await queries.invalidateQueries({ queryKey: ['operator', 'workspaces'] });
-      onClose(data.id);
-    });
+  const submit = async (): Promise<void> => {
+    const { data } = await dataOf(admin.POST(PATH, { body }));
+    await queries.invalidateQueries({ queryKey: ['operator', 'workspaces'] });
+    onClose(data.id);
   };
   return (
-    <Dialog title="New workspace" onClose={() => onClose(null)}>
-      <form className="dialog-form" onSubmit={submit}>
-        <TextField label="Name" value={name} maxLength={200} onText={setName} />
-        <TextField
-          label="Your own id of the customer (optional)"
-          value={externalId}
-          maxLength={200}
-          onText={setExternalId}
-        />
-        {error !== null && <Problem error={error} />}
-        <div className="row">
-          <Button submit primary label="Make it" disabled={busy || body.name === ''} />
-          <Button label="Back" onClick={() => onClose(null)} />
-          <CopyButton quiet label="curl" text={curlOf('POST', PATH, body)} />
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="New workspace"
+      label="Make it"
+      disabled={body.name === ''}
+      form={form}
+      submit={submit}
+      curl={curlOf('POST', PATH, body)}
+      onClose={() => onClose(null)}
+    >
+      <TextField label="Name" value={name} maxLength={200} onText={setName} />
+      <TextField
+        label="Your own id of the customer (optional)"
+        value={externalId}
+        maxLength={200}
+        onText={setExternalId}
+      />
+    </FormDialog>
   );
 }

@@ -3,11 +3,13 @@ import { type ReactNode, useMemo } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { Lines, type Part, type Slot, StackedBars } from './charts.tsx';
+import { Radios } from './controls.tsx';
 import { useConnections } from './messages.tsx';
+import { Bar } from './panes.tsx';
 import { money, plusNumber, QUALITY_WORDS, share, State } from './parts.tsx';
 import { useCan } from './session.ts';
 import { useWebhook } from './webhook-state.ts';
-import { ago, clockTime, CopyButton, duration, fullTime, Icon, Problem, Skeleton, startTime, useNow } from './ui.tsx';
+import { ago, clockTime, duration, fullTime, Icon, Problem, Skeleton, startTime, useNow } from './ui.tsx';
 
 type Usage = Schemas['UsageResponse'];
 type Figures = Schemas['UsageFiguresResponse'];
@@ -42,24 +44,14 @@ export function OverviewPage() {
   });
   return (
     <div className="overview">
-      <header className="row">
-        <h1>Overview</h1>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/usage?${new URLSearchParams(query)}`)} />
-        <div className="kinds" role="group" aria-label="Time">
-          {Object.entries(RANGES).map(([name, { label }]) => (
-            <label key={name}>
-              <input
-                type="radio"
-                name="range"
-                checked={name === range}
-                onChange={() => navigate(`/overview?range=${name}`, { replace: true })}
-              />
-              <span>{label}</span>
-            </label>
-          ))}
-        </div>
-      </header>
+      <Bar title="Overview" curl={curlOf('GET', `/api/v1/usage?${new URLSearchParams(query)}`)}>
+        <Radios
+          label="Time"
+          value={range}
+          options={Object.entries(RANGES).map(([name, { label }]) => [name, label])}
+          onValue={(name) => navigate(`/overview?range=${name}`, { replace: true })}
+        />
+      </Bar>
       <FirstSteps />
       {usage.error !== null && <Problem error={usage.error} onRetry={() => void usage.refetch()} />}
       {usage.data === undefined ? (

@@ -3,7 +3,7 @@ import { useContext, useEffect, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { api, ApiError, curlOf, dataOf, isAway, type Message as Sent, type Schemas, sendFailure } from './api.ts';
 import { Bubble, type BubbleContent, bubbleOf } from './bubble.tsx';
-import { Button, SelectField } from './controls.tsx';
+import { Button, Radios, SelectField } from './controls.tsx';
 import { type MediaFile, MediaThumb } from './media-file.tsx';
 import { useConnections } from './messages.tsx';
 import {
@@ -180,20 +180,7 @@ function SendForm(props: SendFormProps) {
             </select>
           </label>
         )}
-        <fieldset className="kinds">
-          <legend className="hidden">Kind</legend>
-          {Object.entries(KINDS).map(([kind, label]) => (
-            <label key={kind}>
-              <input
-                type="radio"
-                name="kind"
-                checked={draft.kind === kind}
-                onChange={() => set({ kind: kind as Kind })}
-              />
-              <span>{label}</span>
-            </label>
-          ))}
-        </fieldset>
+        <Radios label="Kind" value={draft.kind} options={Object.entries(KINDS)} onValue={(kind) => set({ kind })} />
         {draft.kind === 'template' && !can('templates:read') && (
           <p className="hint">
             This key needs the scope <code>templates:read</code> to choose a template.

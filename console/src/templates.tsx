@@ -2,16 +2,17 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { BackLink, Button, CheckField, Select } from './controls.tsx';
-import { Confirm } from './dialog.tsx';
+import { Button, CheckField, Select } from './controls.tsx';
+import { AskButton } from './dialog.tsx';
 import { useFresh } from './live.ts';
 import { useConnections } from './messages.tsx';
-import { Facts, NoNumber, plusNumber, Quality, State, Time, type Tone, withParameter } from './parts.tsx';
+import { Bar, DetailBar, More, PaneRow, Place } from './panes.tsx';
+import { Facts, NoNumber, plusNumber, Quality, State, TableBox, Time, type Tone, withParameter } from './parts.tsx';
 import { useData } from './queries.ts';
 import { useCan } from './session.ts';
 import { TemplateForm } from './template-form.tsx';
 import { TemplateView } from './template-view.tsx';
-import { Choice, CopyButton, Empty, ListSearch, Loading, Problem, Skeleton } from './ui.tsx';
+import { Choice, Empty, ListSearch, Loading, Problem, Skeleton } from './ui.tsx';
 
 type Template = Schemas['TemplateResponse'];
 
@@ -124,16 +125,13 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
   return (
     <div className={isDetail ? 'panes has-detail' : 'panes'}>
       <section className="pane-list" aria-label="Templates">
-        <header className="panel-bar">
-          <h1>Templates</h1>
-          <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/connections/${connection}/templates?${query}`)} />
+        <Bar inPane title="Templates" curl={curlOf('GET', `/api/v1/connections/${connection}/templates?${query}`)}>
           {can('templates:write') && (
             <Link className="button" href={`/templates${withParameter(suffix, 'new', '1')}`}>
               New
             </Link>
           )}
-        </header>
+        </Bar>
         <div className="filters pane-filters">
           <ListSearch
             key={connection}
@@ -166,12 +164,7 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
             </Empty>
           )}
           {[...groups].map(([key, versions]) => (
-            <Link
-              key={key}
-              href={`/templates/${key}${suffix}`}
-              className="pane-row"
-              aria-current={key === selected ? 'true' : undefined}
-            >
+            <PaneRow key={key} href={`/templates/${key}${suffix}`} isSelected={key === selected}>
               <bdi className="name">{key}</bdi>
               <States versions={versions} />
               <span className="last">
@@ -180,17 +173,14 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
               {versions.some(({ announced_category }) => announced_category !== null) && (
                 <small className="warn">category changes</small>
               )}
-            </Link>
+            </PaneRow>
           ))}
-          {list.hasNextPage && <Button className="more" label="Show more" onClick={() => void list.fetchNextPage()} />}
+          <More list={list} label="Show more" />
         </div>
       </section>
       {isNew && (
         <section className="pane-detail" aria-label="New template">
-          <header className="panel-bar">
-            <BackLink href={`/templates${suffix}`} />
-            <span className="detail-name">New template</span>
-          </header>
+          <DetailBar back={`/templates${suffix}`} name="New template" />
           <div className="panel-body">
             <TemplateForm
               connection={connection}
@@ -204,13 +194,11 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
         </section>
       )}
       {!isNew && selected === null && (
-        <section className="pane-detail pane-place">
-          {groups.size > 0 && (
-            <Empty title="Choose a template">
-              <p>It appears here as a phone shows it, with its state and what it needs.</p>
-            </Empty>
-          )}
-        </section>
+        <Place
+          title="Choose a template"
+          says="It appears here as a phone shows it, with its state and what it needs."
+          isShown={groups.size > 0}
+        />
       )}
       {!isNew && selected !== null && (
         <TemplateDetail key={`${connection} ${selected}`} connection={connection} name={selected} search={search} />
@@ -242,7 +230,6 @@ function TemplateDetail({ connection, name, search }: DetailProps) {
   const can = useCan();
   const [, navigate] = useLocation();
   const queries = useQueryClient();
-  const [asked, setAsked] = useState(false);
   const [withExamples, setWithExamples] = useState(true);
   const [editing, setEditing] = useState(false);
   const params = { path: { id: connection, name } };
@@ -256,14 +243,7 @@ function TemplateDetail({ connection, name, search }: DetailProps) {
   const suffix = withParameter(search, 'language', '');
   return (
     <section className="pane-detail" aria-label="Template">
-      <header className="panel-bar">
-        <BackLink href={`/templates${suffix}`} />
-        <span className="detail-name">
-          <bdi>{name}</bdi>
-        </span>
-        <span className="grow" />
-        <CopyButton quiet text={curlOf('GET', path)} label="curl" />
-      </header>
+      <DetailBar back={`/templates${suffix}`} name={name} curl={curlOf('GET', path)} />
       <div className="panel-body">
         <Loading of={named} lines={8} />
         {versions.length > 1 && (
@@ -309,7 +289,22 @@ function TemplateDetail({ connection, name, search }: DetailProps) {
               {can('templates:write') && (
                 <>
                   <Button label="Change" onClick={() => setEditing(true)} />
-                  <Button label="Delete" onClick={() => setAsked(true)} />
+                  <AskButton
+                    button="Delete"
+                    title={`Delete ${name}?`}
+                    says={
+                      versions.length > 1
+                        ? `All ${versions.length} languages are deleted here and at WhatsApp. WhatsApp takes no new template with the name of an approved one for 30 days.`
+                        : 'It is deleted here and at WhatsApp. WhatsApp takes no new template with the name of an approved one for 30 days.'
+                    }
+                    label="Delete"
+                    curl={curlOf('DELETE', path)}
+                    run={() => api.DELETE('/api/v1/connections/{id}/templates/{name}', { params })}
+                    onDone={() => {
+                      void queries.invalidateQueries({ queryKey: ['templates-of'] });
+                      navigate(`/templates${suffix}`);
+                    }}
+                  />
                 </>
               )}
             </div>
@@ -327,25 +322,6 @@ function TemplateDetail({ connection, name, search }: DetailProps) {
           </>
         )}
       </div>
-      {asked && (
-        <Confirm
-          title={`Delete ${name}?`}
-          says={
-            versions.length > 1
-              ? `All ${versions.length} languages are deleted here and at WhatsApp. WhatsApp takes no new template with the name of an approved one for 30 days.`
-              : 'It is deleted here and at WhatsApp. WhatsApp takes no new template with the name of an approved one for 30 days.'
-          }
-          label="Delete"
-          curl={curlOf('DELETE', path)}
-          run={() => api.DELETE('/api/v1/connections/{id}/templates/{name}', { params })}
-          onClose={(done) => {
-            setAsked(false);
-            if (!done) return;
-            void queries.invalidateQueries({ queryKey: ['templates-of'] });
-            navigate(`/templates${suffix}`);
-          }}
-        />
-      )}
     </section>
   );
 }
@@ -427,32 +403,23 @@ function TemplateFacts({ template }: { template: Template }) {
       {variables.length > 0 && (
         <section aria-label="Variables">
           <h2>Variables</h2>
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">Place</th>
-                <th scope="col">Name</th>
-                <th scope="col">Example</th>
+          <TableBox isBare label="Variables, table" columns={['Place', 'Name', 'Example']}>
+            {variables.map(({ component, name, button_index: button, card_index: card, example }) => (
+              <tr key={`${component} ${card ?? ''} ${button ?? ''} ${name}`}>
+                <td>
+                  {component}
+                  {card !== null && ` card ${card + 1}`}
+                  {button !== null && ` button ${button + 1}`}
+                </td>
+                <td>
+                  <code>{`{{${name}}}`}</code>
+                </td>
+                <td>
+                  <bdi>{example}</bdi>
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {variables.map(({ component, name, button_index: button, card_index: card, example }) => (
-                <tr key={`${component} ${card ?? ''} ${button ?? ''} ${name}`}>
-                  <td>
-                    {component}
-                    {card !== null && ` card ${card + 1}`}
-                    {button !== null && ` button ${button + 1}`}
-                  </td>
-                  <td>
-                    <code>{`{{${name}}}`}</code>
-                  </td>
-                  <td>
-                    <bdi>{example}</bdi>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </TableBox>
         </section>
       )}
       <details>

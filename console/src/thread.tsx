@@ -65,7 +65,7 @@ export function Thread({ id, suffix, assignees }: ThreadProps) {
   };
   return (
     <section
-      className={isOver ? 'thread is-over' : 'thread'}
+      className={isOver ? 'pane-detail thread is-over' : 'pane-detail thread'}
       aria-label="Thread"
       onDragOver={(event) => {
         event.preventDefault();
@@ -77,7 +77,7 @@ export function Thread({ id, suffix, assignees }: ThreadProps) {
       <header className="panel-bar">
         <BackLink href={`/conversations${suffix}`} />
         {conversation.data !== undefined && (
-          <h1 className="thread-name">
+          <h1 className="detail-name thread-name">
             <bdi>{nameOf(conversation.data)}</bdi>
             {conversation.data.contact.name !== null && <small>{numberOf(conversation.data.contact)}</small>}
           </h1>

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { Button } from './controls.tsx';
 import { Dialog, useRun } from './dialog.tsx';
-import { State, type Tone } from './parts.tsx';
+import { State, TableBox, type Tone } from './parts.tsx';
 import { CopyButton, Problem } from './ui.tsx';
 
 type Report = Schemas['ConformanceData'];
@@ -64,21 +64,11 @@ function Results({ report }: { report: Report }) {
         {wrong.length > 0 && `, ${wrong.length} wrong`}
         {!report.complete && `, ${count('not_run')} not run`}.
       </p>
-      <div className="table-box" tabIndex={0} role="region" aria-label="Results">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Result</th>
-              <th scope="col">What was sent</th>
-            </tr>
-          </thead>
-          <tbody>
-            {[...wrong, ...rest].map((result, index) => (
-              <ResultRow key={index} result={result} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <TableBox label="Results" columns={['Result', 'What was sent']} isBare>
+        {[...wrong, ...rest].map((result, index) => (
+          <ResultRow key={index} result={result} />
+        ))}
+      </TableBox>
     </>
   );
 }

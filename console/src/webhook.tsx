@@ -4,6 +4,7 @@ import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, type Schemas } from './api.ts';
 import { Button } from './controls.tsx';
 import { DeliveryPanel, Outcome } from './delivery.tsx';
+import { More } from './panes.tsx';
 import { useWebhook } from './webhook-state.ts';
 import { useCan } from './session.ts';
 import { HasSimulator } from './simulated.ts';
@@ -282,9 +283,7 @@ function Deliveries({ query, onQuery, selected, suffix }: DeliveriesProps) {
             </div>
           ))}
         </div>
-        {list.hasNextPage && (
-          <Button className="more" label="Show earlier ones" onClick={() => void list.fetchNextPage()} />
-        )}
+        <More list={list} />
       </div>
     </>
   );
