@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { CampaignState, numberText } from './campaign-parts.tsx';
-import { Button } from './controls.tsx';
+import { Button, ButtonLink } from './controls.tsx';
 import { Confirm } from './dialog.tsx';
 import { useFresh } from './live.ts';
 import { DetailBar } from './panes.tsx';
@@ -176,12 +176,8 @@ function Actions({ campaign, onDone }: { campaign: Tag; onDone: () => void }) {
         {actionsOf(campaign).map((action) => (
           <Button key={action} label={ACTION_WORDS[action]} onClick={() => setAsked(action)} />
         ))}
-        <Link className="button" href={`/campaigns?${new URLSearchParams({ new: '1', tag })}`}>
-          Add from a file
-        </Link>
-        <Link className="button quiet" href={listOf(tag)}>
-          All messages
-        </Link>
+        <ButtonLink label="Add from a file" href={`/campaigns?${new URLSearchParams({ new: '1', tag })}`} />
+        <ButtonLink quiet label="All messages" href={listOf(tag)} />
       </div>
       {asked !== null && (
         <Confirm

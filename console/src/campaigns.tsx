@@ -1,8 +1,9 @@
-import { Link, useLocation, useSearch } from 'wouter';
+import { useLocation, useSearch } from 'wouter';
 import { api, curlOf } from './api.ts';
 import { CampaignDetail } from './campaign-detail.tsx';
 import { CampaignState, numberText } from './campaign-parts.tsx';
 import { NewCampaign } from './campaign-new.tsx';
+import { ButtonLink } from './controls.tsx';
 import { useFresh } from './live.ts';
 import { Bar, More, PaneRow, Place } from './panes.tsx';
 import { useList } from './queries.ts';
@@ -22,11 +23,7 @@ export function CampaignsPage({ selected }: { selected: string | null }) {
     <div className={selected === null ? 'panes' : 'panes has-detail'}>
       <section className="pane-list" aria-label="Campaigns">
         <Bar inPane title="Campaigns" curl={curlOf('GET', `/api/v1/tags?limit=${PAGE}`)}>
-          {can('messages:write') && (
-            <Link className="button" href="/campaigns?new=1">
-              New
-            </Link>
-          )}
+          {can('messages:write') && <ButtonLink label="New" href="/campaigns?new=1" />}
         </Bar>
         <CampaignList selected={selected} />
       </section>
@@ -50,9 +47,10 @@ function CampaignList({ selected }: { selected: string | null }) {
     <div className="pane-rows" tabIndex={-1}>
       <Loading of={list} lines={10} />
       {list.isSuccess && rows.length === 0 && (
-        <Empty title="No campaigns yet">
-          <p>A campaign is a template to many people, from a file: messages with the same tag.</p>
-        </Empty>
+        <Empty
+          title="No campaigns yet"
+          says="A campaign is a template to many people, from a file: messages with the same tag."
+        />
       )}
       {rows.map((row) => (
         <PaneRow key={row.tag} href={`/campaigns/${encodeURIComponent(row.tag)}`} isSelected={row.tag === selected}>

@@ -413,9 +413,7 @@ function CodeUsage() {
       <div className="panel-body">
         <Loading of={usage} lines={8} />
         {data !== undefined && rows.length === 0 && (
-          <Empty title="No codes in this time">
-            <p>They are counted a few minutes after they were sent.</p>
-          </Empty>
+          <Empty title="No codes in this time" says="They are counted a few minutes after they were sent." />
         )}
         {data !== undefined && rows.length > 0 && (
           <>

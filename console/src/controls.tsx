@@ -26,6 +26,23 @@ export function Button({ label, icon, primary, quiet, submit, className = '', ..
   );
 }
 
+interface ButtonLinkProps {
+  label: string;
+  href: string;
+  primary?: boolean;
+  quiet?: boolean;
+}
+
+/** Leads to a page, and looks like a button. */
+export function ButtonLink({ label, href, primary, quiet }: ButtonLinkProps) {
+  const kind = primary === true ? ' primary' : quiet === true ? ' quiet' : '';
+  return (
+    <Link className={`button${kind}`} href={href}>
+      {label}
+    </Link>
+  );
+}
+
 /** From a detail to the list beside it, which a narrow window does not show. */
 export function BackLink({ href }: { href: string }) {
   return (
@@ -37,14 +54,17 @@ export function BackLink({ href }: { href: string }) {
 
 interface TextFieldProps extends Omit<ComponentProps<'input'>, 'onChange'> {
   label: string;
+  /** What is wrong with it. */
+  problem?: string | null;
   onText: (text: string) => void;
 }
 
-export function TextField({ label, className = '', onText, ...input }: TextFieldProps) {
+export function TextField({ label, problem = null, className = '', onText, ...input }: TextFieldProps) {
   return (
-    <label className={`field ${className}`.trim()}>
+    <label className={`field ${className} ${problem === null ? '' : 'is-wrong'}`.replaceAll(/ +/g, ' ').trim()}>
       <span>{label}</span>
       <input {...input} onChange={(event) => onText(event.target.value)} />
+      {problem !== null && <small role="alert">{problem}</small>}
     </label>
   );
 }

@@ -108,9 +108,7 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
           {list.isLoading && <Skeleton lines={10} />}
           {isSearchable && list.error !== null && <Problem error={list.error} onRetry={() => void refetch()} />}
           {isSearchable && list.isSuccess && rows.length === 0 && !list.hasNextPage && (
-            <Empty title={title}>
-              <p>{says}</p>
-            </Empty>
+            <Empty title={title} says={says} />
           )}
           {rows.map((row) => (
             <ConversationRow key={row.id} row={row} suffix={suffix} isSelected={row.id === selected} now={now} />
@@ -120,9 +118,7 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
       </section>
       {selected === null ? (
         <section className="pane-detail pane-place">
-          <Empty title="Choose a conversation">
-            <p>What was written, in both directions, appears here.</p>
-          </Empty>
+          <Empty title="Choose a conversation" says="What was written, in both directions, appears here." />
         </section>
       ) : (
         <Thread key={selected} id={selected} suffix={suffix} assignees={assignees} />

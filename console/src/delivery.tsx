@@ -2,11 +2,11 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { Button } from './controls.tsx';
+import { Button, ButtonLink } from './controls.tsx';
 import { AskButton } from './dialog.tsx';
 import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, duration, fullTime, Icon, Problem, Skeleton } from './ui.tsx';
+import { CopyButton, duration, fullTime, Icon, Loading, Problem, Skeleton } from './ui.tsx';
 
 type Delivery = Schemas['DeliveryWithEvent'];
 
@@ -51,7 +51,7 @@ interface DeliveryPanelProps {
 /** What was sent, what came back, and what else was tried. */
 export function DeliveryPanel({ id, onClose, onEvent }: DeliveryPanelProps) {
   const path = `/api/v1/webhook/deliveries/${id}`;
-  const { data, error, refetch } = useData(['delivery', id], (signal) =>
+  const delivery = useData(['delivery', id], (signal) =>
     api.GET('/api/v1/webhook/deliveries/{id}', { params: { path: { id } }, signal }),
   );
   return (
@@ -63,9 +63,8 @@ export function DeliveryPanel({ id, onClose, onEvent }: DeliveryPanelProps) {
         <span className="grow" />
         <Button quiet icon="close" aria-label="Close" onClick={onClose} />
       </header>
-      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton lines={10} />}
-      {data !== undefined && <Details delivery={data} onEvent={onEvent} />}
+      <Loading of={delivery} lines={10} />
+      {delivery.data !== undefined && <Details delivery={delivery.data} onEvent={onEvent} />}
     </aside>
   );
 }
@@ -117,9 +116,7 @@ function Details({ delivery, onEvent }: { delivery: Delivery; onEvent: (eventId:
           />
         )}
         {messageId !== null && can('messages:read') && (
-          <Link className="button quiet" href={`/messages/${messageId}`}>
-            Message
-          </Link>
+          <ButtonLink quiet label="Message" href={`/messages/${messageId}`} />
         )}
         <Button quiet label="Only this event" onClick={() => onEvent(eventId)} />
       </div>

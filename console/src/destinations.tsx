@@ -53,9 +53,10 @@ export function DestinationsPage({ selected }: { selected: string | null }) {
         <div className="pane-rows">
           <Loading of={destinations} lines={4} />
           {destinations.isSuccess && rows.length === 0 && (
-            <Empty title="No destination yet">
-              <p>Herald can write events to a broker of yours, beside the webhook.</p>
-            </Empty>
+            <Empty
+              title="No destination yet"
+              says="Herald can write events to a broker of yours, beside the webhook."
+            />
           )}
           {rows.map((row) => (
             <PaneRow key={row.id} href={`/destinations/${row.id}`} isSelected={row.id === shown?.id}>

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, type Schemas } from './api.ts';
-import { SelectField } from './controls.tsx';
+import { ButtonLink, SelectField } from './controls.tsx';
 import { AskButton } from './dialog.tsx';
 import { useFresh } from './live.ts';
 import { type MediaFile, MediaPreview, MediaThumb, sizeText, Upload, useMediaLink } from './media-file.tsx';
@@ -69,9 +69,10 @@ export function FilesPage({ selected }: { selected: string | null }) {
         <div className="pane-rows" tabIndex={-1}>
           <Loading of={list} lines={10} />
           {list.isSuccess && rows.length === 0 && (
-            <Empty title={search === '' ? 'No files yet' : 'No file matches'}>
-              <p>What you upload and what customers send appears here.</p>
-            </Empty>
+            <Empty
+              title={search === '' ? 'No files yet' : 'No file matches'}
+              says="What you upload and what customers send appears here."
+            />
           )}
           {rows.map((row) => (
             <PaneRow key={row.id} href={`/media/${row.id}${suffix}`} isSelected={row.id === selected}>
@@ -247,9 +248,7 @@ function Uses({ id }: { id: string }) {
         </Link>
       ))}
       {(uses.data?.length ?? 0) > USES_SHOWN && (
-        <Link className="button quiet" href={`/messages?q=${encodeURIComponent(`file:${id}`)}`}>
-          All of them
-        </Link>
+        <ButtonLink quiet label="All of them" href={`/messages?q=${encodeURIComponent(`file:${id}`)}`} />
       )}
     </section>
   );

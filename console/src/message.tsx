@@ -1,9 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { api, curlOf, dataOf, type Message, type Schemas } from './api.ts';
 import { Bubble, bubbleOfRow } from './bubble.tsx';
-import { Button } from './controls.tsx';
+import { Button, ButtonLink } from './controls.tsx';
 import { Confirm } from './dialog.tsx';
 import { mediaOf } from './message-file.tsx';
 import { type HeraldEvent, useEvents } from './live.ts';
@@ -180,9 +180,7 @@ function Actions({ message, timeline, onChanged }: { message: Message; timeline:
   return (
     <div className="row actions">
       {mayRetry && wouldFailAgain && responsible === 'you' && (
-        <Link className="button primary" href={`/send?like=${id}`}>
-          Change and send
-        </Link>
+        <ButtonLink primary label="Change and send" href={`/send?like=${id}`} />
       )}
       {mayRetry && (
         <Button primary={!(wouldFailAgain || isUnknown)} label="Send again" onClick={() => setAsked('retry')} />
@@ -197,15 +195,9 @@ function Actions({ message, timeline, onChanged }: { message: Message; timeline:
         />
       )}
       {message.conversation_id !== null && (
-        <Link className="button quiet" href={`/conversations/${message.conversation_id}`}>
-          Conversation
-        </Link>
+        <ButtonLink quiet label="Conversation" href={`/conversations/${message.conversation_id}`} />
       )}
-      {typeof changed === 'string' && (
-        <Link className="button quiet" href={`/messages/${changed}`}>
-          The message it changes
-        </Link>
-      )}
+      {typeof changed === 'string' && <ButtonLink quiet label="The message it changes" href={`/messages/${changed}`} />}
       <CopyButton quiet text={support} label="Copy for support" />
       {asked !== null && (
         <ConfirmChange

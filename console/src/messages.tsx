@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, type MessageRow } from './api.ts';
-import { Button } from './controls.tsx';
+import { Button, ButtonLink } from './controls.tsx';
 import { saveAs } from './csv.ts';
 import { type Journal, useJournal } from './journal.ts';
 import { useLiveState } from './live.ts';
@@ -384,11 +384,7 @@ function NoMessages({ isFiltered, filters }: Pick<RowsProps, 'isFiltered' | 'fil
   return (
     <Empty title="No messages yet">
       <p>What is sent and received appears here at once.</p>
-      {can('messages:write') && (
-        <Link href="/send" className="button primary">
-          Send the first one
-        </Link>
-      )}
+      {can('messages:write') && <ButtonLink primary label="Send the first one" href="/send" />}
     </Empty>
   );
 }

@@ -1,8 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { Link } from 'wouter';
 import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
-import { BackLink, Button, SelectField } from './controls.tsx';
+import { BackLink, Button, ButtonLink, SelectField } from './controls.tsx';
 import { useFresh } from './live.ts';
 import { useConnections } from './messages.tsx';
 import { useRun } from './dialog.tsx';
@@ -119,12 +118,11 @@ function NumberDetail({ connection, isAlone }: { connection: Connection; isAlone
         />
         {can('messages:read') && (
           <div className="row">
-            <Link className="button" href={`/messages?q=${encodeURIComponent(`connection:${id}`)}`}>
-              Messages
-            </Link>
-            <Link className="button" href={`/messages?q=${encodeURIComponent(`status:queued connection:${id}`)}`}>
-              What waits
-            </Link>
+            <ButtonLink label="Messages" href={`/messages?q=${encodeURIComponent(`connection:${id}`)}`} />
+            <ButtonLink
+              label="What waits"
+              href={`/messages?q=${encodeURIComponent(`status:queued connection:${id}`)}`}
+            />
           </div>
         )}
         {/* WhatsApp tells nothing of a disconnected number. */}

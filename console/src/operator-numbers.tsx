@@ -42,9 +42,10 @@ export function AllNumbersPage() {
       {id !== '' && !isId && <p className="hint">A phone number ID has 5 to 25 digits.</p>}
       <Loading of={list} lines={10} />
       {list.isSuccess && rows.length === 0 && (
-        <Empty title={search === '' ? 'No numbers yet' : 'No number matches'}>
-          <p>A number is added in its workspace.</p>
-        </Empty>
+        <Empty
+          title={search === '' ? 'No numbers yet' : 'No number matches'}
+          says="A number is added in its workspace."
+        />
       )}
       {rows.length > 0 && (
         <TableBox

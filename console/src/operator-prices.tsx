@@ -27,9 +27,10 @@ export function PricesPage() {
       </Bar>
       <Loading of={rates} lines={10} />
       {rates.isSuccess && rows.length === 0 && (
-        <Empty title="No prices yet">
-          <p>Without prices no cost is estimated, and no workspace can have a limit of spending.</p>
-        </Empty>
+        <Empty
+          title="No prices yet"
+          says="Without prices no cost is estimated, and no workspace can have a limit of spending."
+        />
       )}
       {rows.length > 0 && (
         <TableBox label="Prices" columns={['Countries', 'Category', 'From message', 'Valid from']} figures={['Price']}>

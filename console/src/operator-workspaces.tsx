@@ -77,9 +77,10 @@ function WorkspaceList({ filters: { name, external_id }, selected, suffix }: Lis
     <div className="pane-rows" tabIndex={-1}>
       <Loading of={list} lines={10} />
       {list.isSuccess && rows.length === 0 && (
-        <Empty title={suffix === '' ? 'No workspaces yet' : 'No workspace matches'}>
-          <p>{suffix === '' ? 'Make one for each customer.' : 'The name is compared from its beginning.'}</p>
-        </Empty>
+        <Empty
+          title={suffix === '' ? 'No workspaces yet' : 'No workspace matches'}
+          says={suffix === '' ? 'Make one for each customer.' : 'The name is compared from its beginning.'}
+        />
       )}
       {rows.map((row) => (
         <PaneRow key={row.id} href={`/operator/workspaces/${row.id}${suffix}`} isSelected={row.id === selected}>

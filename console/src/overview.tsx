@@ -9,7 +9,7 @@ import { Bar } from './panes.tsx';
 import { money, plusNumber, QUALITY_WORDS, share, State } from './parts.tsx';
 import { useCan } from './session.ts';
 import { useWebhook } from './webhook-state.ts';
-import { ago, clockTime, duration, fullTime, Icon, Problem, Skeleton, startTime, useNow } from './ui.tsx';
+import { ago, clockTime, duration, fullTime, Icon, Loading, startTime, useNow } from './ui.tsx';
 
 type Usage = Schemas['UsageResponse'];
 type Figures = Schemas['UsageFiguresResponse'];
@@ -53,12 +53,8 @@ export function OverviewPage() {
         />
       </Bar>
       <FirstSteps />
-      {usage.error !== null && <Problem error={usage.error} onRetry={() => void usage.refetch()} />}
-      {usage.data === undefined ? (
-        usage.error === null && <Skeleton lines={10} />
-      ) : (
-        <Counted usage={usage.data} starts={starts} range={range} since={query.since} />
-      )}
+      <Loading of={usage} lines={10} />
+      {usage.data !== undefined && <Counted usage={usage.data} starts={starts} range={range} since={query.since} />}
       <div className="card-grid">
         <NumbersCard />
         <WebhookCard />
@@ -304,13 +300,13 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function NumbersCard() {
-  const { data, error, refetch } = useConnections();
+  const connections = useConnections();
+  const { data } = connections;
   const can = useCan();
   if (!can('connections:read')) return null;
   return (
     <Card title="Numbers">
-      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton lines={3} />}
+      <Loading of={connections} lines={3} />
       {data?.length === 0 && (
         <p className="hint">
           None yet: the operator adds one with <code>herald connection add</code>.
@@ -351,14 +347,14 @@ function NumberLine({ connection }: { connection: Connection }) {
 
 function WebhookCard() {
   const can = useCan();
-  const { data, error, refetch } = useWebhook();
+  const webhook = useWebhook();
+  const { data } = webhook;
   if (!can('webhooks:read')) return null;
   const recent = data?.recent_deliveries ?? [];
   const failed = recent.filter(({ status }) => status === 'failed').length;
   return (
     <Card title="Webhook">
-      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton lines={2} />}
+      <Loading of={webhook} lines={2} />
       {data === null && (
         <p className="hint">
           There is none. <Link href="/webhook">Set one</Link>

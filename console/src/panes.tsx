@@ -60,15 +60,7 @@ export function DetailBar({ back, name, note = null, id, curl }: DetailBarProps)
 
 /** Where the detail is going to be; `isShown` false: there is nothing to choose. */
 export function Place({ title, says, isShown = true }: { title: string; says: string; isShown?: boolean }) {
-  return (
-    <section className="pane-detail pane-place">
-      {isShown && (
-        <Empty title={title}>
-          <p>{says}</p>
-        </Empty>
-      )}
-    </section>
-  );
+  return <section className="pane-detail pane-place">{isShown && <Empty title={title} says={says} />}</section>;
 }
 
 interface MoreProps {

@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { Button, CheckField, Select } from './controls.tsx';
+import { Button, CheckField, Select, TextField } from './controls.tsx';
 import { examplesOf, type Part, partOf, partsIn, TemplateView, textOf, variablesIn } from './template-view.tsx';
 import { type MediaFile, Upload } from './media-file.tsx';
 import { CopyButton, Problem } from './ui.tsx';
@@ -337,13 +337,13 @@ export function TemplateForm({ connection, template, onDone, onCancel }: FormPro
       {category === 'AUTHENTICATION' ? (
         <>
           <p className="hint">WhatsApp writes the words of a code itself, in the language of the template.</p>
-          <Line label="The code expires after (minutes)" problem={shown('minutes')}>
-            <input
-              inputMode="numeric"
-              value={draft.minutes}
-              onChange={(event) => set('minutes', { minutes: event.target.value.replaceAll(/\D/g, '') })}
-            />
-          </Line>
+          <TextField
+            label="The code expires after (minutes)"
+            problem={shown('minutes')}
+            inputMode="numeric"
+            value={draft.minutes}
+            onText={(text) => set('minutes', { minutes: text.replaceAll(/\D/g, '') })}
+          />
           <CheckField
             label="Advise not to share the code"
             checked={draft.hasAdvice}
@@ -360,15 +360,15 @@ export function TemplateForm({ connection, template, onDone, onCancel }: FormPro
             />
           </Line>
           {draft.headerKind === 'TEXT' ? (
-            <Line label="Header (optional)" problem={shown('header')}>
-              <input
-                dir="auto"
-                maxLength={MAX.header}
-                value={draft.header}
-                onBlur={() => touch('header')}
-                onChange={(event) => set('header', { header: event.target.value })}
-              />
-            </Line>
+            <TextField
+              label="Header (optional)"
+              problem={shown('header')}
+              dir="auto"
+              maxLength={MAX.header}
+              value={draft.header}
+              onBlur={() => touch('header')}
+              onText={(text) => set('header', { header: text })}
+            />
           ) : (
             <div className={shown('header') === null ? 'field' : 'field is-wrong'}>
               <span>File for the review; each message has its own</span>
@@ -391,25 +391,26 @@ export function TemplateForm({ connection, template, onDone, onCancel }: FormPro
             variablesOf(draft, place).map((variable) => {
               const key = `${place}.${variable}`;
               return (
-                <Line key={key} label={`Example of {{${variable}}} in the ${place}`} problem={shown(key)}>
-                  <input
-                    dir="auto"
-                    value={draft.examples[key] ?? ''}
-                    onBlur={() => touch(key)}
-                    onChange={(event) => set(key, { examples: { ...draft.examples, [key]: event.target.value } })}
-                  />
-                </Line>
+                <TextField
+                  key={key}
+                  label={`Example of {{${variable}}} in the ${place}`}
+                  problem={shown(key)}
+                  dir="auto"
+                  value={draft.examples[key] ?? ''}
+                  onBlur={() => touch(key)}
+                  onText={(text) => set(key, { examples: { ...draft.examples, [key]: text } })}
+                />
               );
             }),
           )}
-          <Line label="Footer (optional)" problem={shown('footer')}>
-            <input
-              dir="auto"
-              maxLength={MAX.footer}
-              value={draft.footer}
-              onChange={(event) => set('footer', { footer: event.target.value })}
-            />
-          </Line>
+          <TextField
+            label="Footer (optional)"
+            problem={shown('footer')}
+            dir="auto"
+            maxLength={MAX.footer}
+            value={draft.footer}
+            onText={(text) => set('footer', { footer: text })}
+          />
           <Buttons draft={draft} shown={shown} touch={touch} set={set} />
         </>
       )}
@@ -466,27 +467,27 @@ function Line({ label, problem, children }: { label: string; problem: string | n
 function Frame({ draft, shown, touch, set }: FieldsProps) {
   return (
     <>
-      <Line label="Name" problem={shown('name')}>
-        <input
-          autoComplete="off"
-          spellCheck={false}
-          placeholder="order_update"
-          maxLength={MAX.name}
-          value={draft.name}
-          onBlur={() => touch('name')}
-          onChange={(event) => set('name', { name: event.target.value.toLowerCase().replaceAll(/[\s-]/g, '_') })}
-        />
-      </Line>
-      <Line label="Language" problem={shown('language')}>
-        <input
-          list="template-languages"
-          autoComplete="off"
-          spellCheck={false}
-          value={draft.language}
-          onBlur={() => touch('language')}
-          onChange={(event) => set('language', { language: event.target.value })}
-        />
-      </Line>
+      <TextField
+        label="Name"
+        problem={shown('name')}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="order_update"
+        maxLength={MAX.name}
+        value={draft.name}
+        onBlur={() => touch('name')}
+        onText={(text) => set('name', { name: text.toLowerCase().replaceAll(/[\s-]/g, '_') })}
+      />
+      <TextField
+        label="Language"
+        problem={shown('language')}
+        list="template-languages"
+        autoComplete="off"
+        spellCheck={false}
+        value={draft.language}
+        onBlur={() => touch('language')}
+        onText={(text) => set('language', { language: text })}
+      />
       <Line label="Category" problem={null}>
         <Select value={draft.category} options={CATEGORIES} onValue={(value) => set('category', { category: value })} />
       </Line>

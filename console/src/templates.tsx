@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { Button, CheckField, Select } from './controls.tsx';
+import { Button, ButtonLink, CheckField, Select } from './controls.tsx';
 import { AskButton } from './dialog.tsx';
 import { useFresh } from './live.ts';
 import { useConnections } from './messages.tsx';
@@ -12,7 +12,7 @@ import { useData } from './queries.ts';
 import { useCan } from './session.ts';
 import { TemplateForm } from './template-form.tsx';
 import { TemplateView } from './template-view.tsx';
-import { Choice, Empty, ListSearch, Loading, Problem, Skeleton } from './ui.tsx';
+import { Choice, Empty, ListSearch, Loading } from './ui.tsx';
 
 type Template = Schemas['TemplateResponse'];
 
@@ -46,23 +46,7 @@ export function TemplatesPage({ selected }: { selected: string | null }) {
     );
   }
   if (connections.data === undefined) {
-    return (
-      <div className="panes">
-        <section className="pane-list">
-          <header className="panel-bar">
-            <h1>Templates</h1>
-          </header>
-          <div className="pane-rows">
-            {connections.error === null ? (
-              <Skeleton lines={10} />
-            ) : (
-              <Problem error={connections.error} onRetry={() => void connections.refetch()} />
-            )}
-          </div>
-        </section>
-        <section className="pane-detail pane-place" />
-      </div>
-    );
+    return <Loading of={connections} lines={10} />;
   }
   const wanted = new URLSearchParams(search).get('connection');
   const connection = connections.data.find(({ id }) => id === wanted) ?? connections.data[0];
@@ -126,11 +110,7 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
     <div className={isDetail ? 'panes has-detail' : 'panes'}>
       <section className="pane-list" aria-label="Templates">
         <Bar inPane title="Templates" curl={curlOf('GET', `/api/v1/connections/${connection}/templates?${query}`)}>
-          {can('templates:write') && (
-            <Link className="button" href={`/templates${withParameter(suffix, 'new', '1')}`}>
-              New
-            </Link>
-          )}
+          {can('templates:write') && <ButtonLink label="New" href={`/templates${withParameter(suffix, 'new', '1')}`} />}
         </Bar>
         <div className="filters pane-filters">
           <ListSearch
@@ -159,9 +139,10 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
         <div className="pane-rows" tabIndex={-1}>
           <Loading of={list} lines={10} />
           {list.isSuccess && groups.size === 0 && (
-            <Empty title={Object.keys(filters).length === 0 ? 'No templates yet' : 'No template matches'}>
-              <p>A template is what may be sent when a customer has not written for 24 hours.</p>
-            </Empty>
+            <Empty
+              title={Object.keys(filters).length === 0 ? 'No templates yet' : 'No template matches'}
+              says="A template is what may be sent when a customer has not written for 24 hours."
+            />
           )}
           {[...groups].map(([key, versions]) => (
             <PaneRow key={key} href={`/templates/${key}${suffix}`} isSelected={key === selected}>

@@ -288,16 +288,18 @@ export function ListSearch({ label, value, clean, onText }: ListSearchProps) {
 
 interface EmptyProps {
   title: string;
+  says?: string;
   /** It stands for the whole page. */
   isPage?: boolean;
   children?: ReactNode;
 }
 
-export function Empty({ title, isPage = false, children }: EmptyProps) {
+export function Empty({ title, says, isPage = false, children }: EmptyProps) {
   const Title = isPage ? 'h1' : 'h2';
   return (
     <div className="empty">
       <Title>{title}</Title>
+      {says !== undefined && <p>{says}</p>}
       {children}
     </div>
   );
