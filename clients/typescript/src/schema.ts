@@ -2845,23 +2845,9 @@ export interface components {
         DeletedTemplateResponse: {
             data: components["schemas"]["DeletedTemplate"];
         };
-        DeliveriesPagination: {
-            /**
-             * Format: date-time
-             * @description Pass it as `before` for the next page; null on the last one.
-             * @example 2026-11-21T08:00:01.250Z
-             */
-            next_before: string | null;
-            /**
-             * Format: uuid
-             * @description Pass it as `before_id` together with `before`.
-             * @example 01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b
-             */
-            next_before_id: string | null;
-        };
         DeliveriesResponse: {
             data: components["schemas"]["DeliveryResponse"][];
-            pagination: components["schemas"]["DeliveriesPagination"];
+            pagination: components["schemas"]["PaginationResponse"];
         };
         DeliveryResponse: {
             /**
@@ -3593,21 +3579,7 @@ export interface components {
         };
         MediaListResponse: {
             data: components["schemas"]["MediaResponse"][];
-            pagination: components["schemas"]["MediaPagination"];
-        };
-        MediaPagination: {
-            /**
-             * Format: date-time
-             * @description Pass it as `before` for the next page; null on the last one.
-             * @example 2026-11-21T08:00:00.125Z
-             */
-            next_before: string | null;
-            /**
-             * Format: uuid
-             * @description Pass it as `before_id` together with `before`.
-             * @example 01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b
-             */
-            next_before_id: string | null;
+            pagination: components["schemas"]["PaginationResponse"];
         };
         /** MediaReadyEvent */
         MediaReadyEvent: {
@@ -4701,21 +4673,7 @@ export interface components {
         };
         OptOutListResponse: {
             data: components["schemas"]["OptOutResponse"][];
-            pagination: components["schemas"]["OptOutPagination"];
-        };
-        OptOutPagination: {
-            /**
-             * Format: date-time
-             * @description Pass it as `before` for the next page; null on the last one.
-             * @example 2026-11-21T08:00:00.125Z
-             */
-            next_before: string | null;
-            /**
-             * Format: uuid
-             * @description Pass it as `before_id` together with `before`.
-             * @example 01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f
-             */
-            next_before_id: string | null;
+            pagination: components["schemas"]["PaginationResponse"];
         };
         OptOutResponse: {
             /**
@@ -4821,6 +4779,19 @@ export interface components {
              * @example null
              */
             verified_at: string | null;
+        };
+        PaginationResponse: {
+            /**
+             * Format: date-time
+             * @description Pass it as `before` for the next page; null on the last one.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            next_before: string | null;
+            /**
+             * @description Pass it as `before_id` together with `before`.
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            next_before_id: string | null;
         };
         /** PaymentUpdatedEvent */
         PaymentUpdatedEvent: {
@@ -10851,7 +10822,7 @@ export interface operations {
                      *       ],
                      *       "pagination": {
                      *         "next_before": "2026-11-21T08:00:00.125Z",
-                     *         "next_before_id": "01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b"
+                     *         "next_before_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
                      *       }
                      *     }
                      */
@@ -12075,7 +12046,7 @@ export interface operations {
                      *       ],
                      *       "pagination": {
                      *         "next_before": "2026-11-21T08:00:00.125Z",
-                     *         "next_before_id": "01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f"
+                     *         "next_before_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
                      *       }
                      *     }
                      */
@@ -13283,8 +13254,8 @@ export interface operations {
                      *         }
                      *       ],
                      *       "pagination": {
-                     *         "next_before": "2026-11-21T08:00:01.250Z",
-                     *         "next_before_id": "01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b"
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
                      *       }
                      *     }
                      */

@@ -2054,16 +2054,9 @@ class DeletedTemplateResponse(TypedDict):
     data: DeletedTemplate
 
 
-class DeliveriesPagination(TypedDict):
-    next_before: str | None
-    """Pass it as `before` for the next page; null on the last one."""
-    next_before_id: str | None
-    """Pass it as `before_id` together with `before`."""
-
-
 class DeliveriesResponse(TypedDict):
     data: List[DeliveryResponse]
-    pagination: DeliveriesPagination
+    pagination: PaginationResponse
 
 
 class DeliveryResponse(TypedDict):
@@ -2406,14 +2399,7 @@ class MediaLinkResponse(TypedDict):
 
 class MediaListResponse(TypedDict):
     data: List[MediaResponse]
-    pagination: MediaPagination
-
-
-class MediaPagination(TypedDict):
-    next_before: str | None
-    """Pass it as `before` for the next page; null on the last one."""
-    next_before_id: str | None
-    """Pass it as `before_id` together with `before`."""
+    pagination: PaginationResponse
 
 
 class MediaReadyEventDataMedia(TypedDict):
@@ -3086,14 +3072,7 @@ class OptOutContactResponse(TypedDict):
 
 class OptOutListResponse(TypedDict):
     data: List[OptOutResponse]
-    pagination: OptOutPagination
-
-
-class OptOutPagination(TypedDict):
-    next_before: str | None
-    """Pass it as `before` for the next page; null on the last one."""
-    next_before_id: str | None
-    """Pass it as `before_id` together with `before`."""
+    pagination: PaginationResponse
 
 
 class OptOutResponse(TypedDict):
@@ -3131,6 +3110,13 @@ class _OtpChallengeResponseRequired(TypedDict):
 class OtpChallengeResponse(_OtpChallengeResponseRequired, total=False):
     test_code: str
     """The code: only in the first answer of a sandbox."""
+
+
+class PaginationResponse(TypedDict):
+    next_before: str | None
+    """Pass it as `before` for the next page; null on the last one."""
+    next_before_id: str | None
+    """Pass it as `before_id` together with `before`."""
 
 
 class PaymentUpdatedEventDataContact(TypedDict):
