@@ -11,7 +11,8 @@ import { type SignedIn, useCan, useSession } from './session.ts';
 import { HasSimulator } from './simulated.ts';
 import { SignIn } from './sign-in.tsx';
 import { start, type Started } from './start.ts';
-import { Empty, Icon, isForPage, Problem, SEARCHING, Skeleton, typeAhead, useTitle } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { Empty, isForPage, Problem, SEARCHING, Skeleton, typeAhead, useTitle } from './ui.tsx';
 
 const PhoneDock = lazy(async () => ({ default: (await import('./phone.tsx')).PhoneDock }));
 

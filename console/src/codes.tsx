@@ -7,13 +7,13 @@ import { PaneRow } from './panes.tsx';
 import { Facts, plusNumber, share, State, TableBox, Time, type Tone, withParameter } from './parts.tsx';
 import { useData } from './queries.ts';
 import { useCan, useSession } from './session.ts';
+import { Icon } from './icon.tsx';
 import {
   Choice,
   clockTime,
   CopyButton,
   duration,
   Empty,
-  Icon,
   Loading,
   Problem,
   Skeleton,

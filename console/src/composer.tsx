@@ -18,7 +18,8 @@ import {
   WITH_CAPTION,
 } from './send-content.tsx';
 import { useCan } from './session.ts';
-import { duration, Icon, Problem, useNow } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { duration, Problem, useNow } from './ui.tsx';
 
 const CLOCK_MS = 15_000;
 const MOST_TEXT = 4_096;

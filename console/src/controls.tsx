@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from 'react';
 import { Link } from 'wouter';
-import { Icon, type IconName } from './ui.tsx';
+import { Icon, type IconName } from './icon.tsx';
 
 interface ButtonProps extends Omit<ComponentProps<'button'>, 'type' | 'children'> {
   /** Without one the icon stands alone, and needs an `aria-label`. */

@@ -6,7 +6,8 @@ import { Button, ButtonLink } from './controls.tsx';
 import { AskButton } from './dialog.tsx';
 import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, duration, fullTime, Icon, Loading, Problem, Skeleton } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { CopyButton, duration, fullTime, Loading, Problem, Skeleton } from './ui.tsx';
 
 type Delivery = Schemas['DeliveryWithEvent'];
 

@@ -11,7 +11,8 @@ import { Bar, DetailBar, More, PaneRow, Place } from './panes.tsx';
 import { Facts, peerOf, plusNumber, State, Time, withParameter } from './parts.tsx';
 import { useData, useList } from './queries.ts';
 import { useCan } from './session.ts';
-import { ago, Choice, Empty, Icon, Loading, Status, useNow } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { ago, Choice, Empty, Loading, Status, useNow } from './ui.tsx';
 
 const PAGE = 50;
 const CLOCK_MS = 30_000;

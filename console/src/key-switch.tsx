@@ -16,7 +16,8 @@ import {
   workspaceOfKey,
 } from './session.ts';
 import { SignIn } from './sign-in.tsx';
-import { Icon, Problem } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { Problem } from './ui.tsx';
 
 const MODES: Readonly<Record<string, string>> = { live: '', test: ' (test)' };
 

@@ -3,7 +3,8 @@ import { type DragEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import { answered, credentials, api, dataOf, type Schemas } from './api.ts';
 import { Button } from './controls.tsx';
 import { session } from './session.ts';
-import { Icon, Problem } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { Problem } from './ui.tsx';
 
 export type MediaFile = Schemas['MediaResponse'];
 

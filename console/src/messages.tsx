@@ -21,13 +21,13 @@ import {
   withFilter,
 } from './search.ts';
 import { useCan } from './session.ts';
+import { Icon } from './icon.tsx';
 import {
   ago,
   Choice,
   CopyButton,
   Empty,
   fullTime,
-  Icon,
   isForPage,
   Problem,
   SEARCHING,

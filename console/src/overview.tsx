@@ -9,7 +9,8 @@ import { Bar } from './panes.tsx';
 import { money, plusNumber, QUALITY_WORDS, share, State } from './parts.tsx';
 import { useCan } from './session.ts';
 import { useWebhook } from './webhook-state.ts';
-import { ago, clockTime, duration, fullTime, Icon, Loading, startTime, useNow } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { ago, clockTime, duration, fullTime, Loading, startTime, useNow } from './ui.tsx';
 
 type Usage = Schemas['UsageResponse'];
 type Figures = Schemas['UsageFiguresResponse'];

@@ -10,7 +10,8 @@ import { EMOJIS, withReactions } from './reactions.ts';
 import { type Control, Reviewer } from './reviewer.tsx';
 import { useCan } from './session.ts';
 import { chooseCustomer, CUSTOMERS, useCustomer } from './simulated.ts';
-import { clockTime, Icon, Problem, Ticks } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { clockTime, Problem, Ticks } from './ui.tsx';
 
 const SHOWN = 40;
 const LOOK_MS = 1_000;

@@ -23,7 +23,8 @@ import { useData } from './queries.ts';
 import { EMOJIS, withReactions } from './reactions.ts';
 import { type Cursor, journalPage } from './search.ts';
 import { useCan } from './session.ts';
-import { clockTime, Icon, Problem, Skeleton, STATUS_WORDS, Ticks, useNow, withTimes } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { clockTime, Problem, Skeleton, STATUS_WORDS, Ticks, useNow, withTimes } from './ui.tsx';
 
 const PAGE = 50;
 const CLOCK_MS = 15_000;

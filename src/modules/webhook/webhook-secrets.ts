@@ -86,27 +86,6 @@ export class EndpointSecrets {
     return this.box.open(Buffer.from(sealed, 'base64'), { ...SECRET, organizationId, rowId: id });
   }
 
-  /**
-   * Those that sign, the current one first. A replaced one only signs beside it, and may be unreadable.
-   *
-   * @param unreadable is called for each replaced one that cannot be opened.
-   * @throws Error where the current one cannot be opened.
-   */
-  openAll(
-    { organizationId, secrets }: { organizationId: string; secrets: readonly { id: string; sealed: string }[] },
-    unreadable: (error: unknown) => void,
-  ): string[] {
-    return secrets.flatMap(({ id, sealed }, index) => {
-      try {
-        return this.open(organizationId, id, sealed);
-      } catch (error) {
-        if (index === 0) throw error;
-        unreadable(error);
-        return [];
-      }
-    });
-  }
-
   /** Null: there are none. */
   sealHeaders(organizationId: string, endpointId: string, headers: WebhookHeaders): Buffer | null {
     if (Object.keys(headers).length === 0) return null;

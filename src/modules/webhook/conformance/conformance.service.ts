@@ -7,7 +7,7 @@ import { DemoReceivers } from '../address/demo-receivers.service.js';
 import { DeliveryClient } from '../delivery-client.js';
 import { PLAIN_HEADERS } from '../dispatch/webhook.processor.js';
 import { EventsService } from '../events/events.service.js';
-import { WebhookRepository } from '../webhook.repository.js';
+import { WebhookRepository, type SigningEndpoint } from '../webhook.repository.js';
 import { webhookErrors } from '../webhook.errors.js';
 import { EndpointSecrets } from '../webhook-secrets.js';
 import { EXAMPLE_CURSOR } from '../dto/event.docs.js';
@@ -37,9 +37,7 @@ export class ConformanceService {
     if (endpoint === null) throw webhookErrors.WEBHOOK_NOT_FOUND();
     const { allowed, resetSeconds } = await this.limiter.take(`webhook_verify ${organizationId}`, RUNS);
     if (!allowed) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: resetSeconds, scope: 'webhook_verify' });
-    const secrets = this.secrets.openAll(endpoint, (error) => {
-      this.logger.error(`endpoint ${endpoint.id}: a replaced secret cannot be used: ${describeError(error)}`);
-    });
+    const secrets = this.secretsOf(endpoint);
     const own = this.secrets.openHeaders(organizationId, endpoint.id, endpoint.headers);
     const client = this.demo.clientFor(organizationId, endpoint.url) ?? this.client;
     const cursor = await this.events.endOf(organizationId);
@@ -52,6 +50,19 @@ export class ConformanceService {
         return result.kind === 'answered' ? { status: result.status, durationMs } : { error: result.error, durationMs };
       },
     );
+  }
+
+  /** As deliveries have them. @throws Error where the current one cannot be opened. */
+  private secretsOf({ id: endpointId, organizationId, secrets }: SigningEndpoint): string[] {
+    return secrets.flatMap(({ id, sealed }, index) => {
+      try {
+        return this.secrets.open(organizationId, id, sealed);
+      } catch (error) {
+        if (index === 0) throw error;
+        this.logger.error(`endpoint ${endpointId}: a replaced secret cannot be used: ${describeError(error)}`);
+        return [];
+      }
+    });
   }
 }
 

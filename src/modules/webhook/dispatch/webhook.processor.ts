@@ -139,6 +139,20 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
     return outcome;
   }
 
+  /** @throws Error where the current one cannot be opened. */
+  private secretsOf(event: ClaimedEvent): string[] {
+    return event.secrets.flatMap(({ id, sealed }, index) => {
+      try {
+        return this.secrets.open(event.organizationId, id, sealed);
+      } catch (error) {
+        // A replaced one only signs beside the current one, which a rotation has made readable again.
+        if (index === 0) throw error;
+        this.unreadable(event, error);
+        return [];
+      }
+    });
+  }
+
   private spanOf({ traceContext: parent, eventId, eventType, endpointId, attempt }: ClaimedEvent): Span | undefined {
     if (!this.tracing.on || parent === null) return undefined;
     const attributes = {
@@ -154,7 +168,7 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
   /** The signed request; null where it cannot be signed. */
   private requestOf(task: ClaimedEvent, span: Span | undefined): DeliveryRequest | null {
     try {
-      const signing = this.secrets.openAll(task, (error) => this.unreadable(task, error));
+      const signing = this.secretsOf(task);
       const body = eventBody(task);
       const own = this.secrets.openHeaders(task.organizationId, task.endpointId, task.headers);
       const ours = { ...PLAIN_HEADERS, ...signatureHeaders(signing, task.eventId, body) };
