@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { Button, SelectField } from './controls.tsx';
 import { Dialog } from './dialog.tsx';
 import { CopyButton } from './ui.tsx';
 
@@ -34,14 +35,12 @@ export function AgentDialog({ scopes, onClose }: { scopes: readonly string[]; on
           ? 'This key may send: for an agent that only reads, make one without messages:write.'
           : 'This key cannot send.'}
       </p>
-      <label className="field">
-        <span>Client</span>
-        <select value={client} onChange={(event) => setClient(event.target.value)}>
-          {Object.keys(CLIENTS).map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
+      <SelectField
+        label="Client"
+        value={client}
+        options={Object.keys(CLIENTS).map((name) => [name, name])}
+        onValue={setClient}
+      />
       <pre tabIndex={0}>{text}</pre>
       <p className="hint">
         Put the API key into HERALD_KEY, or type it where VS Code asks. Customers write to an agent too: docs/mcp.md
@@ -49,9 +48,7 @@ export function AgentDialog({ scopes, onClose }: { scopes: readonly string[]; on
       </p>
       <div className="row">
         <CopyButton text={text} label="Copy" />
-        <button type="button" className="button primary" onClick={onClose}>
-          Close
-        </button>
+        <Button primary label="Close" onClick={onClose} />
       </div>
     </Dialog>
   );

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Component, lazy, type ReactNode, Suspense, useCallback, useContext, useEffect, useState } from 'react';
 import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
+import { Button } from './controls.tsx';
 import { KeySwitch } from './key-switch.tsx';
 import { KeysDialog } from './keys-dialog.tsx';
 import { LinkQuestion, openLink, takeLinkKey } from './link.tsx';
@@ -10,7 +11,8 @@ import { type SignedIn, useCan, useSession } from './session.ts';
 import { HasSimulator } from './simulated.ts';
 import { SignIn } from './sign-in.tsx';
 import { start, type Started } from './start.ts';
-import { Empty, Icon, isForPage, Problem, SEARCHING, Skeleton, typeAhead, useTitle } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { Empty, isForPage, Problem, SEARCHING, Skeleton, typeAhead, useTitle } from './ui.tsx';
 
 const PhoneDock = lazy(async () => ({ default: (await import('./phone.tsx')).PhoneDock }));
 
@@ -312,9 +314,7 @@ class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
     return (
       <Empty title="This page could not be shown" isPage>
         <p>Herald may have been updated, or it is away.</p>
-        <button type="button" className="button primary" onClick={() => window.location.reload()}>
-          Load it again
-        </button>
+        <Button primary label="Load it again" onClick={() => window.location.reload()} />
       </Empty>
     );
   }

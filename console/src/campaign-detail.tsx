@@ -1,13 +1,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useCallback, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { CampaignState, numberText } from './campaign-parts.tsx';
+import { Button, ButtonLink } from './controls.tsx';
 import { Confirm } from './dialog.tsx';
-import { useEvents } from './live.ts';
+import { useFresh } from './live.ts';
+import { DetailBar } from './panes.tsx';
 import { Facts, plusNumber, Time } from './parts.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, fullTime, Icon, Problem, Skeleton } from './ui.tsx';
+import { fullTime, Loading } from './ui.tsx';
 
 type Tag = Schemas['TagResponse'];
 type Action = Schemas['TagActionResult']['action'];
@@ -31,28 +34,16 @@ export function CampaignDetail({ tag }: { tag: string }) {
   const queries = useQueryClient();
   const params = { path: { tag } };
   const path = `/api/v1/tags/${encodeURIComponent(tag)}`;
-  const found = useQuery({
-    queryKey: ['campaign', tag],
-    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/v1/tags/{tag}', { params, signal }))).data,
+  const found = useData(['campaign', tag], (signal) => api.GET('/api/v1/tags/{tag}', { params, signal }), {
     refetchInterval: ({ state }) => (isMoving(state.data) ? LOOK_MS : false),
   });
   const { refetch } = found;
-  useEvents(useCallback(() => void refetch(), [refetch]));
+  useFresh(refetch);
   return (
     <section className="pane-detail" aria-label="Campaign">
-      <header className="panel-bar">
-        <Link href="/campaigns" className="button quiet back" aria-label="Back to the list">
-          <Icon name="close" />
-        </Link>
-        <span className="detail-name">
-          <bdi>{tag}</bdi>
-        </span>
-        <span className="grow" />
-        <CopyButton quiet text={curlOf('GET', path)} label="curl" />
-      </header>
+      <DetailBar back="/campaigns" name={tag} curl={curlOf('GET', path)} />
       <div className="panel-body">
-        {found.isPending && <Skeleton lines={8} />}
-        {found.error !== null && <Problem error={found.error} onRetry={() => void refetch()} />}
+        <Loading of={found} lines={8} />
         {found.data !== undefined && (
           <>
             <Headline campaign={found.data} />
@@ -183,16 +174,10 @@ function Actions({ campaign, onDone }: { campaign: Tag; onDone: () => void }) {
     <>
       <div className="row actions">
         {actionsOf(campaign).map((action) => (
-          <button key={action} type="button" className="button" onClick={() => setAsked(action)}>
-            {ACTION_WORDS[action]}
-          </button>
+          <Button key={action} label={ACTION_WORDS[action]} onClick={() => setAsked(action)} />
         ))}
-        <Link className="button" href={`/campaigns?${new URLSearchParams({ new: '1', tag })}`}>
-          Add from a file
-        </Link>
-        <Link className="button quiet" href={listOf(tag)}>
-          All messages
-        </Link>
+        <ButtonLink label="Add from a file" href={`/campaigns?${new URLSearchParams({ new: '1', tag })}`} />
+        <ButtonLink quiet label="All messages" href={listOf(tag)} />
       </div>
       {asked !== null && (
         <Confirm

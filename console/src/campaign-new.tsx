@@ -1,11 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, dataOf, type Schemas } from './api.ts';
 import { type Line, linesOf, matchColumns, readTable, recipientColumn, type Table } from './campaign-file.ts';
 import { Findings, type Running, RunProgress } from './campaign-progress.tsx';
 import { NOTHING, type Progress, runLines } from './campaign-run.ts';
 import { numberText } from './campaign-parts.tsx';
+import { Button, Radios, SelectField, TextField } from './controls.tsx';
 import { FileDrop, type MediaFile } from './media-file.tsx';
 import { useConnections } from './messages.tsx';
 import { NoNumber, plusNumber } from './parts.tsx';
@@ -84,51 +85,44 @@ function CampaignForm({ connections, onBack }: FormProps) {
       <header className="row">
         <h1>New campaign</h1>
         <span className="grow" />
-        <button type="button" className="button" onClick={onBack}>
-          Back
-        </button>
+        <Button label="Back" onClick={onBack} />
       </header>
       <section className="card" aria-label="What is sent">
         <h2>1. What is sent</h2>
-        <label className="field">
-          <span>Name</span>
-          <input
-            autoComplete="off"
-            maxLength={64}
-            placeholder="spring-sale"
-            value={tag}
-            onChange={(event) => set({ tag: event.target.value.trim().replaceAll(/\s+/g, '-') })}
-          />
-        </label>
+        <TextField
+          label="Name"
+          autoComplete="off"
+          maxLength={64}
+          placeholder="spring-sale"
+          value={tag}
+          onText={(text) => set({ tag: text.trim().replaceAll(/\s+/g, '-') })}
+        />
         {tag !== '' && !TAG.test(tag) && (
           <p className="note bad">A name has letters, digits and . _ : - and does not begin with a dot.</p>
         )}
         {connections.length > 1 && (
-          <label className="field">
-            <span>From</span>
-            <select
-              value={connection}
-              onChange={(event) => set({ connection: event.target.value, template: '', cols: '' })}
-            >
-              {connections.map(({ id, phone_number, verified_name }) => (
-                <option key={id} value={id}>
-                  {verified_name ?? ''} {plusNumber(phone_number)}
-                </option>
-              ))}
-            </select>
-          </label>
+          <SelectField
+            label="From"
+            value={connection}
+            options={connections.map(({ id, phone_number, verified_name }) => [
+              id,
+              `${verified_name ?? ''} ${plusNumber(phone_number)}`,
+            ])}
+            onValue={(value) => set({ connection: value, template: '', cols: '' })}
+          />
         )}
-        <label className="field">
-          <span>Template</span>
-          <select value={template?.id ?? ''} onChange={(event) => set({ template: event.target.value, cols: '' })}>
-            <option value="">{templates.isPending ? 'Loading …' : 'Choose an approved template'}</option>
-            {templates.data?.map(({ id, name, language, category }) => (
-              <option key={id} value={id}>
-                {name} · {language} · {category.toLowerCase()}
-              </option>
-            ))}
-          </select>
-        </label>
+        <SelectField
+          label="Template"
+          value={template?.id ?? ''}
+          options={[
+            ['', templates.isPending ? 'Loading …' : 'Choose an approved template'],
+            ...(templates.data?.map(({ id, name, language, category }) => [
+              id,
+              `${name} · ${language} · ${category.toLowerCase()}`,
+            ]) ?? []),
+          ]}
+          onValue={(value) => set({ template: value, cols: '' })}
+        />
         {templates.error !== null && <Problem error={templates.error} onRetry={() => void templates.refetch()} />}
         {needsFile !== null && (
           <FileChooser
@@ -389,27 +383,21 @@ function Launch({ lines, template, draft, tag, isReady }: LaunchProps) {
       <div className="row">
         {running === null ? (
           <>
-            <button
-              type="button"
-              className={ended === 'check' ? 'button' : 'button primary'}
+            <Button
+              primary={ended !== 'check'}
+              label="Check all lines"
               disabled={isBlocked}
               onClick={() => void start('check')}
-            >
-              Check all lines
-            </button>
-            <button
-              type="button"
-              className={ended === 'check' ? 'button primary' : 'button'}
+            />
+            <Button
+              primary={ended === 'check'}
+              label={`${when === 'now' || known.data === true ? 'Send' : 'Hand in'} ${numberText(lines.length)} messages`}
               disabled={isBlocked}
               onClick={() => void start('send')}
-            >
-              {when === 'now' || known.data === true ? 'Send' : 'Hand in'} {numberText(lines.length)} messages
-            </button>
+            />
           </>
         ) : (
-          <button type="button" className="button" onClick={() => life.current?.abort()}>
-            Stop
-          </button>
+          <Button label="Stop" onClick={() => life.current?.abort()} />
         )}
         {!isReady && (
           <span className="hint">Give the campaign a name first, and its template’s file where it has one.</span>
@@ -430,39 +418,30 @@ interface TimingProps {
 }
 
 function Timing({ when, onWhen, at, onAt, pace, onPace }: TimingProps) {
-  const choice = (value: When, label: ReactNode): ReactNode => (
-    <label>
-      <input type="radio" name="when" checked={when === value} onChange={() => onWhen(value)} />
-      <span>{label}</span>
-    </label>
-  );
   return (
     <>
-      <fieldset className="kinds">
-        <legend className="hidden">When</legend>
-        {choice('now', 'At once')}
-        {choice('paused', 'When I resume it')}
-        {choice('at', 'At a time')}
-      </fieldset>
+      <Radios
+        label="When"
+        value={when}
+        options={[
+          ['now', 'At once'],
+          ['paused', 'When I resume it'],
+          ['at', 'At a time'],
+        ]}
+        onValue={onWhen}
+      />
       {when === 'paused' && (
         <p className="hint">Its messages wait until you have looked at them; no time to live runs before.</p>
       )}
       <div className="campaign-columns">
-        {when === 'at' && (
-          <label className="field">
-            <span>Start</span>
-            <input type="datetime-local" value={at} onChange={(event) => onAt(event.target.value)} />
-          </label>
-        )}
-        <label className="field">
-          <span>At most a minute (may be empty)</span>
-          <input
-            inputMode="numeric"
-            placeholder="as fast as the number may"
-            value={pace}
-            onChange={(event) => onPace(event.target.value.replaceAll(/\D/g, '').slice(0, 5))}
-          />
-        </label>
+        {when === 'at' && <TextField label="Start" type="datetime-local" value={at} onText={onAt} />}
+        <TextField
+          label="At most a minute (may be empty)"
+          inputMode="numeric"
+          placeholder="as fast as the number may"
+          value={pace}
+          onText={(text) => onPace(text.replaceAll(/\D/g, '').slice(0, 5))}
+        />
       </div>
     </>
   );

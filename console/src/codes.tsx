@@ -2,9 +2,24 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
-import { Facts, plusNumber, share, State, Time, type Tone, withParameter } from './parts.tsx';
+import { Button, SelectField, TextField } from './controls.tsx';
+import { PaneRow } from './panes.tsx';
+import { Facts, plusNumber, share, State, TableBox, Time, type Tone, withParameter } from './parts.tsx';
+import { useData } from './queries.ts';
 import { useCan, useSession } from './session.ts';
-import { Choice, clockTime, CopyButton, duration, Empty, Icon, Problem, Skeleton, startTime, useNow } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import {
+  Choice,
+  clockTime,
+  CopyButton,
+  duration,
+  Empty,
+  Loading,
+  Problem,
+  Skeleton,
+  startTime,
+  useNow,
+} from './ui.tsx';
 
 type Code = Schemas['OtpChallengeResponse'];
 type Figures = Schemas['CodeFiguresResponse'];
@@ -61,15 +76,10 @@ export function CodesPage({ selected }: { selected: string | null }) {
         <div className="pane-rows" tabIndex={-1}>
           {mine.length > 0 && <h2 className="pane-title">Sent on this page</h2>}
           {mine.map(({ code }) => (
-            <Link
-              key={code.id}
-              href={`/codes/${code.id}`}
-              className="pane-row"
-              aria-current={code.id === selected ? 'true' : undefined}
-            >
+            <PaneRow key={code.id} href={`/codes/${code.id}`} isSelected={code.id === selected}>
               <span className="name">{plusNumber(code.recipient)}</span>
               <time dateTime={code.created_at}>{clockTime(code.created_at)}</time>
-            </Link>
+            </PaneRow>
           ))}
         </div>
       </section>
@@ -118,30 +128,28 @@ function SendCode({ isSandbox, onSent }: { isSandbox: boolean; onSent: (code: Co
   return (
     <form className="form pane-form" aria-label="Send a code" onSubmit={(event) => void send(event)}>
       <div className="field-row">
-        <label className="field">
-          <span>To</span>
-          <input
-            inputMode="tel"
-            autoComplete="off"
-            placeholder="+4915112345678"
-            value={to}
-            onChange={(event) => setTo(event.target.value)}
-          />
-        </label>
-        <label className="field">
-          <span>Valid for</span>
-          <select value={ttl} onChange={(event) => setTtl(event.target.value)}>
-            <option value="60">1 minute</option>
-            <option value="300">5 minutes</option>
-            <option value="600">10 minutes</option>
-          </select>
-        </label>
+        <TextField
+          label="To"
+          inputMode="tel"
+          autoComplete="off"
+          placeholder="+4915112345678"
+          value={to}
+          onText={setTo}
+        />
+        <SelectField
+          label="Valid for"
+          value={ttl}
+          options={[
+            ['60', '1 minute'],
+            ['300', '5 minutes'],
+            ['600', '10 minutes'],
+          ]}
+          onValue={setTtl}
+        />
       </div>
       {error !== null && <Problem error={error} />}
       <div className="row">
-        <button type="submit" className="button primary" disabled={busy || to.trim() === ''}>
-          Send a code
-        </button>
+        <Button submit primary label="Send a code" disabled={busy || to.trim() === ''} />
         <CopyButton quiet label="curl" text={curlOf('POST', '/api/v1/otp/send', body)} />
       </div>
       {isSandbox && <p className="hint">A sandbox sends nothing: the page shows the code.</p>}
@@ -205,10 +213,7 @@ const SAYS: Readonly<Record<Code['status'], string>> = {
 
 function CodeDetail({ id, first }: { id: string; first: Code | null }) {
   const can = useCan();
-  const code = useQuery({
-    queryKey: ['code', id],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/api/v1/otp/{id}', { params: { path: { id } }, signal }))).data,
+  const code = useData(['code', id], (signal) => api.GET('/api/v1/otp/{id}', { params: { path: { id } }, signal }), {
     enabled: can('otp:read'),
     ...(first !== null && { initialData: first, initialDataUpdatedAt: 0 }),
     refetchInterval: ({ state }) =>
@@ -329,22 +334,19 @@ function VerifyCode({ id, code, onDone }: { id: string; code: Code | undefined; 
   };
   return (
     <form className="form" aria-label="Verify" onSubmit={(event) => void verify(event)}>
-      <label className="field code-field">
-        <span>What the user typed</span>
-        <input
-          inputMode="numeric"
-          autoComplete="off"
-          maxLength={6}
-          placeholder="six digits"
-          value={typed}
-          onChange={(event) => setTyped(event.target.value.replaceAll(/\D/g, ''))}
-        />
-      </label>
+      <TextField
+        label="What the user typed"
+        className="code-field"
+        inputMode="numeric"
+        autoComplete="off"
+        maxLength={6}
+        placeholder="six digits"
+        value={typed}
+        onText={(text) => setTyped(text.replaceAll(/\D/g, ''))}
+      />
       {error !== null && <Problem error={error} />}
       <div className="row">
-        <button type="submit" className="button primary" disabled={busy || typed.length !== 6}>
-          Verify
-        </button>
+        <Button submit primary label="Verify" disabled={busy || typed.length !== 6} />
         <CopyButton quiet label="curl" text={curlOf('POST', '/api/v1/otp/verify', { id, code: typed || '123456' })} />
       </div>
       <p className="hint">
@@ -409,46 +411,33 @@ function CodeUsage() {
         <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/usage/codes?interval=${interval}`)} />
       </header>
       <div className="panel-body">
-        {usage.isPending && <Skeleton lines={8} />}
-        {usage.error !== null && <Problem error={usage.error} onRetry={() => void usage.refetch()} />}
+        <Loading of={usage} lines={8} />
         {data !== undefined && rows.length === 0 && (
-          <Empty title="No codes in this time">
-            <p>They are counted a few minutes after they were sent.</p>
-          </Empty>
+          <Empty title="No codes in this time" says="They are counted a few minutes after they were sent." />
         )}
         {data !== undefined && rows.length > 0 && (
           <>
             <Funnel figures={data.totals} />
-            <div className="table-box" tabIndex={0} role="region" aria-label="By time and country">
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th scope="col">{interval === 'hour' ? 'Hour' : 'Day'}</th>
-                    <th scope="col">Country</th>
-                    {BARS.map(([name, label]) => (
-                      <th key={name} scope="col" className="number">
-                        {label}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {rows.map((row) => (
-                    <tr key={`${row.start} ${row.country}`}>
-                      <td>
-                        <time dateTime={row.start}>{startTime(row.start, interval)}</time>
-                      </td>
-                      <td>{countryOf(row.country)}</td>
-                      {BARS.map(([name]) => (
-                        <td key={name} className="number">
-                          {row[name].toLocaleString('en')}
-                        </td>
-                      ))}
-                    </tr>
+            <TableBox
+              label="By time and country"
+              columns={[interval === 'hour' ? 'Hour' : 'Day', 'Country']}
+              figures={BARS.map(([, label]) => label)}
+              isBare
+            >
+              {rows.map((row) => (
+                <tr key={`${row.start} ${row.country}`}>
+                  <td>
+                    <time dateTime={row.start}>{startTime(row.start, interval)}</time>
+                  </td>
+                  <td>{countryOf(row.country)}</td>
+                  {BARS.map(([name]) => (
+                    <td key={name} className="number">
+                      {row[name].toLocaleString('en')}
+                    </td>
                   ))}
-                </tbody>
-              </table>
-            </div>
+                </tr>
+              ))}
+            </TableBox>
           </>
         )}
       </div>

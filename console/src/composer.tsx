@@ -1,6 +1,7 @@
 import { type ClipboardEvent, type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { api, type MessageRow } from './api.ts';
 import { Bubble } from './bubble.tsx';
+import { Button } from './controls.tsx';
 import { type Conversation, excerptOf, windowLeft } from './conversation.ts';
 import { Dialog } from './dialog.tsx';
 import { type MediaFile, MediaLine, UploadProgress, useUpload } from './media-file.tsx';
@@ -17,7 +18,8 @@ import {
   WITH_CAPTION,
 } from './send-content.tsx';
 import { useCan } from './session.ts';
-import { duration, Icon, Problem, useNow } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { duration, Problem, useNow } from './ui.tsx';
 
 const CLOCK_MS = 15_000;
 const MOST_TEXT = 4_096;
@@ -77,9 +79,7 @@ export function Composer(props: ComposerProps) {
       {left === 0 ? (
         <div className="writer closed">
           <p>The customer has not written in the last 24 hours. Only a template can be sent.</p>
-          <button type="button" className="button" onClick={() => setChoosing(true)}>
-            Send a template
-          </button>
+          <Button label="Send a template" onClick={() => setChoosing(true)} />
         </div>
       ) : (
         <Writer {...props} left={left} onSent={sent} onTemplate={() => setChoosing(true)} />
@@ -157,18 +157,14 @@ function Writer({ conversation, quoted, onQuote, dropped, onDropTaken, left, onS
           <span className="composer-words">
             Reply to <bdi>{excerptOf(quoted)}</bdi>
           </span>
-          <button type="button" className="button quiet" aria-label="Do not quote" onClick={() => onQuote(null)}>
-            <Icon name="close" />
-          </button>
+          <Button quiet icon="close" aria-label="Do not quote" onClick={() => onQuote(null)} />
         </div>
       )}
       {upload.running !== null && <UploadProgress running={upload.running} onCancel={upload.cancel} />}
       {file !== null && (
         <div className="composer-line media-line">
           <MediaLine file={file} />
-          <button type="button" className="button quiet" aria-label="Remove the file" onClick={() => setFile(null)}>
-            <Icon name="close" />
-          </button>
+          <Button quiet icon="close" aria-label="Remove the file" onClick={() => setFile(null)} />
         </div>
       )}
       {!takesText && text.trim() !== '' && (
@@ -196,15 +192,7 @@ function Writer({ conversation, quoted, onQuote, dropped, onDropTaken, left, onS
               />
             </label>
           )}
-          <button
-            type="button"
-            className="button quiet"
-            aria-label="Send a template"
-            title="Send a template"
-            onClick={onTemplate}
-          >
-            <Icon name="template" />
-          </button>
+          <Button quiet icon="template" aria-label="Send a template" title="Send a template" onClick={onTemplate} />
         </span>
         <textarea
           ref={words}
@@ -220,9 +208,7 @@ function Writer({ conversation, quoted, onQuote, dropped, onDropTaken, left, onS
         />
         <span className="send-side">
           <small title="After that only a template can be sent">{duration(left)} left</small>
-          <button type="submit" className="button primary" disabled={!isReady}>
-            Answer
-          </button>
+          <Button submit primary label="Answer" disabled={!isReady} />
         </span>
       </form>
     </>
@@ -280,16 +266,13 @@ function TemplateDialog({ conversation, onSent, onClose }: TemplateDialogProps) 
           )}
           {error !== null && <Problem error={error} />}
           <div className="row">
-            <button
-              type="submit"
-              className="button primary"
+            <Button
+              submit
+              primary
+              label="Send"
               disabled={busy || body === null || !isFilled || notes.some(({ isBad }) => isBad)}
-            >
-              Send
-            </button>
-            <button type="button" className="button" onClick={onClose}>
-              Back
-            </button>
+            />
+            <Button label="Back" onClick={onClose} />
           </div>
         </form>
       ) : (

@@ -1,13 +1,13 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { api, curlOf, dataOf } from './api.ts';
+import { api, curlOf } from './api.ts';
 import { type AssigneeFilter, useAssignees, useMembers } from './assignees.tsx';
 import { type Conversation, excerptOf, nameOf, numberOf, windowLeft } from './conversation.ts';
-import { useEvents } from './live.ts';
-import { type Cursor, nextCursor } from './search.ts';
+import { useFresh } from './live.ts';
+import { Bar, More } from './panes.tsx';
+import { useList } from './queries.ts';
 import { Thread } from './thread.tsx';
-import { ago, Choice, CopyButton, duration, Empty, ListSearch, Problem, Skeleton, Ticks, useNow } from './ui.tsx';
+import { ago, Choice, duration, Empty, ListSearch, Problem, Skeleton, Ticks, useNow } from './ui.tsx';
 
 const PAGE = 50;
 const CLOCK_MS = 15_000;
@@ -65,38 +65,26 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
   // A tab takes the search away; the field begins anew.
   const [cleared, setCleared] = useState(0);
   const suffix = search === '' ? '' : `?${search}`;
-  const list = useInfiniteQuery({
-    queryKey: ['conversations', filters],
-    queryFn: ({ pageParam, signal }) =>
-      dataOf(
-        api.GET('/api/v1/conversations', { params: { query: { ...filters, ...pageParam, limit: PAGE } }, signal }),
-      ),
-    initialPageParam: null as Cursor | null,
-    getNextPageParam: ({ pagination }) => nextCursor(pagination),
-    enabled: isSearchable,
-  });
-  const { refetch } = list;
-  useEvents(
-    useCallback(() => {
-      // `refetch` asks even where the query is not enabled.
-      if (isSearchable) void refetch();
-    }, [refetch, isSearchable]),
+  const { list, rows: found } = useList(
+    ['conversations', filters],
+    (cursor, signal) =>
+      api.GET('/api/v1/conversations', { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal }),
+    { enabled: isSearchable },
   );
+  const { refetch } = list;
+  // `refetch` asks even where the query is not enabled.
+  useFresh(refetch, () => isSearchable);
   const now = useNow(CLOCK_MS);
-  const rows = isSearchable ? (list.data?.pages.flatMap(({ data }) => data) ?? []) : [];
+  const rows = isSearchable ? found : [];
   const members = useMembers();
   const { people, texts } = useAssignees(rows, members, chosen);
   const ofOne = chosen.assignee_id === undefined ? chosen.assignee : PERSON + chosen.assignee_id;
   const query = Object.entries({ ...filters, limit: PAGE }).map(([name, value]) => [name, String(value)]);
   const [title, says] = text === '' && ofOne === undefined ? EMPTY[tab] : ['No conversation matches', ''];
   return (
-    <div className={selected === null ? 'conversations' : 'conversations has-thread'}>
-      <section className="conversation-list" aria-label="Conversations">
-        <header className="panel-bar">
-          <h1>Conversations</h1>
-          <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/conversations?${new URLSearchParams(query)}`)} />
-        </header>
+    <div className={selected === null ? 'panes conversations' : 'panes conversations has-detail'}>
+      <section className="pane-list" aria-label="Conversations">
+        <Bar inPane title="Conversations" curl={curlOf('GET', `/api/v1/conversations?${new URLSearchParams(query)}`)} />
         <nav className="tabs conversation-tabs" aria-label="Which conversations">
           {Object.entries(TABS).map(([name, { label }]) => (
             <Link
@@ -127,29 +115,21 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
           )}
         </div>
         {!isSearchable && <p className="hint warn">Write the beginning of a name, or digits of a number.</p>}
-        <div className="conversation-rows" tabIndex={-1}>
+        <div className="pane-rows" tabIndex={-1}>
           {list.isLoading && <Skeleton lines={10} />}
           {isSearchable && list.error !== null && <Problem error={list.error} onRetry={() => void refetch()} />}
           {isSearchable && list.isSuccess && rows.length === 0 && !list.hasNextPage && (
-            <Empty title={title}>
-              <p>{says}</p>
-            </Empty>
+            <Empty title={title} says={says} />
           )}
           {rows.map((row) => (
             <ConversationRow key={row.id} row={row} suffix={suffix} isSelected={row.id === selected} now={now} />
           ))}
-          {isSearchable && list.hasNextPage && (
-            <button type="button" className="button more" onClick={() => void list.fetchNextPage()}>
-              Show earlier ones
-            </button>
-          )}
+          {isSearchable && <More list={list} />}
         </div>
       </section>
       {selected === null ? (
-        <section className="thread-place">
-          <Empty title="Choose a conversation">
-            <p>What was written, in both directions, appears here.</p>
-          </Empty>
+        <section className="pane-detail pane-place">
+          <Empty title="Choose a conversation" says="What was written, in both directions, appears here." />
         </section>
       ) : (
         <Thread key={selected} id={selected} suffix={suffix} members={members} texts={texts} />
@@ -180,7 +160,7 @@ function ConversationRow({ row, suffix, isSelected, now }: ConversationRowProps)
   return (
     <Link
       href={`/conversations/${row.id}${suffix}`}
-      className="conversation-row"
+      className="pane-row conversation-row"
       aria-current={isSelected ? 'true' : undefined}
     >
       <span className={row.unread_count > 0 ? 'name unread' : 'name'}>

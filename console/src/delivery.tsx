@@ -2,9 +2,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { Confirm } from './dialog.tsx';
+import { Button, ButtonLink } from './controls.tsx';
+import { AskButton } from './dialog.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, duration, fullTime, Icon, Problem, Skeleton } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { CopyButton, duration, fullTime, Loading, Problem, Skeleton } from './ui.tsx';
 
 type Delivery = Schemas['DeliveryWithEvent'];
 
@@ -49,11 +52,9 @@ interface DeliveryPanelProps {
 /** What was sent, what came back, and what else was tried. */
 export function DeliveryPanel({ id, onClose, onEvent }: DeliveryPanelProps) {
   const path = `/api/v1/webhook/deliveries/${id}`;
-  const { data, error, refetch } = useQuery({
-    queryKey: ['delivery', id],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/api/v1/webhook/deliveries/{id}', { params: { path: { id } }, signal }))).data,
-  });
+  const delivery = useData(['delivery', id], (signal) =>
+    api.GET('/api/v1/webhook/deliveries/{id}', { params: { path: { id } }, signal }),
+  );
   return (
     <aside className="panel" aria-label="Delivery">
       <header className="panel-bar">
@@ -61,13 +62,10 @@ export function DeliveryPanel({ id, onClose, onEvent }: DeliveryPanelProps) {
         <CopyButton quiet text={id} label="id" />
         <CopyButton quiet text={curlOf('GET', path)} label="curl" />
         <span className="grow" />
-        <button type="button" className="button quiet" aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <Button quiet icon="close" aria-label="Close" onClick={onClose} />
       </header>
-      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton lines={10} />}
-      {data !== undefined && <Details delivery={data} onEvent={onEvent} />}
+      <Loading of={delivery} lines={10} />
+      {delivery.data !== undefined && <Details delivery={delivery.data} onEvent={onEvent} />}
     </aside>
   );
 }
@@ -75,7 +73,6 @@ export function DeliveryPanel({ id, onClose, onEvent }: DeliveryPanelProps) {
 function Details({ delivery, onEvent }: { delivery: Delivery; onEvent: (eventId: string) => void }) {
   const can = useCan();
   const queries = useQueryClient();
-  const [asked, setAsked] = useState(false);
   const [queued, setQueued] = useState(false);
   const { id, error, event, event_id: eventId } = delivery;
   const meaning = MEANINGS.find(([start]) => error?.startsWith(start))?.[1];
@@ -105,34 +102,25 @@ function Details({ delivery, onEvent }: { delivery: Delivery; onEvent: (eventId:
       )}
       <div className="row actions">
         {can('webhooks:write') && (
-          <button type="button" className="button" disabled={queued} onClick={() => setAsked(true)}>
-            {queued ? 'Queued again' : 'Deliver again'}
-          </button>
+          <AskButton
+            button={queued ? 'Queued again' : 'Deliver again'}
+            disabled={queued}
+            title="Deliver this event again?"
+            says="Herald queues the event once more, under the same webhook-id and with all its attempts. A receiver that keeps ids ignores what it has seen."
+            label="Deliver again"
+            curl={curlOf('POST', `/api/v1/webhook/deliveries/${id}/replay`)}
+            run={() => api.POST('/api/v1/webhook/deliveries/{id}/replay', { params })}
+            onDone={() => {
+              setQueued(true);
+              void queries.invalidateQueries({ queryKey: ['attempts', eventId] });
+            }}
+          />
         )}
         {messageId !== null && can('messages:read') && (
-          <Link className="button quiet" href={`/messages/${messageId}`}>
-            Message
-          </Link>
+          <ButtonLink quiet label="Message" href={`/messages/${messageId}`} />
         )}
-        <button type="button" className="button quiet" onClick={() => onEvent(eventId)}>
-          Only this event
-        </button>
+        <Button quiet label="Only this event" onClick={() => onEvent(eventId)} />
       </div>
-      {asked && (
-        <Confirm
-          title="Deliver this event again?"
-          says="Herald queues the event once more, under the same webhook-id and with all its attempts. A receiver that keeps ids ignores what it has seen."
-          label="Deliver again"
-          curl={curlOf('POST', `/api/v1/webhook/deliveries/${id}/replay`)}
-          run={() => api.POST('/api/v1/webhook/deliveries/{id}/replay', { params })}
-          onClose={(done) => {
-            setAsked(false);
-            if (!done) return;
-            setQueued(true);
-            void queries.invalidateQueries({ queryKey: ['attempts', eventId] });
-          }}
-        />
-      )}
       <Attempts delivery={delivery} />
       <Request delivery={delivery} />
       <section aria-label="Answer">

@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { Dialog, useRun } from './dialog.tsx';
-import { DialogForm, EVENT_KINDS, type WebhookEvent } from './webhook-dialogs.tsx';
+import { Checks, SelectField, TextField } from './controls.tsx';
+import { FormDialog, useRun } from './dialog.tsx';
+import { EVENT_KINDS, type WebhookEvent } from './webhook-dialogs.tsx';
 
 type Kind = Schemas['DestinationData']['kind'];
 type Request = Schemas['CreateDestinationRequest'];
@@ -48,7 +49,7 @@ export function NewDestination({ onClose }: { onClose: (id: string | null) => vo
   const [kind, setKind] = useState<Kind>('rabbitmq');
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const [events, setEvents] = useState<readonly WebhookEvent[]>(['message.received', 'message.status.updated']);
-  const { busy, error, run } = useRun();
+  const form = useRun();
   const fields = FIELDS[kind];
   const given = (isShown: boolean): Record<string, string> =>
     Object.fromEntries(
@@ -65,59 +66,43 @@ export function NewDestination({ onClose }: { onClose: (id: string | null) => vo
     name.trim() !== '' &&
     events.length > 0 &&
     fields.every((field) => field.isOptional === true || (values[field.name] ?? '').trim() !== '');
-  const make = (): Promise<void> =>
-    run(async () => onClose((await dataOf(api.POST('/api/v1/destinations', { body: bodyOf(false) }))).data.id));
+  const make = async (): Promise<void> =>
+    onClose((await dataOf(api.POST('/api/v1/destinations', { body: bodyOf(false) }))).data.id);
   return (
-    <Dialog title="New destination" className="form-dialog" onClose={() => onClose(null)}>
-      <DialogForm
-        label="Make it"
-        busy={busy || !isWhole}
-        error={error}
-        curl={curlOf('POST', '/api/v1/destinations', bodyOf(true))}
-        onSubmit={() => void make()}
-        onBack={() => onClose(null)}
-      >
-        <label className="field">
-          <span>Name</span>
-          <input value={name} maxLength={64} autoComplete="off" onChange={(event) => setName(event.target.value)} />
-        </label>
-        <label className="field">
-          <span>Kind of broker</span>
-          <select value={kind} onChange={(event) => setKind(event.target.value as Kind)}>
-            <option value="nats">NATS JetStream</option>
-            <option value="rabbitmq">RabbitMQ</option>
-            <option value="sqs">Amazon SQS</option>
-          </select>
-        </label>
-        <p className="hint">The stream, exchange or queue must be there already. Events are written from now on.</p>
-        {fields.map((field) => (
-          <label key={field.name} className="field">
-            <span>{field.label}</span>
-            <input
-              type={field.isSecret === true ? 'password' : 'text'}
-              autoComplete="off"
-              placeholder={field.placeholder}
-              value={values[field.name] ?? ''}
-              onChange={(event) => setValues({ ...values, [field.name]: event.target.value })}
-            />
-          </label>
-        ))}
-        <fieldset className="entries">
-          <legend>Kinds of events</legend>
-          {EVENT_KINDS.map((each) => (
-            <label key={each} className="check">
-              <input
-                type="checkbox"
-                checked={events.includes(each)}
-                onChange={(event) =>
-                  setEvents(event.target.checked ? [...events, each] : events.filter((other) => other !== each))
-                }
-              />
-              <span>{each}</span>
-            </label>
-          ))}
-        </fieldset>
-      </DialogForm>
-    </Dialog>
+    <FormDialog
+      title="New destination"
+      className="form-dialog"
+      label="Make it"
+      disabled={!isWhole}
+      form={form}
+      submit={make}
+      curl={curlOf('POST', '/api/v1/destinations', bodyOf(true))}
+      onClose={() => onClose(null)}
+    >
+      <TextField label="Name" value={name} maxLength={64} autoComplete="off" onText={setName} />
+      <SelectField
+        label="Kind of broker"
+        value={kind}
+        options={[
+          ['nats', 'NATS JetStream'],
+          ['rabbitmq', 'RabbitMQ'],
+          ['sqs', 'Amazon SQS'],
+        ]}
+        onValue={setKind}
+      />
+      <p className="hint">The stream, exchange or queue must be there already. Events are written from now on.</p>
+      {fields.map((field) => (
+        <TextField
+          key={field.name}
+          label={field.label}
+          type={field.isSecret === true ? 'password' : 'text'}
+          autoComplete="off"
+          placeholder={field.placeholder}
+          value={values[field.name] ?? ''}
+          onText={(text) => setValues({ ...values, [field.name]: text })}
+        />
+      ))}
+      <Checks label="Kinds of events" all={EVENT_KINDS} chosen={events} onChange={setEvents} />
+    </FormDialog>
   );
 }

@@ -1,12 +1,15 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { Button } from './controls.tsx';
 import { NewDestination } from './destination-new.tsx';
 import { Confirm, useRun } from './dialog.tsx';
+import { Bar, DetailBar, PaneRow, Place } from './panes.tsx';
 import { Facts, State, Time, type Tone } from './parts.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, Empty, fullTime, Icon, Problem, Skeleton } from './ui.tsx';
+import { Empty, fullTime, Loading, Problem } from './ui.tsx';
 
 type Destination = Schemas['DestinationData'];
 
@@ -22,9 +25,7 @@ const KINDS: Readonly<Record<Destination['kind'], string>> = {
 };
 
 function useDestinations() {
-  return useQuery({
-    queryKey: ['destinations'],
-    queryFn: async ({ signal }) => (await dataOf(api.GET(PATH, { signal }))).data,
+  return useData(['destinations'], (signal) => api.GET(PATH, { signal }), {
     refetchInterval: LOOK_MS,
   });
 }
@@ -46,50 +47,34 @@ export function DestinationsPage({ selected }: { selected: string | null }) {
   return (
     <div className={selected === null ? 'panes' : 'panes has-detail'}>
       <section className="pane-list" aria-label="Destinations">
-        <header className="panel-bar">
-          <h1>Destinations</h1>
-          <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', PATH)} />
-          {can('webhooks:write') && (
-            <button type="button" className="button" onClick={() => setMaking(true)}>
-              New
-            </button>
-          )}
-        </header>
+        <Bar inPane title="Destinations" curl={curlOf('GET', PATH)}>
+          {can('webhooks:write') && <Button label="New" onClick={() => setMaking(true)} />}
+        </Bar>
         <div className="pane-rows">
-          {destinations.isPending && <Skeleton lines={4} />}
-          {destinations.error !== null && (
-            <Problem error={destinations.error} onRetry={() => void destinations.refetch()} />
-          )}
+          <Loading of={destinations} lines={4} />
           {destinations.isSuccess && rows.length === 0 && (
-            <Empty title="No destination yet">
-              <p>Herald can write events to a broker of yours, beside the webhook.</p>
-            </Empty>
+            <Empty
+              title="No destination yet"
+              says="Herald can write events to a broker of yours, beside the webhook."
+            />
           )}
           {rows.map((row) => (
-            <Link
-              key={row.id}
-              href={`/destinations/${row.id}`}
-              className="pane-row"
-              aria-current={row.id === shown?.id ? 'true' : undefined}
-            >
+            <PaneRow key={row.id} href={`/destinations/${row.id}`} isSelected={row.id === shown?.id}>
               <bdi className="name">{row.name}</bdi>
               <State tone={TONES[row.status]}>{row.status}</State>
               <span className="last">
                 {KINDS[row.kind]} · {waitingOf(row)}
               </span>
-            </Link>
+            </PaneRow>
           ))}
         </div>
       </section>
       {shown === undefined ? (
-        <section className="pane-detail pane-place">
-          {destinations.isSuccess && (rows.length > 0 || selected !== null) && (
-            <Empty title={selected === null ? 'Choose a destination' : 'This workspace has no such destination'}>
-              <p>Its state, and what waits for it, appear here.</p>
-            </Empty>
-          )}
-        </section>
+        <Place
+          title={selected === null ? 'Choose a destination' : 'This workspace has no such destination'}
+          says="Its state, and what waits for it, appear here."
+          isShown={destinations.isSuccess && (rows.length > 0 || selected !== null)}
+        />
       ) : (
         <Detail key={shown.id} of={shown} />
       )}
@@ -142,17 +127,7 @@ function Detail({ of }: { of: Destination }) {
   };
   return (
     <section className="pane-detail" aria-label={name}>
-      <header className="panel-bar">
-        <Link href="/destinations" className="button quiet back" aria-label="Back to the list">
-          <Icon name="close" />
-        </Link>
-        <span className="detail-name">
-          <bdi>{name}</bdi>
-          <small>{KINDS[kind]}</small>
-        </span>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}/${id}`)} />
-      </header>
+      <DetailBar back="/destinations" name={name} note={KINDS[kind]} curl={curlOf('GET', `${PATH}/${id}`)} />
       <div className="panel-body">
         <section className={status === 'failing' ? 'explanation bad' : 'explanation'} aria-label="State">
           <p>
@@ -179,21 +154,12 @@ function Detail({ of }: { of: Destination }) {
           <>
             <Test id={id} />
             <div className="row">
-              <button
-                type="button"
-                className="button"
+              <Button
+                label={status === 'paused' ? 'Resume' : 'Pause'}
                 onClick={() => setAsking(status === 'paused' ? 'resume' : 'pause')}
-              >
-                {status === 'paused' ? 'Resume' : 'Pause'}
-              </button>
-              {status === 'failing' && (
-                <button type="button" className="button" onClick={() => setAsking('resume')}>
-                  Try now
-                </button>
-              )}
-              <button type="button" className="button quiet" onClick={() => setAsking('remove')}>
-                Remove
-              </button>
+              />
+              {status === 'failing' && <Button label="Try now" onClick={() => setAsking('resume')} />}
+              <Button quiet label="Remove" onClick={() => setAsking('remove')} />
             </div>
           </>
         )}
@@ -254,9 +220,7 @@ function Test({ id }: { id: string }) {
   };
   return (
     <div className="row" role="status">
-      <button type="button" className="button" disabled={isRunning} onClick={() => void start()}>
-        Test
-      </button>
+      <Button label="Test" disabled={isRunning} onClick={() => void start()} />
       {isRunning && <span>Connecting …</span>}
       {outcome !== null && outcome.written && <State tone="good">the broker has the test event</State>}
       {outcome !== null && !outcome.written && <State tone="bad">not written: {outcome.error}</State>}

@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { Button } from './controls.tsx';
 import { CopyButton, Problem } from './ui.tsx';
 
 interface DialogProps {
@@ -66,28 +67,87 @@ export function Confirm({ title, says, label, isRisky = false, curl, run: work, 
       await work();
       onClose(true);
     });
-  const back = (
-    <button type="button" className={isRisky ? 'button primary' : 'button'} onClick={() => onClose(false)}>
-      Back
-    </button>
-  );
+  const back = <Button primary={isRisky} label="Back" onClick={() => onClose(false)} />;
   return (
     <Dialog title={title} onClose={() => onClose(false)}>
       <p>{says}</p>
       {error !== null && <Problem error={error} />}
       <div className="row">
         {isRisky && back}
-        <button
-          type="button"
-          className={isRisky ? 'button' : 'button primary'}
-          disabled={busy}
-          onClick={() => void start()}
-        >
-          {label}
-        </button>
+        <Button primary={!isRisky} label={label} disabled={busy} onClick={() => void start()} />
         {!isRisky && back}
         <CopyButton quiet label="curl" text={curl} />
       </div>
+    </Dialog>
+  );
+}
+
+interface AskButtonProps extends Omit<ConfirmProps, 'onClose'> {
+  /** On the button that asks. */
+  button: string;
+  /** Of that button, where it does not say all. */
+  name?: string;
+  quiet?: boolean;
+  disabled?: boolean;
+  onDone?: () => void;
+}
+
+/** A button that does something once it was confirmed. */
+export function AskButton({ button, name, quiet, disabled, onDone, ...confirm }: AskButtonProps) {
+  const [isAsking, setAsking] = useState(false);
+  const close = (done: boolean): void => {
+    setAsking(false);
+    if (done) onDone?.();
+  };
+  return (
+    <>
+      <Button quiet={quiet} label={button} aria-label={name} disabled={disabled} onClick={() => setAsking(true)} />
+      {isAsking && <Confirm {...confirm} onClose={close} />}
+    </>
+  );
+}
+
+interface FormDialogProps extends Omit<DialogProps, 'onClose'> {
+  /** On the button that hands it in. */
+  label: string;
+  /** Something is still to be written. */
+  disabled?: boolean;
+  /** Runs `submit`. */
+  form: Run;
+  submit: () => Promise<void>;
+  /** What is shown of the failure. Default: all of it. */
+  error?: unknown;
+  curl?: string;
+  onClose: () => void;
+}
+
+export function FormDialog({
+  label,
+  disabled = false,
+  form,
+  submit,
+  error = form.error,
+  curl,
+  ...rest
+}: FormDialogProps) {
+  const { children, onClose, ...dialog } = rest;
+  const start = (event: FormEvent): void => {
+    event.preventDefault();
+    void form.run(submit);
+  };
+  return (
+    <Dialog {...dialog} onClose={onClose}>
+      <form className="dialog-form" onSubmit={start}>
+        {children}
+        <div className="dialog-foot">
+          {error !== null && <Problem error={error} />}
+          <div className="row">
+            <Button submit primary label={label} disabled={form.busy || disabled} />
+            <Button label="Back" onClick={onClose} />
+            {curl !== undefined && <CopyButton quiet label="curl" text={curl} />}
+          </div>
+        </div>
+      </form>
     </Dialog>
   );
 }

@@ -1,15 +1,18 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { Confirm } from './dialog.tsx';
-import { type HeraldEvent, useEvents } from './live.ts';
+import { api, curlOf, type Schemas } from './api.ts';
+import { ButtonLink, SelectField } from './controls.tsx';
+import { AskButton } from './dialog.tsx';
+import { useFresh } from './live.ts';
 import { type MediaFile, MediaPreview, MediaThumb, sizeText, Upload, useMediaLink } from './media-file.tsx';
 import { useConnections } from './messages.tsx';
+import { Bar, DetailBar, More, PaneRow, Place } from './panes.tsx';
 import { Facts, peerOf, plusNumber, State, Time, withParameter } from './parts.tsx';
-import type { Cursor } from './search.ts';
+import { useData, useList } from './queries.ts';
 import { useCan } from './session.ts';
-import { ago, Choice, CopyButton, Empty, Icon, Problem, Skeleton, Status, useNow } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { ago, Choice, Empty, Loading, Status, useNow } from './ui.tsx';
 
 const PAGE = 50;
 const CLOCK_MS = 30_000;
@@ -34,27 +37,12 @@ export function FilesPage({ selected }: { selected: string | null }) {
     ...pick(given, 'direction', ['outbound', 'inbound'] as const),
     ...(given.get('connection') !== null && { connection_id: given.get('connection') ?? '' }),
   };
-  const files = useInfiniteQuery({
-    queryKey: ['media', filters],
-    queryFn: ({ pageParam, signal }) =>
-      dataOf(api.GET('/api/v1/media', { params: { query: { ...filters, ...pageParam, limit: PAGE } }, signal })),
-    initialPageParam: null as Cursor | null,
-    getNextPageParam: ({ pagination: { next_before: before, next_before_id: id } }) =>
-      before === null || id === null ? null : { before, before_id: id },
-  });
-  const { refetch } = files;
-  useEvents(
-    useCallback(
-      (events: readonly HeraldEvent[] | null) => {
-        if (events === null || events.some(({ type }) => type.startsWith('media.') || type === 'message.received')) {
-          void refetch();
-        }
-      },
-      [refetch],
-    ),
+  const { list, rows } = useList(['media', filters], (cursor, signal) =>
+    api.GET('/api/v1/media', { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal }),
   );
+  const { refetch } = list;
+  useFresh(refetch, (type) => type.startsWith('media.') || type === 'message.received');
   const now = useNow(CLOCK_MS);
-  const rows = files.data?.pages.flatMap(({ data }) => data) ?? [];
   const suffix = search === '' ? '' : `?${search}`;
   const path = selected === null ? '/media' : `/media/${selected}`;
   const choose = (name: string) => (value: string) => navigate(path + withParameter(search, name, value));
@@ -62,11 +50,7 @@ export function FilesPage({ selected }: { selected: string | null }) {
   return (
     <div className={selected === null ? 'panes' : 'panes has-detail'}>
       <section className="pane-list" aria-label="Files">
-        <header className="panel-bar">
-          <h1>Files</h1>
-          <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/media?${query}`)} />
-        </header>
+        <Bar inPane title="Files" curl={curlOf('GET', `/api/v1/media?${query}`)} />
         <div className="filters pane-filters">
           <Choice label="Any type" value={filters.type ?? ''} onChange={choose('type')}>
             {TYPES.map((type) => [type, type])}
@@ -84,20 +68,15 @@ export function FilesPage({ selected }: { selected: string | null }) {
           <UploadFor connections={connections.data ?? []} onUploaded={(id) => navigate(`/media/${id}${suffix}`)} />
         )}
         <div className="pane-rows" tabIndex={-1}>
-          {files.isPending && <Skeleton lines={10} />}
-          {files.error !== null && <Problem error={files.error} onRetry={() => void refetch()} />}
-          {files.isSuccess && rows.length === 0 && (
-            <Empty title={search === '' ? 'No files yet' : 'No file matches'}>
-              <p>What you upload and what customers send appears here.</p>
-            </Empty>
+          <Loading of={list} lines={10} />
+          {list.isSuccess && rows.length === 0 && (
+            <Empty
+              title={search === '' ? 'No files yet' : 'No file matches'}
+              says="What you upload and what customers send appears here."
+            />
           )}
           {rows.map((row) => (
-            <Link
-              key={row.id}
-              href={`/media/${row.id}${suffix}`}
-              className="pane-row has-thumb"
-              aria-current={row.id === selected ? 'true' : undefined}
-            >
+            <PaneRow key={row.id} href={`/media/${row.id}${suffix}`} isSelected={row.id === selected}>
               <MediaThumb file={row} />
               <bdi className="name">{nameOf(row)}</bdi>
               <time dateTime={row.created_at}>{ago(row.created_at, now)}</time>
@@ -107,23 +86,17 @@ export function FilesPage({ selected }: { selected: string | null }) {
                 {row.size_bytes !== null && ` · ${sizeText(row.size_bytes)}`}
               </span>
               <small>{row.status === 'stored' ? row.type : row.status}</small>
-            </Link>
+            </PaneRow>
           ))}
-          {files.hasNextPage && (
-            <button type="button" className="button more" onClick={() => void files.fetchNextPage()}>
-              Show earlier ones
-            </button>
-          )}
+          <More list={list} />
         </div>
       </section>
       {selected === null ? (
-        <section className="pane-detail pane-place">
-          {rows.length > 0 && (
-            <Empty title="Choose a file">
-              <p>The file, and the messages that use it, appear here.</p>
-            </Empty>
-          )}
-        </section>
+        <Place
+          title="Choose a file"
+          says="The file, and the messages that use it, appear here."
+          isShown={rows.length > 0}
+        />
       ) : (
         <FileDetail key={selected} id={selected} suffix={suffix} onDeleted={() => navigate(`/media${suffix}`)} />
       )}
@@ -153,16 +126,15 @@ function UploadFor({ connections, onUploaded }: UploadProps) {
   return (
     <div className="pane-form form">
       {connections.length > 1 && (
-        <label className="field">
-          <span>Upload for the number</span>
-          <select value={connection} onChange={(event) => setConnection(event.target.value)}>
-            {connections.map(({ id, phone_number, verified_name }) => (
-              <option key={id} value={id}>
-                {plusNumber(phone_number)} {verified_name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <SelectField
+          label="Upload for the number"
+          value={connection}
+          options={connections.map(({ id, phone_number, verified_name }) => [
+            id,
+            `${plusNumber(phone_number)} ${verified_name}`,
+          ])}
+          onValue={setConnection}
+        />
       )}
       <Upload
         connectionId={connection}
@@ -178,11 +150,8 @@ function UploadFor({ connections, onUploaded }: UploadProps) {
 function FileDetail({ id, suffix, onDeleted }: { id: string; suffix: string; onDeleted: () => void }) {
   const can = useCan();
   const queries = useQueryClient();
-  const [asked, setAsked] = useState(false);
   const params = { path: { id } };
-  const file = useQuery({
-    queryKey: ['media-one', id],
-    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/v1/media/{id}', { params, signal }))).data,
+  const file = useData(['media-one', id], (signal) => api.GET('/api/v1/media/{id}', { params, signal }), {
     // Herald is fetching it; a key may not read the event that says that it came.
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? LOOK_MS : false),
   });
@@ -191,20 +160,14 @@ function FileDetail({ id, suffix, onDeleted }: { id: string; suffix: string; onD
   const path = `/api/v1/media/${id}`;
   return (
     <section className="pane-detail" aria-label="File">
-      <header className="panel-bar">
-        <Link href={`/media${suffix}`} className="button quiet back" aria-label="Back to the list">
-          <Icon name="close" />
-        </Link>
-        <span className="detail-name">
-          <bdi>{file.data === undefined ? 'File' : nameOf(file.data)}</bdi>
-        </span>
-        <span className="grow" />
-        <CopyButton quiet text={id} label="id" />
-        <CopyButton quiet text={curlOf('GET', path)} label="curl" />
-      </header>
+      <DetailBar
+        back={`/media${suffix}`}
+        name={file.data === undefined ? 'File' : nameOf(file.data)}
+        id={id}
+        curl={curlOf('GET', path)}
+      />
       <div className="panel-body">
-        {file.isPending && <Skeleton lines={8} />}
-        {file.error !== null && <Problem error={file.error} onRetry={() => void file.refetch()} />}
+        <Loading of={file} lines={8} />
         {file.data !== undefined && (
           <>
             <div className="media-box">
@@ -220,9 +183,18 @@ function FileDetail({ id, suffix, onDeleted }: { id: string; suffix: string; onD
                 </a>
               )}
               {can('media:write') && (
-                <button type="button" className="button" onClick={() => setAsked(true)}>
-                  Delete
-                </button>
+                <AskButton
+                  button="Delete"
+                  title="Delete this file?"
+                  says="Its bytes are deleted here and at WhatsApp, and links to it end. A queued message that needs it fails. This cannot be undone."
+                  label="Delete"
+                  curl={curlOf('DELETE', path)}
+                  run={() => api.DELETE('/api/v1/media/{id}', { params })}
+                  onDone={() => {
+                    void queries.invalidateQueries({ queryKey: ['media'] });
+                    onDeleted();
+                  }}
+                />
               )}
             </div>
             <FileFacts file={file.data} />
@@ -230,21 +202,6 @@ function FileDetail({ id, suffix, onDeleted }: { id: string; suffix: string; onD
           </>
         )}
       </div>
-      {asked && (
-        <Confirm
-          title="Delete this file?"
-          says="Its bytes are deleted here and at WhatsApp, and links to it end. A queued message that needs it fails. This cannot be undone."
-          label="Delete"
-          curl={curlOf('DELETE', path)}
-          run={() => api.DELETE('/api/v1/media/{id}', { params })}
-          onClose={(done) => {
-            setAsked(false);
-            if (!done) return;
-            void queries.invalidateQueries({ queryKey: ['media'] });
-            onDeleted();
-          }}
-        />
-      )}
     </section>
   );
 }
@@ -274,17 +231,13 @@ function FileFacts({ file }: { file: MediaFile }) {
 function Uses({ id }: { id: string }) {
   const now = useNow(CLOCK_MS);
   const query = { media_object_id: id, limit: USES_SHOWN + 1 };
-  const uses = useQuery({
-    queryKey: ['media-uses', id],
-    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/v1/messages', { params: { query }, signal }))).data,
-  });
+  const uses = useData(['media-uses', id], (signal) => api.GET('/api/v1/messages', { params: { query }, signal }));
   const { refetch } = uses;
-  useEvents(useCallback(() => void refetch(), [refetch]));
+  useFresh(refetch);
   return (
     <section aria-label="Used by">
       <h2>Used by</h2>
-      {uses.isPending && <Skeleton lines={2} />}
-      {uses.error !== null && <Problem error={uses.error} onRetry={() => void refetch()} />}
+      <Loading of={uses} lines={2} />
       {uses.data?.length === 0 && <p className="hint">No message uses it.</p>}
       {uses.data?.slice(0, USES_SHOWN).map((message) => (
         <Link key={message.id} href={`/messages/${message.id}`} className="use-row">
@@ -296,9 +249,7 @@ function Uses({ id }: { id: string }) {
         </Link>
       ))}
       {(uses.data?.length ?? 0) > USES_SHOWN && (
-        <Link className="button quiet" href={`/messages?q=${encodeURIComponent(`file:${id}`)}`}>
-          All of them
-        </Link>
+        <ButtonLink quiet label="All of them" href={`/messages?q=${encodeURIComponent(`file:${id}`)}`} />
       )}
     </section>
   );

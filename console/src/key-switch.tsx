@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { AgentDialog } from './agent.tsx';
+import { Button } from './controls.tsx';
 import { Dialog } from './dialog.tsx';
 import { isAt, PAGES } from './pages.tsx';
 import { openOperator, openWorkspace, signOut } from './person.ts';
@@ -15,7 +16,8 @@ import {
   workspaceOfKey,
 } from './session.ts';
 import { SignIn } from './sign-in.tsx';
-import { Icon, Problem } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { Problem } from './ui.tsx';
 
 const MODES: Readonly<Record<string, string>> = { live: '', test: ' (test)' };
 
@@ -98,12 +100,8 @@ function EverywhereDialog({ onClose }: { onClose: () => void }) {
       <p>All your sessions of Herald end, also those in other browsers. At your issuer you stay signed in.</p>
       {problem !== null && <Problem error={problem} />}
       <div className="row">
-        <button type="button" className="button primary" onClick={() => void signOut(true).catch(setProblem)}>
-          Sign out everywhere
-        </button>
-        <button type="button" className="button quiet" onClick={onClose}>
-          Stay signed in
-        </button>
+        <Button primary label="Sign out everywhere" onClick={() => void signOut(true).catch(setProblem)} />
+        <Button quiet label="Stay signed in" onClick={onClose} />
       </div>
     </Dialog>
   );

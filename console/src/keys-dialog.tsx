@@ -1,3 +1,4 @@
+import { Button } from './controls.tsx';
 import { Dialog } from './dialog.tsx';
 
 const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
@@ -28,9 +29,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
         ))}
       </dl>
       <div className="row">
-        <button type="button" className="button primary" onClick={onClose}>
-          Close
-        </button>
+        <Button primary label="Close" onClick={onClose} />
       </div>
     </Dialog>
   );

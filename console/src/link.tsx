@@ -1,4 +1,5 @@
 import { ApiError, factsOf, isAway } from './api.ts';
+import { Button } from './controls.tsx';
 import { Dialog } from './dialog.tsx';
 import { type KeyFacts, session, useSession } from './session.ts';
 
@@ -58,9 +59,7 @@ export function LinkQuestion() {
         <p>{link.problem}</p>
         <p>You stay signed in as {own}.</p>
         <div className="row">
-          <button type="button" className="button primary" onClick={close}>
-            Close
-          </button>
+          <Button primary label="Close" onClick={close} />
         </div>
       </Dialog>
     );
@@ -72,12 +71,8 @@ export function LinkQuestion() {
       </p>
       <p>What you do afterwards is done in the workspace of the link. Go on only where you know who sent it.</p>
       <div className="row">
-        <button type="button" className="button primary" onClick={close}>
-          Stay as I am
-        </button>
-        <button type="button" className="button" onClick={() => session.add(link.signedIn, false)}>
-          Sign in
-        </button>
+        <Button primary label="Stay as I am" onClick={close} />
+        <Button label="Sign in" onClick={() => session.add(link.signedIn, false)} />
       </div>
     </Dialog>
   );

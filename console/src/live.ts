@@ -1,4 +1,4 @@
-import { useEffect, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
 import { api, ApiError, dataOf, type Schemas } from './api.ts';
 
 export type HeraldEvent = Schemas['EventsResponse']['data'][number];
@@ -96,4 +96,19 @@ export function useEvents(onChange: (events: readonly HeraldEvent[] | null) => v
       listeners.delete(onChange);
     };
   }, [onChange]);
+}
+
+/**
+ * Reads again what a page shows, where events tell of it, or anything may have changed.
+ *
+ * @param isAbout which events do. Default: all of them.
+ */
+export function useFresh(refetch: () => unknown, isAbout: (type: HeraldEvent['type']) => boolean = () => true): void {
+  const latest = useRef({ refetch, isAbout });
+  latest.current = { refetch, isAbout };
+  useEvents(
+    useCallback((events) => {
+      if (events === null || events.some(({ type }) => latest.current.isAbout(type))) void latest.current.refetch();
+    }, []),
+  );
 }

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { type DragEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { answered, credentials, api, dataOf, type Schemas } from './api.ts';
+import { Button } from './controls.tsx';
 import { session } from './session.ts';
-import { Icon, Problem } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { Problem } from './ui.tsx';
 
 export type MediaFile = Schemas['MediaResponse'];
 
@@ -87,9 +89,7 @@ export function UploadProgress({
     <div className="upload">
       <bdi className="file-name">{running.name}</bdi>
       <progress aria-label={`Upload of ${running.name}`} value={running.part} max={1} />
-      <button type="button" className="button" onClick={onCancel}>
-        Cancel
-      </button>
+      <Button label="Cancel" onClick={onCancel} />
     </div>
   );
 }

@@ -1,10 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { api, ApiError, dataOf, type MessageRow } from './api.ts';
+import { Button } from './controls.tsx';
 import { Dialog } from './dialog.tsx';
 import { type MediaFile, MediaPreview, sizeText, useMediaLink } from './media-file.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { Icon, Problem } from './ui.tsx';
+import { Problem } from './ui.tsx';
 
 const LOOK_MS = 2_000;
 /** Files are read when they are so near to what is in view. */
@@ -40,15 +41,16 @@ function MessageFile({ id }: { id: string }) {
   const can = useCan();
   const [place, isSeen] = useSeen();
   const isAllowed = can('media:read');
-  const file = useQuery({
-    queryKey: ['media-one', id],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/api/v1/media/{id}', { params: { path: { id } }, signal }))).data,
-    enabled: isSeen && isAllowed,
-    // Herald is fetching it; a key may not read the event that says that it came.
-    refetchInterval: ({ state }) => (state.data?.status === 'pending' ? LOOK_MS : false),
-    retry: false,
-  });
+  const file = useData(
+    ['media-one', id],
+    (signal) => api.GET('/api/v1/media/{id}', { params: { path: { id } }, signal }),
+    {
+      enabled: isSeen && isAllowed,
+      // Herald is fetching it; a key may not read the event that says that it came.
+      refetchInterval: ({ state }) => (state.data?.status === 'pending' ? LOOK_MS : false),
+      retry: false,
+    },
+  );
   const { data, error } = file;
   const isGone = error instanceof ApiError && error.status === 404;
   return (
@@ -106,15 +108,8 @@ function Stored({ file }: { file: MediaFile }) {
           </span>
         )}
         <span className="grow" />
-        {larger && (
-          <button type="button" className="button quiet" onClick={() => setLarge(true)}>
-            {isPdf ? 'Open' : 'Larger'}
-          </button>
-        )}
-        <button type="button" className="button quiet" aria-label={`Save ${name}`} onClick={() => void save()}>
-          <Icon name="down" />
-          Save
-        </button>
+        {larger && <Button quiet label={isPdf ? 'Open' : 'Larger'} onClick={() => setLarge(true)} />}
+        <Button quiet icon="down" label="Save" aria-label={`Save ${name}`} onClick={() => void save()} />
       </span>
       {(error ?? failure) !== null && <Problem error={error ?? failure} />}
       {isLarge && (
@@ -123,13 +118,8 @@ function Stored({ file }: { file: MediaFile }) {
             <MediaPreview file={file} />
           </div>
           <div className="row">
-            <button type="button" className="button" onClick={() => void save()}>
-              <Icon name="down" />
-              Save
-            </button>
-            <button type="button" className="button" onClick={() => setLarge(false)}>
-              Close
-            </button>
+            <Button icon="down" label="Save" onClick={() => void save()} />
+            <Button label="Close" onClick={() => setLarge(false)} />
           </div>
         </Dialog>
       )}

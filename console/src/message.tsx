@@ -1,19 +1,20 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { api, curlOf, dataOf, type Message, type Schemas } from './api.ts';
 import { Bubble, bubbleOfRow } from './bubble.tsx';
+import { Button, ButtonLink } from './controls.tsx';
 import { Confirm } from './dialog.tsx';
 import { mediaOf } from './message-file.tsx';
 import { type HeraldEvent, useEvents } from './live.ts';
 import { peerOf } from './parts.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
 import {
   clockTime,
   CopyButton,
   duration,
   fullTime,
-  Icon,
   Problem,
   Skeleton,
   Status,
@@ -88,9 +89,7 @@ export function MessagePanel({ id, onClose }: { id: string; onClose: () => void 
         <CopyButton quiet text={id} label="id" />
         <CopyButton quiet text={curlOf('GET', `/api/v1/messages/${id}`)} label="curl" />
         <span className="grow" />
-        <button type="button" className="button quiet" aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <Button quiet icon="close" aria-label="Close" onClick={onClose} />
       </header>
       {message.isPending && <Skeleton lines={10} />}
       {message.error !== null && <Problem error={message.error} onRetry={refresh} />}
@@ -181,45 +180,24 @@ function Actions({ message, timeline, onChanged }: { message: Message; timeline:
   return (
     <div className="row actions">
       {mayRetry && wouldFailAgain && responsible === 'you' && (
-        <Link className="button primary" href={`/send?like=${id}`}>
-          Change and send
-        </Link>
+        <ButtonLink primary label="Change and send" href={`/send?like=${id}`} />
       )}
       {mayRetry && (
-        <button
-          type="button"
-          className={wouldFailAgain || isUnknown ? 'button' : 'button primary'}
-          onClick={() => setAsked('retry')}
-        >
-          Send again
-        </button>
+        <Button primary={!(wouldFailAgain || isUnknown)} label="Send again" onClick={() => setAsked('retry')} />
       )}
-      {mayCancel && (
-        <button type="button" className="button" onClick={() => setAsked('cancel')}>
-          Cancel message
-        </button>
-      )}
+      {mayCancel && <Button label="Cancel message" onClick={() => setAsked('cancel')} />}
       {message.direction === 'inbound' && message.from !== null && can('messages:write') && (
-        <button
-          type="button"
-          className="button"
+        <Button
+          label="Answer"
           onClick={() =>
             navigate(`/send?to=${encodeURIComponent(peerOf(message))}&connection=${message.connection_id}`)
           }
-        >
-          Answer
-        </button>
+        />
       )}
       {message.conversation_id !== null && (
-        <Link className="button quiet" href={`/conversations/${message.conversation_id}`}>
-          Conversation
-        </Link>
+        <ButtonLink quiet label="Conversation" href={`/conversations/${message.conversation_id}`} />
       )}
-      {typeof changed === 'string' && (
-        <Link className="button quiet" href={`/messages/${changed}`}>
-          The message it changes
-        </Link>
-      )}
+      {typeof changed === 'string' && <ButtonLink quiet label="The message it changes" href={`/messages/${changed}`} />}
       <CopyButton quiet text={support} label="Copy for support" />
       {asked !== null && (
         <ConfirmChange
@@ -346,10 +324,9 @@ function Delivery({ id }: { id: string }) {
   const [replayed, setReplayed] = useState<'no' | 'asked' | 'done'>('no');
   const [error, setError] = useState<unknown>(null);
   const params = { path: { id } };
-  const { data, error: failure } = useQuery({
-    queryKey: ['delivery', id],
-    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/v1/webhook/deliveries/{id}', { params, signal }))).data,
-  });
+  const { data, error: failure } = useData(['delivery', id], (signal) =>
+    api.GET('/api/v1/webhook/deliveries/{id}', { params, signal }),
+  );
   const replay = async (): Promise<void> => {
     setReplayed('asked');
     try {
@@ -372,9 +349,11 @@ function Delivery({ id }: { id: string }) {
       {data.error !== null && <bdi>{data.error}</bdi>}
       <div className="row">
         {can('webhooks:write') && (
-          <button type="button" className="button" disabled={replayed !== 'no'} onClick={() => void replay()}>
-            {replayed === 'done' ? 'Queued again' : 'Deliver again'}
-          </button>
+          <Button
+            label={replayed === 'done' ? 'Queued again' : 'Deliver again'}
+            disabled={replayed !== 'no'}
+            onClick={() => void replay()}
+          />
         )}
         <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/webhook/deliveries/${id}`)} />
       </div>

@@ -1,13 +1,14 @@
-import { useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { api, curlOf, dataOf, type MessageRow } from './api.ts';
+import { api, curlOf, type MessageRow } from './api.ts';
+import { Button, ButtonLink } from './controls.tsx';
 import { saveAs } from './csv.ts';
 import { type Journal, useJournal } from './journal.ts';
 import { useLiveState } from './live.ts';
 import { MessagePanel } from './message.tsx';
 import { peerOf, plusNumber } from './parts.tsx';
+import { useData } from './queries.ts';
 import {
   type Cursor,
   csvOfMessages,
@@ -20,13 +21,13 @@ import {
   withFilter,
 } from './search.ts';
 import { useCan } from './session.ts';
+import { Icon } from './icon.tsx';
 import {
   ago,
   Choice,
   CopyButton,
   Empty,
   fullTime,
-  Icon,
   isForPage,
   Problem,
   SEARCHING,
@@ -44,9 +45,7 @@ const NARROW = '(max-width: 760px)';
 
 export function useConnections() {
   const can = useCan();
-  return useQuery({
-    queryKey: ['connections'],
-    queryFn: async () => (await dataOf(api.GET('/api/v1/connections'))).data,
+  return useData(['connections'], () => api.GET('/api/v1/connections'), {
     enabled: can('connections:read'),
   });
 }
@@ -271,22 +270,16 @@ function CsvButton({ filters }: { filters: Record<string, string> }) {
     setCount(null);
   };
   if (count !== null) {
-    return (
-      <button type="button" className="button" onClick={() => running.current?.abort()}>
-        {count} rows · Cancel
-      </button>
-    );
+    return <Button label={`${count} rows · Cancel`} onClick={() => running.current?.abort()} />;
   }
   return (
-    <button
-      type="button"
-      className="button quiet"
+    <Button
+      quiet
+      icon="down"
+      label={error === null ? 'CSV' : 'CSV: try again'}
       title="At most 10,000 rows of what is filtered"
       onClick={() => void run()}
-    >
-      <Icon name="down" />
-      {error === null ? 'CSV' : 'CSV: try again'}
-    </button>
+    />
   );
 }
 
@@ -391,11 +384,7 @@ function NoMessages({ isFiltered, filters }: Pick<RowsProps, 'isFiltered' | 'fil
   return (
     <Empty title="No messages yet">
       <p>What is sent and received appears here at once.</p>
-      {can('messages:write') && (
-        <Link href="/send" className="button primary">
-          Send the first one
-        </Link>
-      )}
+      {can('messages:write') && <ButtonLink primary label="Send the first one" href="/send" />}
     </Empty>
   );
 }

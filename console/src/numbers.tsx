@@ -1,13 +1,15 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useCallback, useState } from 'react';
-import { Link } from 'wouter';
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
 import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
-import { type HeraldEvent, useEvents } from './live.ts';
+import { BackLink, Button, ButtonLink, SelectField } from './controls.tsx';
+import { useFresh } from './live.ts';
 import { useConnections } from './messages.tsx';
 import { useRun } from './dialog.tsx';
+import { Bar, PaneRow, Place } from './panes.tsx';
 import { Facts, NoNumber, plusNumber, Quality, State, Time, type Tone } from './parts.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, Empty, Icon, Problem, Skeleton } from './ui.tsx';
+import { CopyButton, Loading, Problem } from './ui.tsx';
 
 type Connection = Schemas['ConnectionResponse'];
 type Profile = Schemas['ProfileResponse'];
@@ -35,14 +37,7 @@ const REASONS: Readonly<Record<NonNullable<Connection['status_reason']>, string>
 export function NumbersPage({ selected }: { selected: string | null }) {
   const connections = useConnections();
   const { refetch } = connections;
-  useEvents(
-    useCallback(
-      (events: readonly HeraldEvent[] | null) => {
-        if (events === null || events.some(({ type }) => type === 'connection.updated')) void refetch();
-      },
-      [refetch],
-    ),
-  );
+  useFresh(refetch, (type) => type === 'connection.updated');
   const rows = connections.data ?? [];
   // With one number there is nothing to choose.
   const shown =
@@ -50,37 +45,25 @@ export function NumbersPage({ selected }: { selected: string | null }) {
   return (
     <div className={shown === undefined && selected === null ? 'panes' : 'panes has-detail'}>
       <section className="pane-list" aria-label="Numbers">
-        <header className="panel-bar">
-          <h1>Numbers</h1>
-          <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', '/api/v1/connections')} />
-        </header>
+        <Bar inPane title="Numbers" curl={curlOf('GET', '/api/v1/connections')} />
         <div className="pane-rows">
-          {connections.isPending && <Skeleton lines={4} />}
-          {connections.error !== null && <Problem error={connections.error} onRetry={() => void refetch()} />}
+          <Loading of={connections} lines={4} />
           {connections.isSuccess && rows.length === 0 && <NoNumber />}
           {rows.map((row) => (
-            <Link
-              key={row.id}
-              href={`/numbers/${row.id}`}
-              className="pane-row"
-              aria-current={row.id === shown?.id ? 'true' : undefined}
-            >
+            <PaneRow key={row.id} href={`/numbers/${row.id}`} isSelected={row.id === shown?.id}>
               <bdi className="name">{row.verified_name ?? plusNumber(row.phone_number)}</bdi>
               <State tone={TONES[row.status]}>{row.status}</State>
               <span className="last">{plusNumber(row.phone_number)}</span>
-            </Link>
+            </PaneRow>
           ))}
         </div>
       </section>
       {shown === undefined ? (
-        <section className="pane-detail pane-place">
-          {connections.isSuccess && rows.length > 0 && (
-            <Empty title={selected === null ? 'Choose a number' : 'This workspace has no such number'}>
-              <p>Its state and its business profile appear here.</p>
-            </Empty>
-          )}
-        </section>
+        <Place
+          title={selected === null ? 'Choose a number' : 'This workspace has no such number'}
+          says="Its state and its business profile appear here."
+          isShown={connections.isSuccess && rows.length > 0}
+        />
       ) : (
         <NumberDetail key={shown.id} connection={shown} isAlone={rows.length === 1} />
       )}
@@ -94,11 +77,7 @@ function NumberDetail({ connection, isAlone }: { connection: Connection; isAlone
   return (
     <section className="pane-detail" aria-label="Number">
       <header className="panel-bar">
-        {!isAlone && (
-          <Link href="/numbers" className="button quiet back" aria-label="Back to the list">
-            <Icon name="close" />
-          </Link>
-        )}
+        {!isAlone && <BackLink href="/numbers" />}
         <span className="detail-name">
           <bdi>{name ?? plusNumber(number)}</bdi>
           {name !== null && <small>{plusNumber(number)}</small>}
@@ -139,12 +118,11 @@ function NumberDetail({ connection, isAlone }: { connection: Connection; isAlone
         />
         {can('messages:read') && (
           <div className="row">
-            <Link className="button" href={`/messages?q=${encodeURIComponent(`connection:${id}`)}`}>
-              Messages
-            </Link>
-            <Link className="button" href={`/messages?q=${encodeURIComponent(`status:queued connection:${id}`)}`}>
-              What waits
-            </Link>
+            <ButtonLink label="Messages" href={`/messages?q=${encodeURIComponent(`connection:${id}`)}`} />
+            <ButtonLink
+              label="What waits"
+              href={`/messages?q=${encodeURIComponent(`status:queued connection:${id}`)}`}
+            />
           </div>
         )}
         {/* WhatsApp tells nothing of a disconnected number. */}
@@ -188,11 +166,9 @@ function ProfileSection({ id, name }: { id: string; name: string }) {
   const can = useCan();
   const [editing, setEditing] = useState(false);
   const path = `/api/v1/connections/${id}/profile`;
-  const profile = useQuery({
-    queryKey: ['profile', id],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/api/v1/connections/{id}/profile', { params: { path: { id } }, signal }))).data,
-  });
+  const profile = useData(['profile', id], (signal) =>
+    api.GET('/api/v1/connections/{id}/profile', { params: { path: { id } }, signal }),
+  );
   return (
     <section aria-label="Business profile">
       <div className="row section-bar">
@@ -200,13 +176,10 @@ function ProfileSection({ id, name }: { id: string; name: string }) {
         <span className="grow" />
         <CopyButton quiet label="curl" text={curlOf('GET', path)} />
         {can('profile:write') && profile.data !== undefined && !editing && (
-          <button type="button" className="button" onClick={() => setEditing(true)}>
-            Edit
-          </button>
+          <Button label="Edit" onClick={() => setEditing(true)} />
         )}
       </div>
-      {profile.isPending && <Skeleton lines={5} />}
-      {profile.error !== null && <Problem error={profile.error} onRetry={() => void profile.refetch()} />}
+      <Loading of={profile} lines={5} />
       {profile.data !== undefined && !editing && <ProfileCard profile={profile.data} name={name} />}
       {profile.data !== undefined && editing && (
         <ProfileForm id={id} path={path} profile={profile.data} onDone={() => setEditing(false)} />
@@ -365,27 +338,18 @@ function ProfileForm({ id, path, profile, onDone }: ProfileFormProps) {
           )}
         </label>
       ))}
-      <label className="field">
-        <span>Branch</span>
-        <select value={draft.vertical} onChange={(event) => setDraft({ ...draft, vertical: event.target.value })}>
-          <option value="">Not said</option>
-          {Object.keys(VERTICALS).map((vertical) => (
-            <option key={vertical} value={vertical}>
-              {verticalWords(vertical)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <SelectField
+        label="Branch"
+        value={draft.vertical}
+        options={[['', 'Not said'], ...Object.keys(VERTICALS).map((vertical) => [vertical, verticalWords(vertical)])]}
+        onValue={(value) => setDraft({ ...draft, vertical: value })}
+      />
       {emptied && <p className="check-line bad">WhatsApp takes no empty “About”.</p>}
       {error !== null && <Problem error={error} />}
       {error instanceof ApiError && error.status === 0 && <p className="hint">Saving again does no harm.</p>}
       <div className="row">
-        <button type="submit" className="button primary" disabled={busy || isSame || emptied}>
-          Save
-        </button>
-        <button type="button" className="button" onClick={onDone}>
-          Back
-        </button>
+        <Button submit primary label="Save" disabled={busy || isSame || emptied} />
+        <Button label="Back" onClick={onDone} />
         <CopyButton quiet label="curl" text={curlOf('PUT', path, change)} />
       </div>
     </form>

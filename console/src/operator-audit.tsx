@@ -1,8 +1,11 @@
 import { Link, useLocation, useSearch } from 'wouter';
-import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Headings, More, PAGE, queryText, useFresh, useList } from './operator-parts.tsx';
-import { Time, withParameter } from './parts.tsx';
-import { Choice, CopyButton, Empty, ListSearch, Problem, Skeleton } from './ui.tsx';
+import { admin, type AdminSchemas, curlOf } from './api.ts';
+import { useFresh } from './live.ts';
+import { PAGE, queryText } from './operator-parts.tsx';
+import { Bar, More } from './panes.tsx';
+import { TableBox, Time, withParameter } from './parts.tsx';
+import { useList } from './queries.ts';
+import { Choice, Empty, ListSearch, Loading } from './ui.tsx';
 
 type Change = AdminSchemas['AuditEventResponse'];
 
@@ -50,19 +53,15 @@ export function AuditPage() {
     ...(UUID.test(workspace) && { workspace_id: workspace }),
     ...(actor !== '' && { actor }),
   };
-  const { list, rows } = useList(['audit', filters], (cursor, signal) =>
-    dataOf(admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal })),
+  const { list, rows } = useList(['operator', 'audit', filters], (cursor, signal) =>
+    admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal }),
   );
   useFresh(list.refetch);
   const choose = (name: string) => (value: string) =>
     navigate(`/operator/audit${withParameter(search, name, value)}`, { replace: true });
   return (
     <div className="overview operator">
-      <header className="row">
-        <h1>Audit</h1>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)} />
-      </header>
+      <Bar title="Audit" curl={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)} />
       <div className="filters">
         <Choice label="Any change" value={action ?? ''} onChange={choose('action')}>
           {ACTIONS.map((each) => [each, each])}
@@ -71,43 +70,29 @@ export function AuditPage() {
         <ListSearch label="Key or account" value={actor} onText={choose('actor')} />
       </div>
       {workspace !== '' && !UUID.test(workspace) && <p className="hint">Write the whole id of the workspace.</p>}
-      {list.isPending && <Skeleton lines={10} />}
-      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      <Loading of={list} lines={10} />
       {list.isSuccess && rows.length === 0 && <Empty title="No change matches" />}
       {rows.length > 0 && (
-        <div className="table-box card" tabIndex={0} role="region" aria-label="Changes">
-          <table className="table">
-            <thead>
-              <tr>
-                <Headings names={['When', 'Change', 'Who', 'From', 'What', 'Workspace']} />
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.id}>
-                  <td>
-                    <Time at={row.occurred_at} />
-                  </td>
-                  <td>{row.action}</td>
-                  <td>
-                    {ACTORS[row.actor_kind]} <bdi>{row.actor ?? ''}</bdi>
-                  </td>
-                  <td>{row.address ?? '–'}</td>
-                  <td className="group">
-                    <bdi>{detailsWords(row.details)}</bdi>
-                  </td>
-                  <td>
-                    {row.workspace_id === null ? (
-                      '–'
-                    ) : (
-                      <Link href={`/operator/workspaces/${row.workspace_id}`}>Open</Link>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <TableBox label="Changes" columns={['When', 'Change', 'Who', 'From', 'What', 'Workspace']}>
+          {rows.map((row) => (
+            <tr key={row.id}>
+              <td>
+                <Time at={row.occurred_at} />
+              </td>
+              <td>{row.action}</td>
+              <td>
+                {ACTORS[row.actor_kind]} <bdi>{row.actor ?? ''}</bdi>
+              </td>
+              <td>{row.address ?? '–'}</td>
+              <td className="group">
+                <bdi>{detailsWords(row.details)}</bdi>
+              </td>
+              <td>
+                {row.workspace_id === null ? '–' : <Link href={`/operator/workspaces/${row.workspace_id}`}>Open</Link>}
+              </td>
+            </tr>
+          ))}
+        </TableBox>
       )}
       <More list={list} />
     </div>

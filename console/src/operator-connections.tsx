@@ -1,11 +1,13 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Confirm, Dialog, useRun } from './dialog.tsx';
-import { ListState, NUMBER_TONES, SectionBar, useFresh } from './operator-parts.tsx';
+import { Button, TextField } from './controls.tsx';
+import { AskButton, FormDialog, useRun } from './dialog.tsx';
+import { useFresh } from './live.ts';
+import { ListState, NUMBER_TONES, SectionBar } from './operator-parts.tsx';
 import { plusNumber, Quality, State } from './parts.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, Problem } from './ui.tsx';
 
 type Connection = AdminSchemas['OperatedConnectionResponse'];
 
@@ -16,21 +18,15 @@ const pathOf = (workspaceId: string): string => `/api/admin/v1/workspaces/${work
 export function NumbersSection({ workspaceId, isActive }: { workspaceId: string; isActive: boolean }) {
   const can = useCan();
   const [isAdding, setAdding] = useState(false);
-  const list = useQuery({
-    queryKey: ['operator', 'connections', workspaceId],
-    queryFn: async ({ signal }) =>
-      (await dataOf(admin.GET(PATH, { params: { path: { workspace_id: workspaceId } }, signal }))).data,
-  });
+  const list = useData(['operator', 'connections', workspaceId], (signal) =>
+    admin.GET(PATH, { params: { path: { workspace_id: workspaceId } }, signal }),
+  );
   useFresh(list.refetch);
   const mayChange = isActive && can('operator:connections:write');
   return (
     <section aria-label="Numbers">
       <SectionBar title="Numbers" path={pathOf(workspaceId)}>
-        {mayChange && (
-          <button type="button" className="button" onClick={() => setAdding(true)}>
-            Add a number
-          </button>
-        )}
+        {mayChange && <Button label="Add a number" onClick={() => setAdding(true)} />}
       </SectionBar>
       <ListState list={list} lines={3} empty={list.data?.length === 0 && 'No number yet.'} />
       {list.data?.map((row) => (
@@ -43,7 +39,6 @@ export function NumbersSection({ workspaceId, isActive }: { workspaceId: string;
 
 function NumberRow({ row, mayChange }: { row: Connection; mayChange: boolean }) {
   const queries = useQueryClient();
-  const [isAsking, setAsking] = useState(false);
   const {
     id,
     workspace_id: workspaceId,
@@ -62,27 +57,17 @@ function NumberRow({ row, mayChange }: { row: Connection; mayChange: boolean }) 
         {row.status_reason !== null && ` · ${row.status_reason.replaceAll('_', ' ')}`}
       </small>
       {mayChange && status !== 'disconnected' && (
-        <button
-          type="button"
-          className="button quiet"
-          aria-label={`Disconnect ${number}`}
-          onClick={() => setAsking(true)}
-        >
-          Disconnect
-        </button>
-      )}
-      {isAsking && (
-        <Confirm
+        <AskButton
+          quiet
+          button="Disconnect"
+          name={`Disconnect ${number}`}
           title={`Disconnect ${number}?`}
           isRisky
           says="Nothing is sent from it until it is added again; what is queued waits."
           label="Disconnect it"
           curl={curlOf('DELETE', `${pathOf(workspaceId)}/${id}`)}
           run={() => dataOf(admin.DELETE(`${PATH}/{id}`, { params: { path: { workspace_id: workspaceId, id } } }))}
-          onClose={(done) => {
-            setAsking(false);
-            if (done) void queries.invalidateQueries({ queryKey: ['operator'] });
-          }}
+          onDone={() => void queries.invalidateQueries({ queryKey: ['operator'] })}
         />
       )}
     </div>
@@ -98,50 +83,42 @@ const FIELDS = [
 function AddNumber({ workspaceId, onClose }: { workspaceId: string; onClose: () => void }) {
   const queries = useQueryClient();
   const [draft, setDraft] = useState({ phone_number_id: '', waba_id: '', token: '' });
-  const { busy, error, run } = useRun();
+  const form = useRun();
   const body = {
     phone_number_id: draft.phone_number_id.trim(),
     waba_id: draft.waba_id.trim(),
     token: draft.token.trim(),
   };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    void run(async () => {
-      await dataOf(admin.POST(PATH, { params: { path: { workspace_id: workspaceId } }, body }));
-      await queries.invalidateQueries({ queryKey: ['operator'] });
-      onClose();
-    });
+  const submit = async (): Promise<void> => {
+    await dataOf(admin.POST(PATH, { params: { path: { workspace_id: workspaceId } }, body }));
+    await queries.invalidateQueries({ queryKey: ['operator'] });
+    onClose();
   };
   return (
-    <Dialog title="Add a number" onClose={onClose}>
-      <form className="dialog-form" onSubmit={submit}>
-        <p>
-          The ids are on the page API Setup of your Meta app. WhatsApp is asked at once; nothing is stored where it
-          refuses.
-        </p>
-        {FIELDS.map(([name, label, type]) => (
-          <label key={name} className="field">
-            <span>{label}</span>
-            <input
-              type={type}
-              autoComplete="off"
-              spellCheck={false}
-              value={draft[name]}
-              onChange={(event) => setDraft({ ...draft, [name]: event.target.value })}
-            />
-          </label>
-        ))}
-        {error !== null && <Problem error={error} />}
-        <div className="row">
-          <button type="submit" className="button primary" disabled={busy || Object.values(body).includes('')}>
-            Add it
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Back
-          </button>
-          <CopyButton quiet label="curl" text={curlOf('POST', pathOf(workspaceId), { ...body, token: '<token>' })} />
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Add a number"
+      label="Add it"
+      disabled={Object.values(body).includes('')}
+      form={form}
+      submit={submit}
+      curl={curlOf('POST', pathOf(workspaceId), { ...body, token: '<token>' })}
+      onClose={onClose}
+    >
+      <p>
+        The ids are on the page API Setup of your Meta app. WhatsApp is asked at once; nothing is stored where it
+        refuses.
+      </p>
+      {FIELDS.map(([name, label, type]) => (
+        <TextField
+          key={name}
+          label={label}
+          type={type}
+          autoComplete="off"
+          spellCheck={false}
+          value={draft[name]}
+          onText={(text) => setDraft({ ...draft, [name]: text })}
+        />
+      ))}
+    </FormDialog>
   );
 }

@@ -1,10 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Headings, useFresh } from './operator-parts.tsx';
-import { plusNumber, State } from './parts.tsx';
-import { CopyButton, duration, Problem, Skeleton } from './ui.tsx';
+import { admin, type AdminSchemas, curlOf } from './api.ts';
+import { useFresh } from './live.ts';
+import { Bar } from './panes.tsx';
+import { plusNumber, State, TableBox } from './parts.tsx';
+import { useData } from './queries.ts';
+import { duration, Loading } from './ui.tsx';
 
 type Installation = AdminSchemas['InstallationResponse'];
 
@@ -12,23 +13,13 @@ const PATH = '/api/admin/v1/installation';
 
 /** What runs, and what waits. */
 export function HealthPage() {
-  const installation = useQuery({
-    queryKey: ['operator', 'installation'],
-    queryFn: async ({ signal }) => (await dataOf(admin.GET(PATH, { signal }))).data,
-  });
+  const installation = useData(['operator', 'installation'], (signal) => admin.GET(PATH, { signal }));
   useFresh(installation.refetch);
   const { data } = installation;
   return (
     <div className="overview operator">
-      <header className="row">
-        <h1>Health</h1>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', PATH)} />
-      </header>
-      {installation.isPending && <Skeleton lines={10} />}
-      {installation.error !== null && (
-        <Problem error={installation.error} onRetry={() => void installation.refetch()} />
-      )}
+      <Bar title="Health" curl={curlOf('GET', PATH)} />
+      <Loading of={installation} lines={10} />
       {data !== undefined && (
         <>
           <div className="row">
@@ -133,16 +124,9 @@ function Table({ title, columns, children }: TableProps) {
   return (
     <section aria-label={title}>
       <h2>{title}</h2>
-      <div className="table-box card" tabIndex={0} role="region" aria-label={`${title}, table`}>
-        <table className="table">
-          <thead>
-            <tr>
-              <Headings names={columns} />
-            </tr>
-          </thead>
-          <tbody>{children}</tbody>
-        </table>
-      </div>
+      <TableBox label={`${title}, table`} columns={columns}>
+        {children}
+      </TableBox>
     </section>
   );
 }

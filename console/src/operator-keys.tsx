@@ -1,11 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Confirm, Dialog, useRun } from './dialog.tsx';
-import { ListState, More, SectionBar, ToCopy, useFresh, useList } from './operator-parts.tsx';
+import { Button, Checks, TextField } from './controls.tsx';
+import { AskButton, Dialog, FormDialog, useRun } from './dialog.tsx';
+import { useFresh } from './live.ts';
+import { ListState, SectionBar, ToCopy } from './operator-parts.tsx';
+import { More } from './panes.tsx';
 import { State } from './parts.tsx';
+import { useList } from './queries.ts';
 import { useManages } from './session.ts';
-import { ago, CopyButton, fullTime, Problem, useNow } from './ui.tsx';
+import { ago, fullTime, useNow } from './ui.tsx';
 
 type Key = AdminSchemas['ApiKeyResponse'];
 type Scope = Key['scopes'][number];
@@ -37,24 +41,18 @@ export function KeysSection({ workspaceId, isActive }: SectionProps) {
   const manages = useManages();
   const now = useNow(CLOCK_MS);
   const [isMaking, setMaking] = useState(false);
-  const { list, rows } = useList(['keys', workspaceId], (cursor, signal) =>
-    dataOf(
-      admin.GET(PATH, {
-        params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: KEYS } },
-        signal,
-      }),
-    ),
+  const { list, rows } = useList(['operator', 'keys', workspaceId], (cursor, signal) =>
+    admin.GET(PATH, {
+      params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: KEYS } },
+      signal,
+    }),
   );
   useFresh(list.refetch);
   const mayChange = isActive && manages('keys:write');
   return (
     <section aria-label="Keys">
       <SectionBar title="Keys" path={pathOf(workspaceId)}>
-        {mayChange && (
-          <button type="button" className="button" onClick={() => setMaking(true)}>
-            New key
-          </button>
-        )}
+        {mayChange && <Button label="New key" onClick={() => setMaking(true)} />}
       </SectionBar>
       <ListState
         list={list}
@@ -79,7 +77,6 @@ function stateOf({ revoked_at: revoked, expires_at: expires }: Key, now: number)
 
 function KeyRow({ row, now, mayChange }: { row: Key; now: number; mayChange: boolean }) {
   const queries = useQueryClient();
-  const [isAsking, setAsking] = useState(false);
   const { id, workspace_id: workspaceId, name, scopes, last_used_at: used, revoked_at: revoked } = row;
   return (
     <div className="operator-row">
@@ -89,22 +86,17 @@ function KeyRow({ row, now, mayChange }: { row: Key; now: number; mayChange: boo
         <code>{id}</code> · {used === null ? 'not used yet' : `used ${ago(used, now)}`} · {scopes.join(', ')}
       </small>
       {mayChange && revoked === null && (
-        <button type="button" className="button quiet" aria-label={`Revoke ${name}`} onClick={() => setAsking(true)}>
-          Revoke
-        </button>
-      )}
-      {isAsking && (
-        <Confirm
+        <AskButton
+          quiet
+          button="Revoke"
+          name={`Revoke ${name}`}
           title={`Revoke ${name}?`}
           isRisky
           says="Programs that use it are refused within five seconds. It cannot be made to work again."
           label="Revoke it"
           curl={curlOf('DELETE', `${pathOf(workspaceId)}/${id}`)}
           run={() => dataOf(admin.DELETE(`${PATH}/{id}`, { params: { path: { workspace_id: workspaceId, id } } }))}
-          onClose={(done) => {
-            setAsking(false);
-            if (done) void queries.invalidateQueries({ queryKey: ['operator', 'keys', workspaceId] });
-          }}
+          onDone={() => void queries.invalidateQueries({ queryKey: ['operator', 'keys', workspaceId] })}
         />
       )}
     </div>
@@ -116,15 +108,12 @@ function NewKey({ workspaceId, onClose }: { workspaceId: string; onClose: () => 
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<readonly Scope[]>(['messages:write', 'messages:read', 'connections:read']);
   const [made, setMade] = useState<string | null>(null);
-  const { busy, error, run } = useRun();
+  const form = useRun();
   const body = { name: name.trim(), scopes: [...scopes] };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    void run(async () => {
-      const { data } = await dataOf(admin.POST(PATH, { params: { path: { workspace_id: workspaceId } }, body }));
-      setMade(data.key);
-      await queries.invalidateQueries({ queryKey: ['operator', 'keys', workspaceId] });
-    });
+  const submit = async (): Promise<void> => {
+    const { data } = await dataOf(admin.POST(PATH, { params: { path: { workspace_id: workspaceId } }, body }));
+    setMade(data.key);
+    await queries.invalidateQueries({ queryKey: ['operator', 'keys', workspaceId] });
   };
   if (made !== null) {
     return (
@@ -135,38 +124,17 @@ function NewKey({ workspaceId, onClose }: { workspaceId: string; onClose: () => 
     );
   }
   return (
-    <Dialog title="New key" onClose={onClose}>
-      <form className="dialog-form" onSubmit={submit}>
-        <label className="field">
-          <span>Name</span>
-          <input value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
-        </label>
-        <fieldset className="entries">
-          <legend>What it may do</legend>
-          {SCOPES.map((scope) => (
-            <label key={scope} className="check">
-              <input
-                type="checkbox"
-                checked={scopes.includes(scope)}
-                onChange={(event) =>
-                  setScopes(event.target.checked ? [...scopes, scope] : scopes.filter((each) => each !== scope))
-                }
-              />
-              <span>{scope}</span>
-            </label>
-          ))}
-        </fieldset>
-        {error !== null && <Problem error={error} />}
-        <div className="row">
-          <button type="submit" className="button primary" disabled={busy || body.name === '' || scopes.length === 0}>
-            Make it
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Back
-          </button>
-          <CopyButton quiet label="curl" text={curlOf('POST', pathOf(workspaceId), body)} />
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="New key"
+      label="Make it"
+      disabled={body.name === '' || scopes.length === 0}
+      form={form}
+      submit={submit}
+      curl={curlOf('POST', pathOf(workspaceId), body)}
+      onClose={onClose}
+    >
+      <TextField label="Name" value={name} maxLength={200} onText={setName} />
+      <Checks label="What it may do" all={SCOPES} chosen={scopes} onChange={setScopes} />
+    </FormDialog>
   );
 }

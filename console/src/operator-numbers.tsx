@@ -1,10 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useSearch } from 'wouter';
-import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Headings, More, NUMBER_TONES, PAGE, queryText, useFresh, useList } from './operator-parts.tsx';
-import { plusNumber, Quality, State, withParameter } from './parts.tsx';
+import { admin, type AdminSchemas, curlOf } from './api.ts';
+import { useFresh } from './live.ts';
+import { NUMBER_TONES, PAGE, queryText } from './operator-parts.tsx';
+import { Bar, More } from './panes.tsx';
+import { plusNumber, Quality, State, TableBox, withParameter } from './parts.tsx';
+import { useData, useList } from './queries.ts';
 import { useCan } from './session.ts';
-import { Choice, CopyButton, Empty, ListSearch, Problem, Skeleton } from './ui.tsx';
+import { Choice, Empty, ListSearch, Loading } from './ui.tsx';
 
 type Lane = AdminSchemas['LaneResponse'];
 
@@ -21,8 +23,8 @@ export function AllNumbersPage() {
   const id = given.get('phone_number_id') ?? '';
   const isId = /^\d{5,25}$/.test(id);
   const filters = { ...(status && { status }), ...(isId && { phone_number_id: id }) };
-  const { list, rows } = useList(['numbers', filters], (cursor, signal) =>
-    dataOf(admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal })),
+  const { list, rows } = useList(['operator', 'numbers', filters], (cursor, signal) =>
+    admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal }),
   );
   useFresh(list.refetch);
   const lanes = useLanes(can('operator:installation:read'));
@@ -30,11 +32,7 @@ export function AllNumbersPage() {
     navigate(`/operator/numbers${withParameter(search, name, value)}`, { replace: true });
   return (
     <div className="overview operator">
-      <header className="row">
-        <h1>Numbers</h1>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)} />
-      </header>
+      <Bar title="Numbers" curl={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)} />
       <div className="filters">
         <Choice label="Any state" value={status ?? ''} onChange={choose('status')}>
           {STATUSES.map((each) => [each, each])}
@@ -42,46 +40,40 @@ export function AllNumbersPage() {
         <ListSearch label="Phone number ID" value={id} onText={choose('phone_number_id')} />
       </div>
       {id !== '' && !isId && <p className="hint">A phone number ID has 5 to 25 digits.</p>}
-      {list.isPending && <Skeleton lines={10} />}
-      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      <Loading of={list} lines={10} />
       {list.isSuccess && rows.length === 0 && (
-        <Empty title={search === '' ? 'No numbers yet' : 'No number matches'}>
-          <p>A number is added in its workspace.</p>
-        </Empty>
+        <Empty
+          title={search === '' ? 'No numbers yet' : 'No number matches'}
+          says="A number is added in its workspace."
+        />
       )}
       {rows.length > 0 && (
-        <div className="table-box card" tabIndex={0} role="region" aria-label="Numbers of all workspaces">
-          <table className="table">
-            <thead>
-              <tr>
-                <Headings names={['Number', 'State', 'Quality', 'Waits', 'Phone number ID', 'Workspace']} />
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.id}>
-                  <td className="group">
-                    <bdi>{row.verified_name ?? ''}</bdi> {plusNumber(row.phone_number)}
-                  </td>
-                  <td>
-                    <State tone={NUMBER_TONES[row.status] ?? 'none'}>{row.status}</State>
-                    {row.status_reason !== null && <small> {row.status_reason.replaceAll('_', ' ')}</small>}
-                  </td>
-                  <td>
-                    <Quality rating={row.quality_rating} />
-                  </td>
-                  <td>{waitsWords(lanes?.get(row.id), lanes !== null)}</td>
-                  <td>
-                    <code>{row.phone_number_id}</code>
-                  </td>
-                  <td>
-                    <Link href={`/operator/workspaces/${row.workspace_id}`}>Open</Link>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <TableBox
+          label="Numbers of all workspaces"
+          columns={['Number', 'State', 'Quality', 'Waits', 'Phone number ID', 'Workspace']}
+        >
+          {rows.map((row) => (
+            <tr key={row.id}>
+              <td className="group">
+                <bdi>{row.verified_name ?? ''}</bdi> {plusNumber(row.phone_number)}
+              </td>
+              <td>
+                <State tone={NUMBER_TONES[row.status] ?? 'none'}>{row.status}</State>
+                {row.status_reason !== null && <small> {row.status_reason.replaceAll('_', ' ')}</small>}
+              </td>
+              <td>
+                <Quality rating={row.quality_rating} />
+              </td>
+              <td>{waitsWords(lanes?.get(row.id), lanes !== null)}</td>
+              <td>
+                <code>{row.phone_number_id}</code>
+              </td>
+              <td>
+                <Link href={`/operator/workspaces/${row.workspace_id}`}>Open</Link>
+              </td>
+            </tr>
+          ))}
+        </TableBox>
       )}
       <More list={list} />
     </div>
@@ -90,11 +82,13 @@ export function AllNumbersPage() {
 
 /** Null: the key may not see what waits. */
 function useLanes(mayRead: boolean): ReadonlyMap<string, Lane> | null {
-  const installation = useQuery({
-    queryKey: ['operator', 'installation'],
-    queryFn: async ({ signal }) => (await dataOf(admin.GET('/api/admin/v1/installation', { signal }))).data,
-    enabled: mayRead,
-  });
+  const installation = useData(
+    ['operator', 'installation'],
+    (signal) => admin.GET('/api/admin/v1/installation', { signal }),
+    {
+      enabled: mayRead,
+    },
+  );
   return installation.data === undefined
     ? null
     : new Map(installation.data.lanes.map((lane) => [lane.connection_id, lane]));

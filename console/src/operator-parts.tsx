@@ -1,40 +1,10 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { type ReactNode, useCallback } from 'react';
+import type { ReactNode } from 'react';
 import { type AdminSchemas, curlOf } from './api.ts';
-import { useEvents } from './live.ts';
+import { Button, SelectField } from './controls.tsx';
 import { State, type Tone } from './parts.tsx';
-import { type Cursor, nextCursor } from './search.ts';
-import { CopyButton, Icon, Problem, Skeleton } from './ui.tsx';
+import { CopyButton, Problem, Skeleton } from './ui.tsx';
 
 export const PAGE = 50;
-
-interface Page<Row> {
-  data: Row[];
-  pagination: Parameters<typeof nextCursor>[0];
-}
-
-/** A list of the admin API, page by page, and its rows so far. */
-export function useList<Row>(
-  key: readonly unknown[],
-  read: (cursor: Cursor | null, signal: AbortSignal) => Promise<Page<Row>>,
-) {
-  const list = useInfiniteQuery({
-    queryKey: ['operator', ...key],
-    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
-    initialPageParam: null as Cursor | null,
-    getNextPageParam: ({ pagination }) => nextCursor(pagination),
-  });
-  return { list, rows: list.data?.pages.flatMap(({ data }) => data) ?? [] };
-}
-
-/** Headings of columns, for a row of a table's head. */
-export function Headings({ names }: { names: readonly string[] }) {
-  return names.map((name) => (
-    <th key={name} scope="col">
-      {name}
-    </th>
-  ));
-}
 
 interface SectionBarProps {
   title: string;
@@ -80,16 +50,12 @@ const DAYS = [1, 7, 30] as const;
 /** In how many days something ends. */
 export function EndsAfter({ days, onChange }: { days: number; onChange: (days: number) => void }) {
   return (
-    <label className="field">
-      <span>Ends after</span>
-      <select value={String(days)} onChange={(event) => onChange(Number(event.target.value))}>
-        {DAYS.map((count) => (
-          <option key={count} value={String(count)}>
-            {count === 1 ? '1 day' : `${count} days`}
-          </option>
-        ))}
-      </select>
-    </label>
+    <SelectField
+      label="Ends after"
+      value={String(days)}
+      options={DAYS.map((count) => [String(count), count === 1 ? '1 day' : `${count} days`])}
+      onValue={(value) => onChange(Number(value))}
+    />
   );
 }
 
@@ -112,20 +78,9 @@ export function ToCopy({ text, label, onClose }: ToCopyProps) {
       )}
       <div className="row">
         {text !== null && <CopyButton text={text} label={label} />}
-        <button type="button" className="button primary" onClick={onClose}>
-          Close
-        </button>
+        <Button primary label="Close" onClick={onClose} />
       </div>
     </>
-  );
-}
-
-/** A list is read again every ten seconds. */
-export function useFresh(refetch: () => unknown): void {
-  useEvents(
-    useCallback(() => {
-      void refetch();
-    }, [refetch]),
   );
 }
 
@@ -140,25 +95,6 @@ export const NUMBER_TONES: Readonly<Record<string, Tone>> = {
 export function queryText(query: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-}
-
-interface MoreProps {
-  list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
-}
-
-export function More({ list }: MoreProps) {
-  if (!list.hasNextPage) return null;
-  return (
-    <button
-      type="button"
-      className="button more"
-      disabled={list.isFetchingNextPage}
-      onClick={() => void list.fetchNextPage()}
-    >
-      <Icon name="down" />
-      Show earlier ones
-    </button>
-  );
 }
 
 /** Whether it may send. */

@@ -1,10 +1,13 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Headings } from './operator-parts.tsx';
-import { Dialog, useRun } from './dialog.tsx';
+import { Button } from './controls.tsx';
+import { Dialog, FormDialog, useRun } from './dialog.tsx';
+import { Bar } from './panes.tsx';
+import { TableBox } from './parts.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
-import { CopyButton, Empty, Problem, Skeleton } from './ui.tsx';
+import { Empty, Loading } from './ui.tsx';
 
 type Replaced = AdminSchemas['ReplacedRatesData'];
 
@@ -15,56 +18,34 @@ const FORM = 'countries,category,tier_from,price,currency,valid_from';
 export function PricesPage() {
   const can = useCan();
   const [isReplacing, setReplacing] = useState(false);
-  const rates = useQuery({
-    queryKey: ['operator', 'rates'],
-    queryFn: async ({ signal }) => (await dataOf(admin.GET(PATH, { signal }))).data,
-  });
+  const rates = useData(['operator', 'rates'], (signal) => admin.GET(PATH, { signal }));
   const rows = rates.data ?? [];
   return (
     <div className="overview operator">
-      <header className="row">
-        <h1>Prices</h1>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', PATH)} />
-        {can('operator:billing:write') && (
-          <button type="button" className="button" onClick={() => setReplacing(true)}>
-            Replace
-          </button>
-        )}
-      </header>
-      {rates.isPending && <Skeleton lines={10} />}
-      {rates.error !== null && <Problem error={rates.error} onRetry={() => void rates.refetch()} />}
+      <Bar title="Prices" curl={curlOf('GET', PATH)}>
+        {can('operator:billing:write') && <Button label="Replace" onClick={() => setReplacing(true)} />}
+      </Bar>
+      <Loading of={rates} lines={10} />
       {rates.isSuccess && rows.length === 0 && (
-        <Empty title="No prices yet">
-          <p>Without prices no cost is estimated, and no workspace can have a limit of spending.</p>
-        </Empty>
+        <Empty
+          title="No prices yet"
+          says="Without prices no cost is estimated, and no workspace can have a limit of spending."
+        />
       )}
       {rows.length > 0 && (
-        <div className="table-box card" tabIndex={0} role="region" aria-label="Prices">
-          <table className="table">
-            <thead>
-              <tr>
-                <Headings names={['Countries', 'Category', 'From message', 'Valid from']} />
-                <th scope="col" className="number">
-                  Price
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((rate) => (
-                <tr key={[rate.countries, rate.category, rate.tier_from, rate.valid_from].join(' ')}>
-                  <td className="group">{rate.countries.join(', ')}</td>
-                  <td>{rate.category.replaceAll('_', ' ')}</td>
-                  <td>{rate.tier_from.toLocaleString()}</td>
-                  <td>{rate.valid_from}</td>
-                  <td className="number">
-                    {rate.price} {rate.currency}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <TableBox label="Prices" columns={['Countries', 'Category', 'From message', 'Valid from']} figures={['Price']}>
+          {rows.map((rate) => (
+            <tr key={[rate.countries, rate.category, rate.tier_from, rate.valid_from].join(' ')}>
+              <td className="group">{rate.countries.join(', ')}</td>
+              <td>{rate.category.replaceAll('_', ' ')}</td>
+              <td>{rate.tier_from.toLocaleString()}</td>
+              <td>{rate.valid_from}</td>
+              <td className="number">
+                {rate.price} {rate.currency}
+              </td>
+            </tr>
+          ))}
+        </TableBox>
       )}
       {isReplacing && <ReplacePrices onClose={() => setReplacing(false)} />}
     </div>
@@ -75,14 +56,11 @@ function ReplacePrices({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   const [csv, setCsv] = useState('');
   const [done, setDone] = useState<Replaced | null>(null);
-  const { busy, error, run } = useRun();
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    void run(async () => {
-      const { data } = await dataOf(admin.PUT(PATH, { body: { csv } }));
-      await queries.invalidateQueries({ queryKey: ['operator', 'rates'] });
-      setDone(data);
-    });
+  const form = useRun();
+  const submit = async (): Promise<void> => {
+    const { data } = await dataOf(admin.PUT(PATH, { body: { csv } }));
+    await queries.invalidateQueries({ queryKey: ['operator', 'rates'] });
+    setDone(data);
   };
   if (done !== null) {
     return (
@@ -94,36 +72,30 @@ function ReplacePrices({ onClose }: { onClose: () => void }) {
           </p>
         ))}
         <div className="row">
-          <button type="button" className="button primary" onClick={onClose}>
-            Close
-          </button>
+          <Button primary label="Close" onClick={onClose} />
         </div>
       </Dialog>
     );
   }
   return (
-    <Dialog title="Replace all prices" onClose={onClose}>
-      <form className="dialog-form" onSubmit={submit}>
-        <label className="field">
-          <span>A price a line, comma-separated, with a header: docs/usage.md shows the form</span>
-          <textarea
-            rows={10}
-            spellCheck={false}
-            placeholder={FORM}
-            value={csv}
-            onChange={(event) => setCsv(event.target.value)}
-          />
-        </label>
-        {error !== null && <Problem error={error} />}
-        <div className="row">
-          <button type="submit" className="button primary" disabled={busy || csv.trim() === ''}>
-            Replace
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Back
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Replace all prices"
+      label="Replace"
+      disabled={csv.trim() === ''}
+      form={form}
+      submit={submit}
+      onClose={onClose}
+    >
+      <label className="field">
+        <span>A price a line, comma-separated, with a header: docs/usage.md shows the form</span>
+        <textarea
+          rows={10}
+          spellCheck={false}
+          placeholder={FORM}
+          value={csv}
+          onChange={(event) => setCsv(event.target.value)}
+        />
+      </label>
+    </FormDialog>
   );
 }

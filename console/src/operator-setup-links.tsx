@@ -1,11 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Confirm, Dialog, useRun } from './dialog.tsx';
-import { EndsAfter, ListState, More, SECONDS_A_DAY, SectionBar, ToCopy, useFresh, useList } from './operator-parts.tsx';
+import { Button, SelectField, TextField } from './controls.tsx';
+import { AskButton, Dialog, FormDialog, useRun } from './dialog.tsx';
+import { useFresh } from './live.ts';
+import { EndsAfter, ListState, SECONDS_A_DAY, SectionBar, ToCopy } from './operator-parts.tsx';
+import { More } from './panes.tsx';
 import { State, type Tone } from './parts.tsx';
+import { useList } from './queries.ts';
 import { useCan } from './session.ts';
-import { ago, CopyButton, fullTime, Problem, useNow } from './ui.tsx';
+import { ago, fullTime, useNow } from './ui.tsx';
 
 type Link = AdminSchemas['SetupLinkResponse'];
 type Signup = Link['signup'];
@@ -37,24 +41,18 @@ export function SetupLinksSection({ workspaceId, isActive }: SectionProps) {
   const can = useCan();
   const now = useNow(CLOCK_MS);
   const [isMaking, setMaking] = useState(false);
-  const { list, rows } = useList(['setup-links', workspaceId], (cursor, signal) =>
-    dataOf(
-      admin.GET(PATH, {
-        params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: LINKS } },
-        signal,
-      }),
-    ),
+  const { list, rows } = useList(['operator', 'setup-links', workspaceId], (cursor, signal) =>
+    admin.GET(PATH, {
+      params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: LINKS } },
+      signal,
+    }),
   );
   useFresh(list.refetch);
   const mayChange = isActive && can('operator:connections:write');
   return (
     <section aria-label="Setup links">
       <SectionBar title="Setup links" path={pathOf(workspaceId)}>
-        {mayChange && (
-          <button type="button" className="button" onClick={() => setMaking(true)}>
-            New link
-          </button>
-        )}
+        {mayChange && <Button label="New link" onClick={() => setMaking(true)} />}
       </SectionBar>
       <ListState
         list={list}
@@ -81,7 +79,6 @@ function progressOf({ opened_at: opened, status, steps }: Link, now: number): st
 
 function LinkRow({ row, now, mayChange }: { row: Link; now: number; mayChange: boolean }) {
   const queries = useQueryClient();
-  const [isAsking, setAsking] = useState(false);
   const { id, workspace_id: workspaceId, status, signup, expires_at: expires } = row;
   return (
     <div className="operator-row">
@@ -91,22 +88,17 @@ function LinkRow({ row, now, mayChange }: { row: Link; now: number; mayChange: b
         <code>{id}</code> · {progressOf(row, now)}
       </small>
       {mayChange && status === 'open' && (
-        <button type="button" className="button quiet" aria-label={`Revoke link ${id}`} onClick={() => setAsking(true)}>
-          Revoke
-        </button>
-      )}
-      {isAsking && (
-        <Confirm
+        <AskButton
+          quiet
+          button="Revoke"
+          name={`Revoke link ${id}`}
           title="Revoke the link?"
           isRisky
           says="Its page says so from then on. A step that is under way is finished."
           label="Revoke it"
           curl={curlOf('DELETE', `${pathOf(workspaceId)}/${id}`)}
           run={() => dataOf(admin.DELETE(`${PATH}/{id}`, { params: { path: { workspace_id: workspaceId, id } } }))}
-          onClose={(done) => {
-            setAsking(false);
-            if (done) void queries.invalidateQueries({ queryKey: ['operator', 'setup-links', workspaceId] });
-          }}
+          onDone={() => void queries.invalidateQueries({ queryKey: ['operator', 'setup-links', workspaceId] })}
         />
       )}
     </div>
@@ -119,20 +111,17 @@ function NewLink({ workspaceId, onClose }: { workspaceId: string; onClose: () =>
   const [days, setDays] = useState(7);
   const [returnUrl, setReturnUrl] = useState('');
   const [made, setMade] = useState<string | null>(null);
-  const { busy, error, run } = useRun();
+  const form = useRun();
   const body = {
     ...(signup !== '' && { signup }),
     ...(returnUrl.trim() !== '' && { return_url: returnUrl.trim() }),
     expires_in: days * SECONDS_A_DAY,
     locale: 'en_US',
   };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    void run(async () => {
-      const { data } = await dataOf(admin.POST(PATH, { params: { path: { workspace_id: workspaceId } }, body }));
-      setMade(data.url);
-      await queries.invalidateQueries({ queryKey: ['operator', 'setup-links', workspaceId] });
-    });
+  const submit = async (): Promise<void> => {
+    const { data } = await dataOf(admin.POST(PATH, { params: { path: { workspace_id: workspaceId } }, body }));
+    setMade(data.url);
+    await queries.invalidateQueries({ queryKey: ['operator', 'setup-links', workspaceId] });
   };
   if (made !== null) {
     return (
@@ -143,40 +132,28 @@ function NewLink({ workspaceId, onClose }: { workspaceId: string; onClose: () =>
     );
   }
   return (
-    <Dialog title="New setup link" onClose={onClose}>
-      <form className="dialog-form" onSubmit={submit}>
-        <label className="field">
-          <span>How the business gives access</span>
-          <select value={signup} onChange={(event) => setSignup(event.target.value as Signup | '')}>
-            <option value="">as this Herald is set up</option>
-            {Object.entries(SIGNUPS).map(([kind, words]) => (
-              <option key={kind} value={kind}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
-        <EndsAfter days={days} onChange={setDays} />
-        <label className="field">
-          <span>Where it leads at the end (optional)</span>
-          <input
-            type="url"
-            value={returnUrl}
-            placeholder="https://"
-            onChange={(event) => setReturnUrl(event.target.value)}
-          />
-        </label>
-        {error !== null && <Problem error={error} />}
-        <div className="row">
-          <button type="submit" className="button primary" disabled={busy}>
-            Make it
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Back
-          </button>
-          <CopyButton quiet label="curl" text={curlOf('POST', pathOf(workspaceId), body)} />
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="New setup link"
+      label="Make it"
+      form={form}
+      submit={submit}
+      curl={curlOf('POST', pathOf(workspaceId), body)}
+      onClose={onClose}
+    >
+      <SelectField
+        label="How the business gives access"
+        value={signup}
+        options={[['', 'as this Herald is set up'], ...Object.entries(SIGNUPS)]}
+        onValue={setSignup}
+      />
+      <EndsAfter days={days} onChange={setDays} />
+      <TextField
+        label="Where it leads at the end (optional)"
+        type="url"
+        value={returnUrl}
+        placeholder="https://"
+        onText={setReturnUrl}
+      />
+    </FormDialog>
   );
 }

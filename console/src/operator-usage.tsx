@@ -1,9 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useSearch } from 'wouter';
-import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Headings, ListState, queryText, SectionBar, useList } from './operator-parts.tsx';
-import { money, plusNumber, withParameter } from './parts.tsx';
-import { CopyButton, Empty, Icon, Problem, Skeleton } from './ui.tsx';
+import { admin, type AdminSchemas, curlOf } from './api.ts';
+import { TextField } from './controls.tsx';
+import { ListState, queryText, SectionBar } from './operator-parts.tsx';
+import { Bar, More } from './panes.tsx';
+import { money, plusNumber, TableBox, withParameter } from './parts.tsx';
+import { useData, useList } from './queries.ts';
+import { Empty, Loading } from './ui.tsx';
 
 const PATH = '/api/admin/v1/usage';
 const WORKSPACES = 20;
@@ -12,6 +14,7 @@ const present = (): string => new Date().toISOString().slice(0, 7);
 type Line = AdminSchemas['WorkspaceUsageResponse']['data'][number];
 
 const NAMES = ['Number', 'Country', 'Category'] as const;
+const FIGURES = ['Submitted', 'Delivered', 'Failed', 'Received', 'Billable', 'Cost'] as const;
 const keyOf = ({ workspace_id: id, connection, country, category }: Line): string =>
   `${id} ${connection} ${country} ${category}`;
 
@@ -23,74 +26,42 @@ export function AllUsagePage() {
   const [, navigate] = useLocation();
   const given = new URLSearchParams(search).get('month') ?? '';
   const month = /^\d{4}-(0[1-9]|1[0-2])$/.test(given) ? given : present();
-  const { list, rows } = useList(['usage', month], (cursor, signal) =>
-    dataOf(admin.GET(PATH, { params: { query: { month, ...cursor, limit: WORKSPACES } }, signal })),
+  const { list, rows } = useList(['operator', 'usage', month], (cursor, signal) =>
+    admin.GET(PATH, { params: { query: { month, ...cursor, limit: WORKSPACES } }, signal }),
   );
   return (
     <div className="overview usage operator">
-      <header className="row">
-        <h1>Usage</h1>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText({ month, format: 'csv' })}`)} />
-      </header>
+      <Bar title="Usage" curl={curlOf('GET', `${PATH}?${queryText({ month, format: 'csv' })}`)} />
       <div className="filters">
-        <label className="field">
-          <span>Month (UTC)</span>
-          <input
-            type="month"
-            value={month}
-            max={present()}
-            onChange={(event) =>
-              navigate(`/operator/usage${withParameter(search, 'month', event.target.value)}`, { replace: true })
-            }
-          />
-        </label>
+        <TextField
+          label="Month (UTC)"
+          type="month"
+          value={month}
+          max={present()}
+          onText={(text) => navigate(`/operator/usage${withParameter(search, 'month', text)}`, { replace: true })}
+        />
       </div>
-      {list.isPending && <Skeleton lines={10} />}
-      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      <Loading of={list} lines={10} />
       {list.isSuccess && rows.length === 0 && (
         <Empty title={list.hasNextPage ? 'Nothing among the newest workspaces' : 'Nothing was sent in this month'} />
       )}
       {rows.length > 0 && (
-        <div className="table-box card" tabIndex={0} role="region" aria-label={`Usage in ${month}`}>
-          <table className="table">
-            <thead>
-              <tr>
-                <Headings names={['Workspace', ...NAMES]} />
-                <FigureHeadings />
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={keyOf(row)}>
-                  <td className="group">
-                    <Link href={`/operator/workspaces/${row.workspace_id}`}>
-                      <bdi>{row.workspace}</bdi>
-                    </Link>
-                  </td>
-                  <Figures row={row} />
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <TableBox label={`Usage in ${month}`} columns={['Workspace', ...NAMES]} figures={FIGURES}>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              <td className="group">
+                <Link href={`/operator/workspaces/${row.workspace_id}`}>
+                  <bdi>{row.workspace}</bdi>
+                </Link>
+              </td>
+              <Figures row={row} />
+            </tr>
+          ))}
+        </TableBox>
       )}
-      {list.hasNextPage && (
-        <button type="button" className="button more" onClick={() => void list.fetchNextPage()}>
-          <Icon name="down" />
-          Show older workspaces
-        </button>
-      )}
+      <More list={list} label="Show older workspaces" />
     </div>
   );
-}
-
-function FigureHeadings() {
-  return ['Submitted', 'Delivered', 'Failed', 'Received', 'Billable', 'Cost'].map((name) => (
-    <th key={name} scope="col" className="number">
-      {name}
-    </th>
-  ));
 }
 
 /** The cells of a line, but for its workspace. */
@@ -115,32 +86,19 @@ function Figures({ row }: { row: Line }) {
 /** What a workspace sent this month. */
 export function UsageSection({ workspaceId }: { workspaceId: string }) {
   const query = { month: present(), workspace_id: workspaceId };
-  const usage = useQuery({
-    queryKey: ['operator', 'usage-of', query],
-    queryFn: async ({ signal }) => (await dataOf(admin.GET(PATH, { params: { query }, signal }))).data,
-  });
+  const usage = useData(['operator', 'usage-of', query], (signal) => admin.GET(PATH, { params: { query }, signal }));
   return (
     <section aria-label="Usage">
       <SectionBar title="Usage this month" path={`${PATH}?${queryText(query)}`} />
       <ListState list={usage} lines={2} empty={usage.data?.length === 0 && 'It has sent nothing this month.'} />
       {usage.data !== undefined && usage.data.length > 0 && (
-        <div className="table-box card" tabIndex={0} role="region" aria-label="Usage of the workspace">
-          <table className="table">
-            <thead>
-              <tr>
-                <Headings names={NAMES} />
-                <FigureHeadings />
-              </tr>
-            </thead>
-            <tbody>
-              {usage.data.map((row) => (
-                <tr key={keyOf(row)}>
-                  <Figures row={row} />
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <TableBox label="Usage of the workspace" columns={NAMES} figures={FIGURES}>
+          {usage.data.map((row) => (
+            <tr key={keyOf(row)}>
+              <Figures row={row} />
+            </tr>
+          ))}
+        </TableBox>
       )}
     </section>
   );

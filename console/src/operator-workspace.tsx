@@ -1,18 +1,21 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Confirm, useRun } from './dialog.tsx';
+import { BackLink, Button, TextField } from './controls.tsx';
+import { AskButton, useRun } from './dialog.tsx';
+import { useFresh } from './live.ts';
 import { KeysSection } from './operator-keys.tsx';
 import { NumbersSection } from './operator-connections.tsx';
-import { Payment, useFresh } from './operator-parts.tsx';
+import { Payment } from './operator-parts.tsx';
 import { SetupLinksSection } from './operator-setup-links.tsx';
 import { UsageSection } from './operator-usage.tsx';
 import { Facts, Time } from './parts.tsx';
 import { PeopleSection } from './people.tsx';
 import { openWorkspace } from './person.ts';
+import { useData } from './queries.ts';
 import { useCan, useSession } from './session.ts';
-import { CopyButton, Icon, Problem, Skeleton, useNow } from './ui.tsx';
+import { CopyButton, Loading, Problem, useNow } from './ui.tsx';
 
 type Workspace = AdminSchemas['WorkspaceResponse'];
 type Change = AdminSchemas['ChangeWorkspaceRequest'];
@@ -23,23 +26,15 @@ const pathOf = (id: string): string => `/api/admin/v1/workspaces/${id}`;
 export function WorkspaceDetail({ id }: { id: string }) {
   const can = useCan();
   const now = useNow(CLOCK_MS);
-  const workspace = useQuery({
-    queryKey: ['operator', 'workspace', id],
-    queryFn: async ({ signal }) =>
-      (
-        await dataOf(
-          admin.GET('/api/admin/v1/workspaces/{workspace_id}', { params: { path: { workspace_id: id } }, signal }),
-        )
-      ).data,
-  });
+  const workspace = useData(['operator', 'workspace', id], (signal) =>
+    admin.GET('/api/admin/v1/workspaces/{workspace_id}', { params: { path: { workspace_id: id } }, signal }),
+  );
   useFresh(workspace.refetch);
   const { data } = workspace;
   return (
     <section className="pane-detail panel" aria-label="Workspace">
       <header className="panel-bar">
-        <Link className="button quiet" href="/operator/workspaces" aria-label="Back to the list">
-          <Icon name="close" />
-        </Link>
+        <BackLink href="/operator/workspaces" />
         <h2>
           <bdi>{data?.name ?? 'Workspace'}</bdi>
         </h2>
@@ -47,8 +42,7 @@ export function WorkspaceDetail({ id }: { id: string }) {
         <CopyButton quiet label="curl" text={curlOf('GET', pathOf(id))} />
       </header>
       <div className="panel-body">
-        {workspace.isPending && <Skeleton lines={8} />}
-        {workspace.error !== null && <Problem error={workspace.error} onRetry={() => void workspace.refetch()} />}
+        <Loading of={workspace} lines={8} />
         {data !== undefined && (
           <>
             <Payment workspace={data} now={now} />
@@ -97,9 +91,7 @@ function OpenPages({ id }: { id: string }) {
   };
   return (
     <div className="row">
-      <button type="button" className="button" disabled={busy} onClick={() => void run(open)}>
-        Open its pages
-      </button>
+      <Button label="Open its pages" disabled={busy} onClick={() => void run(open)} />
       {error !== null && <Problem error={error} />}
     </div>
   );
@@ -179,40 +171,32 @@ function Settings({ workspace }: { workspace: Workspace }) {
   if (!isOpen) {
     return (
       <div className="row">
-        <button
-          type="button"
-          className="button"
+        <Button
+          label="Change"
           onClick={() => {
             setDraft(draftOf(workspace));
             setOpen(true);
           }}
-        >
-          Change
-        </button>
+        />
       </div>
     );
   }
   return (
     <form className="form" aria-label="Change the workspace" onSubmit={save}>
       {FIELDS.map(([name, label, type]) => (
-        <label key={name} className="field">
-          <span>{label}</span>
-          <input
-            type={type}
-            min={type === 'number' ? 0 : undefined}
-            value={draft[name]}
-            onChange={(event) => setDraft({ ...draft, [name]: event.target.value })}
-          />
-        </label>
+        <TextField
+          key={name}
+          label={label}
+          type={type}
+          min={type === 'number' ? 0 : undefined}
+          value={draft[name]}
+          onText={(text) => setDraft({ ...draft, [name]: text })}
+        />
       ))}
       {error !== null && <Problem error={error} />}
       <div className="row">
-        <button type="submit" className="button primary" disabled={isSame || draft.name.trim() === ''}>
-          Save
-        </button>
-        <button type="button" className="button" onClick={() => setOpen(false)}>
-          Back
-        </button>
+        <Button submit primary label="Save" disabled={isSame || draft.name.trim() === ''} />
+        <Button label="Back" onClick={() => setOpen(false)} />
         <CopyButton quiet label="curl" text={curlOf('PATCH', pathOf(workspace.id), change)} />
       </div>
     </form>
@@ -222,16 +206,11 @@ function Settings({ workspace }: { workspace: Workspace }) {
 function Deletion({ workspace: { id, name } }: { workspace: Workspace }) {
   const queries = useQueryClient();
   const [, navigate] = useLocation();
-  const [isAsking, setAsking] = useState(false);
   return (
     <section aria-label="Delete">
       <div className="row">
-        <button type="button" className="button" onClick={() => setAsking(true)}>
-          Delete the workspace
-        </button>
-      </div>
-      {isAsking && (
-        <Confirm
+        <AskButton
+          button="Delete the workspace"
           title={`Delete ${name}?`}
           isRisky
           says="Its keys and numbers end within seconds, then all its messages, contacts and files are removed. This cannot be undone."
@@ -240,14 +219,12 @@ function Deletion({ workspace: { id, name } }: { workspace: Workspace }) {
           run={() =>
             dataOf(admin.DELETE('/api/admin/v1/workspaces/{workspace_id}', { params: { path: { workspace_id: id } } }))
           }
-          onClose={(done) => {
-            setAsking(false);
-            if (!done) return;
+          onDone={() => {
             void queries.invalidateQueries({ queryKey: ['operator'] });
             navigate('/operator/workspaces');
           }}
         />
-      )}
+      </div>
     </section>
   );
 }

@@ -1,13 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { Link, useLocation, useSearch } from 'wouter';
+import { useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
 import { admin, curlOf, dataOf } from './api.ts';
-import { Dialog, useRun } from './dialog.tsx';
-import { More, PAGE, Payment, queryText, useFresh, useList } from './operator-parts.tsx';
+import { Button, TextField } from './controls.tsx';
+import { FormDialog, useRun } from './dialog.tsx';
+import { useFresh } from './live.ts';
+import { PAGE, Payment, queryText } from './operator-parts.tsx';
 import { WorkspaceDetail } from './operator-workspace.tsx';
+import { Bar, More, PaneRow, Place } from './panes.tsx';
 import { withParameter } from './parts.tsx';
+import { useList } from './queries.ts';
 import { useCan } from './session.ts';
-import { ago, CopyButton, Empty, ListSearch, Problem, Skeleton, useNow } from './ui.tsx';
+import { ago, Empty, ListSearch, Loading, useNow } from './ui.tsx';
 
 const PATH = '/api/admin/v1/workspaces';
 const CLOCK_MS = 30_000;
@@ -30,16 +34,9 @@ export function WorkspacesPage({ selected }: { selected: string | null }) {
   return (
     <div className={selected === null ? 'panes' : 'panes has-detail'}>
       <section className="pane-list" aria-label="Workspaces">
-        <header className="panel-bar">
-          <h1>Workspaces</h1>
-          <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)} />
-          {can('operator:workspaces:write') && (
-            <button type="button" className="button" onClick={() => setAdding(true)}>
-              New
-            </button>
-          )}
-        </header>
+        <Bar inPane title="Workspaces" curl={curlOf('GET', `${PATH}?${queryText({ ...filters, limit: PAGE })}`)}>
+          {can('operator:workspaces:write') && <Button label="New" onClick={() => setAdding(true)} />}
+        </Bar>
         <div className="filters pane-filters">
           <ListSearch label="Name" value={filters.name ?? ''} onText={choose('name')} />
           <ListSearch label="Your own id" value={filters.external_id ?? ''} onText={choose('external_id')} />
@@ -47,11 +44,7 @@ export function WorkspacesPage({ selected }: { selected: string | null }) {
         <WorkspaceList filters={filters} selected={selected} suffix={suffix} />
       </section>
       {selected === null ? (
-        <section className="pane-detail pane-place">
-          <Empty title="Choose a workspace">
-            <p>Its numbers, keys, limits and usage appear here.</p>
-          </Empty>
-        </section>
+        <Place title="Choose a workspace" says="Its numbers, keys, limits and usage appear here." />
       ) : (
         <WorkspaceDetail key={selected} id={selected} />
       )}
@@ -76,33 +69,28 @@ interface ListProps {
 function WorkspaceList({ filters: { name, external_id }, selected, suffix }: ListProps) {
   const now = useNow(CLOCK_MS);
   const filters = { ...(name !== undefined && { name }), ...(external_id !== undefined && { external_id }) };
-  const { list, rows } = useList(['workspaces', filters], (cursor, signal) =>
-    dataOf(admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal })),
+  const { list, rows } = useList(['operator', 'workspaces', filters], (cursor, signal) =>
+    admin.GET(PATH, { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal }),
   );
   useFresh(list.refetch);
   return (
     <div className="pane-rows" tabIndex={-1}>
-      {list.isPending && <Skeleton lines={10} />}
-      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      <Loading of={list} lines={10} />
       {list.isSuccess && rows.length === 0 && (
-        <Empty title={suffix === '' ? 'No workspaces yet' : 'No workspace matches'}>
-          <p>{suffix === '' ? 'Make one for each customer.' : 'The name is compared from its beginning.'}</p>
-        </Empty>
+        <Empty
+          title={suffix === '' ? 'No workspaces yet' : 'No workspace matches'}
+          says={suffix === '' ? 'Make one for each customer.' : 'The name is compared from its beginning.'}
+        />
       )}
       {rows.map((row) => (
-        <Link
-          key={row.id}
-          href={`/operator/workspaces/${row.id}${suffix}`}
-          className="pane-row"
-          aria-current={row.id === selected ? 'true' : undefined}
-        >
+        <PaneRow key={row.id} href={`/operator/workspaces/${row.id}${suffix}`} isSelected={row.id === selected}>
           <bdi className="name">{row.name}</bdi>
           <time dateTime={row.created_at}>{ago(row.created_at, now)}</time>
           <span className="last">
             <bdi>{row.external_id ?? row.id}</bdi>
           </span>
           <Payment workspace={row} now={now} />
-        </Link>
+        </PaneRow>
       ))}
       <More list={list} />
     </div>
@@ -113,38 +101,30 @@ function NewWorkspace({ onClose }: { onClose: (id: string | null) => void }) {
   const queries = useQueryClient();
   const [name, setName] = useState('');
   const [externalId, setExternalId] = useState('');
-  const { busy, error, run } = useRun();
+  const form = useRun();
   const body = { name: name.trim(), ...(externalId.trim() !== '' && { external_id: externalId.trim() }) };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    void run(async () => {
-      const { data } = await dataOf(admin.POST(PATH, { body }));
-      await queries.invalidateQueries({ queryKey: ['operator', 'workspaces'] });
-      onClose(data.id);
-    });
+  const submit = async (): Promise<void> => {
+    const { data } = await dataOf(admin.POST(PATH, { body }));
+    await queries.invalidateQueries({ queryKey: ['operator', 'workspaces'] });
+    onClose(data.id);
   };
   return (
-    <Dialog title="New workspace" onClose={() => onClose(null)}>
-      <form className="dialog-form" onSubmit={submit}>
-        <label className="field">
-          <span>Name</span>
-          <input value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
-        </label>
-        <label className="field">
-          <span>Your own id of the customer (optional)</span>
-          <input value={externalId} maxLength={200} onChange={(event) => setExternalId(event.target.value)} />
-        </label>
-        {error !== null && <Problem error={error} />}
-        <div className="row">
-          <button type="submit" className="button primary" disabled={busy || body.name === ''}>
-            Make it
-          </button>
-          <button type="button" className="button" onClick={() => onClose(null)}>
-            Back
-          </button>
-          <CopyButton quiet label="curl" text={curlOf('POST', PATH, body)} />
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="New workspace"
+      label="Make it"
+      disabled={body.name === ''}
+      form={form}
+      submit={submit}
+      curl={curlOf('POST', PATH, body)}
+      onClose={() => onClose(null)}
+    >
+      <TextField label="Name" value={name} maxLength={200} onText={setName} />
+      <TextField
+        label="Your own id of the customer (optional)"
+        value={externalId}
+        maxLength={200}
+        onText={setExternalId}
+      />
+    </FormDialog>
   );
 }

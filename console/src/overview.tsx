@@ -3,11 +3,14 @@ import { type ReactNode, useMemo } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { Lines, type Part, type Slot, StackedBars } from './charts.tsx';
+import { Radios } from './controls.tsx';
 import { useConnections } from './messages.tsx';
+import { Bar } from './panes.tsx';
 import { money, plusNumber, QUALITY_WORDS, share, State } from './parts.tsx';
 import { useCan } from './session.ts';
 import { useWebhook } from './webhook-state.ts';
-import { ago, clockTime, CopyButton, duration, fullTime, Icon, Problem, Skeleton, startTime, useNow } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { ago, clockTime, duration, fullTime, Loading, startTime, useNow } from './ui.tsx';
 
 type Usage = Schemas['UsageResponse'];
 type Figures = Schemas['UsageFiguresResponse'];
@@ -42,31 +45,17 @@ export function OverviewPage() {
   });
   return (
     <div className="overview">
-      <header className="row">
-        <h1>Overview</h1>
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/usage?${new URLSearchParams(query)}`)} />
-        <div className="kinds" role="group" aria-label="Time">
-          {Object.entries(RANGES).map(([name, { label }]) => (
-            <label key={name}>
-              <input
-                type="radio"
-                name="range"
-                checked={name === range}
-                onChange={() => navigate(`/overview?range=${name}`, { replace: true })}
-              />
-              <span>{label}</span>
-            </label>
-          ))}
-        </div>
-      </header>
+      <Bar title="Overview" curl={curlOf('GET', `/api/v1/usage?${new URLSearchParams(query)}`)}>
+        <Radios
+          label="Time"
+          value={range}
+          options={Object.entries(RANGES).map(([name, { label }]) => [name, label])}
+          onValue={(name) => navigate(`/overview?range=${name}`, { replace: true })}
+        />
+      </Bar>
       <FirstSteps />
-      {usage.error !== null && <Problem error={usage.error} onRetry={() => void usage.refetch()} />}
-      {usage.data === undefined ? (
-        usage.error === null && <Skeleton lines={10} />
-      ) : (
-        <Counted usage={usage.data} starts={starts} range={range} since={query.since} />
-      )}
+      <Loading of={usage} lines={10} />
+      {usage.data !== undefined && <Counted usage={usage.data} starts={starts} range={range} since={query.since} />}
       <div className="card-grid">
         <NumbersCard />
         <WebhookCard />
@@ -312,13 +301,13 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function NumbersCard() {
-  const { data, error, refetch } = useConnections();
+  const connections = useConnections();
+  const { data } = connections;
   const can = useCan();
   if (!can('connections:read')) return null;
   return (
     <Card title="Numbers">
-      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton lines={3} />}
+      <Loading of={connections} lines={3} />
       {data?.length === 0 && (
         <p className="hint">
           None yet: the operator adds one with <code>herald connection add</code>.
@@ -359,14 +348,14 @@ function NumberLine({ connection }: { connection: Connection }) {
 
 function WebhookCard() {
   const can = useCan();
-  const { data, error, refetch } = useWebhook();
+  const webhook = useWebhook();
+  const { data } = webhook;
   if (!can('webhooks:read')) return null;
   const recent = data?.recent_deliveries ?? [];
   const failed = recent.filter(({ status }) => status === 'failed').length;
   return (
     <Card title="Webhook">
-      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton lines={2} />}
+      <Loading of={webhook} lines={2} />
       {data === null && (
         <p className="hint">
           There is none. <Link href="/webhook">Set one</Link>

@@ -1,5 +1,5 @@
 import { type ComponentType, lazy, type LazyExoticComponent } from 'react';
-import type { IconName } from './ui.tsx';
+import type { IconName } from './icon.tsx';
 
 interface PageProps {
   /** What stands behind the page's path in the address. */

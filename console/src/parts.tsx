@@ -92,3 +92,36 @@ export function withParameter(search: string, name: string, value: string): stri
   const text = parameters.toString();
   return text === '' ? '' : `?${text}`;
 }
+
+interface TableBoxProps {
+  label: string;
+  columns: readonly string[];
+  /** Further columns, of numbers. */
+  figures?: readonly string[];
+  /** It is no card by itself. */
+  isBare?: boolean;
+  /** The row at the end. */
+  foot?: ReactNode;
+  /** Rows. */
+  children: ReactNode;
+}
+
+export function TableBox({ label, columns, figures = [], isBare = false, foot, children }: TableBoxProps) {
+  return (
+    <div className={isBare ? 'table-box' : 'table-box card'} tabIndex={0} role="region" aria-label={label}>
+      <table className="table">
+        <thead>
+          <tr>
+            {[...columns, ...figures].map((name, index) => (
+              <th key={name} scope="col" className={index < columns.length ? undefined : 'number'}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+        {foot !== undefined && <tfoot>{foot}</tfoot>}
+      </table>
+    </div>
+  );
+}

@@ -1,12 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { admin, type AdminSchemas, curlOf, dataOf } from './api.ts';
-import { Confirm, Dialog, useRun } from './dialog.tsx';
+import { Button, Select, SelectField, TextField } from './controls.tsx';
+import { AskButton, Dialog, FormDialog, useRun } from './dialog.tsx';
+import { useFresh } from './live.ts';
 import { KeysSection } from './operator-keys.tsx';
-import { EndsAfter, ListState, More, SECONDS_A_DAY, SectionBar, ToCopy, useFresh, useList } from './operator-parts.tsx';
+import { EndsAfter, ListState, SECONDS_A_DAY, SectionBar, ToCopy } from './operator-parts.tsx';
+import { More } from './panes.tsx';
 import { State, type Tone } from './parts.tsx';
+import { useList } from './queries.ts';
 import { useManages, useSession } from './session.ts';
-import { ago, CopyButton, fullTime, Problem, useNow } from './ui.tsx';
+import { ago, fullTime, Problem, useNow } from './ui.tsx';
 
 type Member = AdminSchemas['MemberResponse'];
 type Invitation = AdminSchemas['InvitationResponse'];
@@ -69,11 +73,7 @@ export function PeopleSection({ workspaceId, isActive }: SectionProps) {
     <>
       <section aria-label="People">
         <SectionBar title="People" path={pathOf(workspaceId, 'people')}>
-          {mayChange && (
-            <button type="button" className="button" onClick={() => setInviting(true)}>
-              Invite
-            </button>
-          )}
+          {mayChange && <Button label="Invite" onClick={() => setInviting(true)} />}
         </SectionBar>
         <Members workspaceId={workspaceId} mayChange={mayChange} />
       </section>
@@ -90,10 +90,8 @@ interface RowsProps {
 
 function Members({ workspaceId, mayChange }: RowsProps) {
   const now = useNow(CLOCK_MS);
-  const { list, rows } = useList(['people', workspaceId], (cursor, signal) =>
-    dataOf(
-      admin.GET(PEOPLE, { params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: ROWS } }, signal }),
-    ),
+  const { list, rows } = useList(['operator', 'people', workspaceId], (cursor, signal) =>
+    admin.GET(PEOPLE, { params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: ROWS } }, signal }),
   );
   useFresh(list.refetch);
   return (
@@ -122,7 +120,6 @@ interface MemberRowProps extends RowsProps {
 
 function MemberRow({ row, now, workspaceId, mayChange }: MemberRowProps) {
   const queries = useQueryClient();
-  const [asking, setAsking] = useState<'remove' | 'sign out' | null>(null);
   const [error, setError] = useState<unknown>(null);
   const { id, name, email, role, group_role: byGroup, last_signed_in_at: seen } = row;
   const params = { path: { workspace_id: workspaceId, id } };
@@ -138,13 +135,12 @@ function MemberRow({ row, now, workspaceId, mayChange }: MemberRowProps) {
         <bdi>{name}</bdi>
       </span>
       {mayChange ? (
-        <select aria-label={`Role of ${name}`} value={role} onChange={(event) => change(event.target.value as Role)}>
-          {ROLE_NAMES.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
-        </select>
+        <Select
+          aria-label={`Role of ${name}`}
+          value={role}
+          options={ROLE_NAMES.map((each) => [each, each])}
+          onValue={change}
+        />
       ) : (
         <span>{role}</span>
       )}
@@ -154,63 +150,43 @@ function MemberRow({ row, now, workspaceId, mayChange }: MemberRowProps) {
       </small>
       {mayChange && (
         <span className="row">
-          <button
-            type="button"
-            className="button quiet"
-            aria-label={`Sign out ${name}`}
-            onClick={() => setAsking('sign out')}
-          >
-            Sign out
-          </button>
+          <AskButton
+            quiet
+            button="Sign out"
+            name={`Sign out ${name}`}
+            title={`Sign out ${name} everywhere?`}
+            says="All sessions of the person end, also in other workspaces. The person can sign in again."
+            label="Sign out everywhere"
+            curl={curlOf('DELETE', `${path}/sessions`)}
+            run={() => admin.DELETE(`${PEOPLE}/{id}/sessions`, { params })}
+          />
           {byGroup === null && (
-            <button
-              type="button"
-              className="button quiet"
-              aria-label={`Remove ${name}`}
-              onClick={() => setAsking('remove')}
-            >
-              Remove
-            </button>
+            <AskButton
+              quiet
+              button="Remove"
+              name={`Remove ${name}`}
+              title={`Remove ${name}?`}
+              isRisky
+              says="The person has nothing in this workspace within five seconds. Keys that the person made stay: look at them."
+              label="Remove the person"
+              curl={curlOf('DELETE', path)}
+              run={() => admin.DELETE(`${PEOPLE}/{id}`, { params })}
+              onDone={() => void read()}
+            />
           )}
         </span>
       )}
       {error !== null && <Problem error={error} />}
-      {asking === 'remove' && (
-        <Confirm
-          title={`Remove ${name}?`}
-          isRisky
-          says="The person has nothing in this workspace within five seconds. Keys that the person made stay: look at them."
-          label="Remove the person"
-          curl={curlOf('DELETE', path)}
-          run={() => admin.DELETE(`${PEOPLE}/{id}`, { params })}
-          onClose={(done) => {
-            setAsking(null);
-            if (done) void read();
-          }}
-        />
-      )}
-      {asking === 'sign out' && (
-        <Confirm
-          title={`Sign out ${name} everywhere?`}
-          says="All sessions of the person end, also in other workspaces. The person can sign in again."
-          label="Sign out everywhere"
-          curl={curlOf('DELETE', `${path}/sessions`)}
-          run={() => admin.DELETE(`${PEOPLE}/{id}/sessions`, { params })}
-          onClose={() => setAsking(null)}
-        />
-      )}
     </div>
   );
 }
 
 function Invitations({ workspaceId, mayChange }: RowsProps) {
-  const { list, rows } = useList(['invitations', workspaceId], (cursor, signal) =>
-    dataOf(
-      admin.GET(INVITATIONS, {
-        params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: ROWS } },
-        signal,
-      }),
-    ),
+  const { list, rows } = useList(['operator', 'invitations', workspaceId], (cursor, signal) =>
+    admin.GET(INVITATIONS, {
+      params: { path: { workspace_id: workspaceId }, query: { ...cursor, limit: ROWS } },
+      signal,
+    }),
   );
   useFresh(list.refetch);
   // A list that is empty needs no heading.
@@ -229,7 +205,6 @@ function Invitations({ workspaceId, mayChange }: RowsProps) {
 
 function InvitationRow({ row, mayChange }: { row: Invitation; mayChange: boolean }) {
   const queries = useQueryClient();
-  const [isAsking, setAsking] = useState(false);
   const { id, workspace_id: workspaceId, email, role, status, expires_at: expires } = row;
   return (
     <div className="operator-row">
@@ -237,17 +212,10 @@ function InvitationRow({ row, mayChange }: { row: Invitation; mayChange: boolean
       <State tone={TONES[status]}>{status === 'open' ? `open until ${fullTime(expires)}` : status}</State>
       <small>{role}</small>
       {mayChange && status === 'open' && (
-        <button
-          type="button"
-          className="button quiet"
-          aria-label={`Revoke invitation of ${email}`}
-          onClick={() => setAsking(true)}
-        >
-          Revoke
-        </button>
-      )}
-      {isAsking && (
-        <Confirm
+        <AskButton
+          quiet
+          button="Revoke"
+          name={`Revoke invitation of ${email}`}
           title={`Revoke the invitation of ${email}?`}
           says="It cannot be accepted from then on. You can invite the person again."
           label="Revoke it"
@@ -255,10 +223,7 @@ function InvitationRow({ row, mayChange }: { row: Invitation; mayChange: boolean
           run={() =>
             dataOf(admin.DELETE(`${INVITATIONS}/{id}`, { params: { path: { workspace_id: workspaceId, id } } }))
           }
-          onClose={(done) => {
-            setAsking(false);
-            if (done) void queries.invalidateQueries({ queryKey: ['operator', 'invitations', workspaceId] });
-          }}
+          onDone={() => void queries.invalidateQueries({ queryKey: ['operator', 'invitations', workspaceId] })}
         />
       )}
     </div>
@@ -271,47 +236,33 @@ function Invite({ workspaceId, onClose }: { workspaceId: string; onClose: () => 
   const [role, setRole] = useState<Role>('agent');
   const [days, setDays] = useState(7);
   const [made, setMade] = useState<Invitation | null>(null);
-  const { busy, error, run } = useRun();
+  const form = useRun();
   const body = { email: email.trim(), role, expires_in: days * SECONDS_A_DAY };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    void run(async () => {
-      const { data } = await dataOf(admin.POST(INVITATIONS, { params: { path: { workspace_id: workspaceId } }, body }));
-      setMade(data);
-      await queries.invalidateQueries({ queryKey: ['operator', 'invitations', workspaceId] });
-    });
+  const submit = async (): Promise<void> => {
+    const { data } = await dataOf(admin.POST(INVITATIONS, { params: { path: { workspace_id: workspaceId } }, body }));
+    setMade(data);
+    await queries.invalidateQueries({ queryKey: ['operator', 'invitations', workspaceId] });
   };
   if (made !== null) return <Invited invitation={made} onClose={onClose} />;
   return (
-    <Dialog title="Invite a person" onClose={onClose}>
-      <form className="dialog-form" onSubmit={submit}>
-        <label className="field">
-          <span>E-mail</span>
-          <input type="email" value={email} maxLength={320} onChange={(event) => setEmail(event.target.value)} />
-        </label>
-        <label className="field">
-          <span>Role</span>
-          <select value={role} onChange={(event) => setRole(event.target.value as Role)}>
-            {ROLE_NAMES.map((each) => (
-              <option key={each} value={each}>
-                {ROLES[each]}
-              </option>
-            ))}
-          </select>
-        </label>
-        <EndsAfter days={days} onChange={setDays} />
-        {error !== null && <Problem error={error} />}
-        <div className="row">
-          <button type="submit" className="button primary" disabled={busy || body.email === ''}>
-            Invite
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Back
-          </button>
-          <CopyButton quiet label="curl" text={curlOf('POST', pathOf(workspaceId, 'invitations'), body)} />
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Invite a person"
+      label="Invite"
+      disabled={body.email === ''}
+      form={form}
+      submit={submit}
+      curl={curlOf('POST', pathOf(workspaceId, 'invitations'), body)}
+      onClose={onClose}
+    >
+      <TextField label="E-mail" type="email" value={email} maxLength={320} onText={setEmail} />
+      <SelectField
+        label="Role"
+        value={role}
+        options={ROLE_NAMES.map((each) => [each, ROLES[each]])}
+        onValue={setRole}
+      />
+      <EndsAfter days={days} onChange={setDays} />
+    </FormDialog>
   );
 }
 

@@ -2,13 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { api, dataOf, type MessageRow, type Schemas } from './api.ts';
 import { Bubble, type BubbleButton, type BubbleContent, bubbleOfRow } from './bubble.tsx';
+import { Button, Select } from './controls.tsx';
 import { useEvents } from './live.ts';
 import { useConnections } from './messages.tsx';
+import { useData } from './queries.ts';
 import { EMOJIS, withReactions } from './reactions.ts';
 import { type Control, Reviewer } from './reviewer.tsx';
 import { useCan } from './session.ts';
 import { chooseCustomer, CUSTOMERS, useCustomer } from './simulated.ts';
-import { clockTime, Icon, Problem, Ticks } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { clockTime, Problem, Ticks } from './ui.tsx';
 
 const SHOWN = 40;
 const LOOK_MS = 1_000;
@@ -97,32 +100,29 @@ export function PhoneDock({ onClose }: { onClose: () => void }) {
             Reviewer
           </button>
         </div>
-        <button type="button" className="button quiet" aria-label="Close the phone" onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <Button quiet icon="close" aria-label="Close the phone" onClick={onClose} />
         {!isReviewing && (
           <label>
             <span className="hidden">Customer</span>
-            <select value={customer} onChange={(event) => chooseCustomer(event.target.value)}>
-              {CUSTOMERS.map(([phone, what]) => (
-                <option key={phone} value={phone}>
-                  {phone}: {what}
-                </option>
-              ))}
-            </select>
+            <Select
+              value={customer}
+              options={CUSTOMERS.map(([phone, what]) => [phone, `${phone}: ${what}`])}
+              onValue={chooseCustomer}
+            />
           </label>
         )}
         {!isReviewing && <NextMessage customer={customer} control={control} />}
         {connections !== undefined && connections.length > 1 && (
           <label>
             <span className="hidden">Chat with</span>
-            <select value={connection?.id ?? ''} onChange={(event) => setChosen(event.target.value)}>
-              {connections.map(({ id, verified_name, phone_number }) => (
-                <option key={id} value={id}>
-                  {isReviewing ? 'templates of' : 'chat with'} {verified_name ?? `+${digits(phone_number)}`}
-                </option>
-              ))}
-            </select>
+            <Select
+              value={connection?.id ?? ''}
+              options={connections.map(({ id, verified_name, phone_number }) => [
+                id,
+                `${isReviewing ? 'templates of' : 'chat with'} ${verified_name ?? `+${digits(phone_number)}`}`,
+              ])}
+              onValue={setChosen}
+            />
           </label>
         )}
       </header>
@@ -190,13 +190,13 @@ function useTemplatesOf(
   connectionId: string | null,
 ): readonly Schemas['TemplateResponse'][] {
   const can = useCan();
-  const { data } = useQuery({
-    queryKey: ['phone', 'templates', connectionId],
-    queryFn: async () =>
-      (await dataOf(api.GET('/api/v1/connections/{id}/templates', { params: { path: { id: connectionId ?? '' } } })))
-        .data,
-    enabled: connectionId !== null && can('templates:read') && rows.some(({ type }) => type === 'template'),
-  });
+  const { data } = useData(
+    ['phone', 'templates', connectionId],
+    () => api.GET('/api/v1/connections/{id}/templates', { params: { path: { id: connectionId ?? '' } } }),
+    {
+      enabled: connectionId !== null && can('templates:read') && rows.some(({ type }) => type === 'template'),
+    },
+  );
   return data ?? [];
 }
 
@@ -269,18 +269,12 @@ function Chat({ rows: found, connectionId, read, isTyping, write, onEdit }: Chat
             />
             {isOwn && isChangeable(row) && (
               <span className="row changes">
-                {row.type === 'text' && (
-                  <button type="button" className="button quiet" onClick={() => onEdit(row)}>
-                    Reword
-                  </button>
-                )}
-                <button
-                  type="button"
-                  className="button quiet"
+                {row.type === 'text' && <Button quiet label="Reword" onClick={() => onEdit(row)} />}
+                <Button
+                  quiet
+                  label="Withdraw"
                   onClick={() => void write({ type: 'revoke', revoke: { original_message_id: row.meta_message_id } })}
-                >
-                  Withdraw
-                </button>
+                />
               </span>
             )}
             {!isOwn && row.meta_message_id !== null && (
@@ -359,14 +353,14 @@ function NextMessage({ customer, control }: { customer: string; control: Control
   return (
     <label>
       <span className="hidden">The next message</span>
-      <select value={code} onChange={(event) => void choose(Number(event.target.value))}>
-        <option value={0}>next message: as usual</option>
-        {FAILURES.map(([value, what]) => (
-          <option key={value} value={value}>
-            next message: {value}, {what}
-          </option>
-        ))}
-      </select>
+      <Select
+        value={String(code)}
+        options={[
+          ['0', 'next message: as usual'],
+          ...FAILURES.map(([value, what]) => [String(value), `next message: ${value}, ${what}`]),
+        ]}
+        onValue={(value) => void choose(Number(value))}
+      />
     </label>
   );
 }
@@ -400,24 +394,14 @@ function Writer({ disabled, editing, write, onEdited }: WriterProps) {
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      <button
-        type="button"
-        className="button"
+      <Button
+        label="+"
         disabled={disabled}
         aria-label="Send a picture"
         title="Send a picture"
         onClick={() => void write({ type: 'image', image: {} })}
-      >
-        +
-      </button>
-      <button
-        type="submit"
-        className="button primary"
-        disabled={disabled || text.trim() === ''}
-        aria-label="Send as the customer"
-      >
-        <Icon name="send" />
-      </button>
+      />
+      <Button submit primary icon="send" disabled={disabled || text.trim() === ''} aria-label="Send as the customer" />
     </form>
   );
 }

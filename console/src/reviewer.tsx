@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Select } from './controls.tsx';
 import { Empty, Problem, Skeleton } from './ui.tsx';
 
 interface SimulatedTemplate {
@@ -56,18 +57,12 @@ export function Reviewer({ control, account }: { control: Control; account: stri
           <small>
             {language} · {category.toLowerCase()} · <b>{status.toLowerCase().replaceAll('_', ' ')}</b>
           </small>
-          <select
+          <Select
             aria-label={`Decide on ${name}, ${language}`}
             value=""
-            onChange={(event) => void decide(id, Number(event.target.value))}
-          >
-            <option value="">Decide …</option>
-            {DECISIONS.map(([, label], at) => (
-              <option key={label} value={at}>
-                {label}
-              </option>
-            ))}
-          </select>
+            options={[['', 'Decide …'], ...DECISIONS.map(([, label], at) => [String(at), label])]}
+            onValue={(value) => void decide(id, Number(value))}
+          />
         </div>
       ))}
     </div>

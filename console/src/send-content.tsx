@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { api, dataOf, type Schemas } from './api.ts';
+import { Button, Select } from './controls.tsx';
 import { type MediaFile, MediaLine, Upload } from './media-file.tsx';
 import { useCan } from './session.ts';
-import { Icon, Problem, Skeleton } from './ui.tsx';
+import { Problem, Skeleton } from './ui.tsx';
 
 export type Template = Schemas['TemplateResponse'];
 export type Message = Schemas['SendMessage'];
@@ -290,14 +291,17 @@ function TemplateFields({ draft, set, notes, templates, template }: ContentProps
   return (
     <>
       <Field label="Template" path="template" notes={notes}>
-        <select value={draft.template} onChange={(event) => set({ template: event.target.value, values: {} })}>
-          <option value="">{templates === undefined ? 'Loading …' : 'Choose an approved template'}</option>
-          {templates?.map(({ id, name, language, category }) => (
-            <option key={id} value={id}>
-              {name} · {language} · {category.toLowerCase()}
-            </option>
-          ))}
-        </select>
+        <Select
+          value={draft.template}
+          options={[
+            ['', templates === undefined ? 'Loading …' : 'Choose an approved template'],
+            ...(templates?.map(({ id, name, language, category }) => [
+              id,
+              `${name} · ${language} · ${category.toLowerCase()}`,
+            ]) ?? []),
+          ]}
+          onValue={(value) => set({ template: value, values: {} })}
+        />
       </Field>
       {templates?.length === 0 && <p className="hint">This number has no approved template.</p>}
       {format !== null && <FileChooser draft={draft} set={set} type={format} />}
@@ -362,21 +366,16 @@ function Entries({ title, count, most, onAdd, onRemove, entry }: EntriesProps) {
       {Array.from({ length: count }, (_, at) => (
         <div key={at} className="entry">
           <div>{entry(at)}</div>
-          <button
-            type="button"
-            className="button quiet"
+          <Button
+            quiet
+            icon="close"
             aria-label={`Remove ${at + 1}`}
             disabled={count === 1}
             onClick={() => onRemove(at)}
-          >
-            <Icon name="close" />
-          </button>
+          />
         </div>
       ))}
-      <button type="button" className="button" disabled={count >= most} onClick={onAdd}>
-        <Icon name="plus" />
-        Add
-      </button>
+      <Button icon="plus" label="Add" disabled={count >= most} onClick={onAdd} />
     </fieldset>
   );
 }
@@ -459,9 +458,7 @@ export function FileChooser({ draft, set, type }: Pick<ContentProps, 'draft' | '
         <span>File</span>
         <div className="media-line is-chosen">
           <MediaLine file={file} />
-          <button type="button" className="button" onClick={() => set({ file: null })}>
-            Change
-          </button>
+          <Button label="Change" onClick={() => set({ file: null })} />
         </div>
       </div>
     );

@@ -3,6 +3,7 @@ import { useContext, useEffect, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { api, ApiError, curlOf, dataOf, isAway, type Message as Sent, type Schemas, sendFailure } from './api.ts';
 import { Bubble, type BubbleContent, bubbleOf } from './bubble.tsx';
+import { Button, Radios, SelectField } from './controls.tsx';
 import { type MediaFile, MediaThumb } from './media-file.tsx';
 import { useConnections } from './messages.tsx';
 import {
@@ -24,6 +25,7 @@ import {
   variablesOf,
 } from './send-content.tsx';
 import { money, NoNumber, peerOf, plusNumber, wholeNumber } from './parts.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
 import { chooseCustomer, customerOf, CUSTOMERS, HasSimulator, useCustomer } from './simulated.ts';
 import { CopyButton, Empty, fullTime, Problem, Skeleton } from './ui.tsx';
@@ -36,12 +38,13 @@ type Check = Schemas['MessageCheck'];
 export function SendPage() {
   const connections = useConnections();
   const like = new URLSearchParams(useSearch()).get('like') ?? '';
-  const sent = useQuery({
-    queryKey: ['send', 'like', like],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/api/v1/messages/{id}', { params: { path: { id: like } }, signal }))).data,
-    enabled: like !== '',
-  });
+  const sent = useData(
+    ['send', 'like', like],
+    (signal) => api.GET('/api/v1/messages/{id}', { params: { path: { id: like } }, signal }),
+    {
+      enabled: like !== '',
+    },
+  );
   const isPending = [connections, sent].some((one) => one.isPending && one.fetchStatus !== 'idle');
   if (isPending) return <Skeleton lines={8} />;
   if (connections.error !== null)
@@ -143,19 +146,15 @@ function SendForm(props: SendFormProps) {
       >
         <h1>Send a message</h1>
         {connections.length > 1 && (
-          <label className="field">
-            <span>From</span>
-            <select
-              value={draft.connection}
-              onChange={(event) => set({ connection: event.target.value, template: '', file: null })}
-            >
-              {connections.map(({ id, phone_number, verified_name }) => (
-                <option key={id} value={id}>
-                  {verified_name ?? ''} {plusNumber(phone_number)}
-                </option>
-              ))}
-            </select>
-          </label>
+          <SelectField
+            label="From"
+            value={draft.connection}
+            options={connections.map(({ id, phone_number, verified_name }) => [
+              id,
+              `${verified_name ?? ''} ${plusNumber(phone_number)}`,
+            ])}
+            onValue={(value) => set({ connection: value, template: '', file: null })}
+          />
         )}
         <Field label="To" path="to" notes={notes}>
           <input
@@ -181,20 +180,7 @@ function SendForm(props: SendFormProps) {
             </select>
           </label>
         )}
-        <fieldset className="kinds">
-          <legend className="hidden">Kind</legend>
-          {Object.entries(KINDS).map(([kind, label]) => (
-            <label key={kind}>
-              <input
-                type="radio"
-                name="kind"
-                checked={draft.kind === kind}
-                onChange={() => set({ kind: kind as Kind })}
-              />
-              <span>{label}</span>
-            </label>
-          ))}
-        </fieldset>
+        <Radios label="Kind" value={draft.kind} options={Object.entries(KINDS)} onValue={(kind) => set({ kind })} />
         {draft.kind === 'template' && !can('templates:read') && (
           <p className="hint">
             This key needs the scope <code>templates:read</code> to choose a template.
@@ -214,13 +200,7 @@ function SendForm(props: SendFormProps) {
         )}
         {error !== null && <Problem error={error} />}
         <div className="row">
-          <button
-            type="submit"
-            className="button primary"
-            disabled={busy || missing !== null || notes.some(({ isBad }) => isBad)}
-          >
-            Send
-          </button>
+          <Button submit primary label="Send" disabled={busy || missing !== null || notes.some(({ isBad }) => isBad)} />
           {missing !== null && <span className="hint">{missing}</span>}
         </div>
       </form>
@@ -322,15 +302,16 @@ export function useCheck(body: Message | null) {
     const timer = setTimeout(() => setSettled(text), CHECK_MS);
     return () => clearTimeout(timer);
   }, [text]);
-  return useQuery({
-    queryKey: ['check', settled],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.POST('/api/v1/messages/check', { body: JSON.parse(settled) as Message, signal }))).data,
-    enabled: settled !== 'null',
-    placeholderData: (before) => before,
-    retry: false,
-    refetchInterval: ({ state }) => (state.error instanceof ApiError && state.error.status === 0 ? AWAY_MS : false),
-  });
+  return useData(
+    ['check', settled],
+    (signal) => api.POST('/api/v1/messages/check', { body: JSON.parse(settled) as Message, signal }),
+    {
+      enabled: settled !== 'null',
+      placeholderData: (before) => before,
+      retry: false,
+      refetchInterval: ({ state }) => (state.error instanceof ApiError && state.error.status === 0 ? AWAY_MS : false),
+    },
+  );
 }
 
 /** @param isUnfinished something is still to be written: what the check says of the content is not said yet */
@@ -385,9 +366,7 @@ export function CheckResult({ check, error, notes, kind, onTemplate }: CheckResu
         <p key={code + message} className={isBad ? 'check-line bad' : 'check-line warn'}>
           <code>{code}</code> {message} {docUrl !== null && <a href={docUrl}>What it means</a>}
           {code === 'SERVICE_WINDOW_CLOSED' && kind !== 'template' && (
-            <button type="button" className="button" onClick={onTemplate}>
-              Choose a template
-            </button>
+            <Button label="Choose a template" onClick={onTemplate} />
           )}
         </p>
       ))}

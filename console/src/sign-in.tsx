@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { ApiError, factsOf } from './api.ts';
+import { Button, CheckField, TextField } from './controls.tsx';
 import { Dialog } from './dialog.tsx';
 import { type Issuers, signInAddress } from './person.ts';
 import { session, useSession } from './session.ts';
@@ -75,36 +76,21 @@ function SignInForm({ demoKey, onDone }: { demoKey: string | null; onDone?: () =
   };
   return (
     <form onSubmit={submit}>
-      <label className="field">
-        <span>API key</span>
-        <input
-          type="password"
-          autoComplete="off"
-          spellCheck={false}
-          placeholder="hrld_live_…"
-          value={key}
-          onChange={(event) => setKey(event.target.value)}
-        />
-      </label>
-      <label className="check">
-        <input type="checkbox" checked={stay} onChange={(event) => setStay(event.target.checked)} />
-        <span>Stay signed in on this tab</span>
-      </label>
+      <TextField
+        label="API key"
+        type="password"
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="hrld_live_…"
+        value={key}
+        onText={setKey}
+      />
+      <CheckField label="Stay signed in on this tab" checked={stay} onCheck={setStay} />
       {error !== null && <Problem error={error} />}
       <div className="row">
-        <button type="submit" className="button primary" disabled={busy || key.trim() === ''}>
-          Sign in
-        </button>
-        {demoKey !== null && (
-          <button type="button" className="button" disabled={busy} onClick={() => void signIn(demoKey)}>
-            Open the demo
-          </button>
-        )}
-        {onDone !== undefined && (
-          <button type="button" className="button quiet" onClick={onDone}>
-            Close
-          </button>
-        )}
+        <Button submit primary label="Sign in" disabled={busy || key.trim() === ''} />
+        {demoKey !== null && <Button label="Open the demo" disabled={busy} onClick={() => void signIn(demoKey)} />}
+        {onDone !== undefined && <Button quiet label="Close" onClick={onDone} />}
       </div>
       <p className="hint">
         The operator makes keys with <code>herald key create</code>, and signs in with an operator key. A key is kept in

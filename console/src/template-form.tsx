@@ -1,5 +1,6 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { Button, CheckField, Select, TextField } from './controls.tsx';
 import { examplesOf, type Part, partOf, partsIn, TemplateView, textOf, variablesIn } from './template-view.tsx';
 import { type MediaFile, Upload } from './media-file.tsx';
 import { CopyButton, Problem } from './ui.tsx';
@@ -289,9 +290,7 @@ export function TemplateForm({ connection, template, onDone, onCancel }: FormPro
           : <a href="/docs">Swagger UI</a> has the call.
         </p>
         <div className="row">
-          <button type="button" className="button" onClick={onCancel}>
-            Back
-          </button>
+          <Button label="Back" onClick={onCancel} />
         </div>
       </div>
     );
@@ -338,46 +337,38 @@ export function TemplateForm({ connection, template, onDone, onCancel }: FormPro
       {category === 'AUTHENTICATION' ? (
         <>
           <p className="hint">WhatsApp writes the words of a code itself, in the language of the template.</p>
-          <Line label="The code expires after (minutes)" problem={shown('minutes')}>
-            <input
-              inputMode="numeric"
-              value={draft.minutes}
-              onChange={(event) => set('minutes', { minutes: event.target.value.replaceAll(/\D/g, '') })}
-            />
-          </Line>
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={draft.hasAdvice}
-              onChange={(event) => set('hasAdvice', { hasAdvice: event.target.checked })}
-            />
-            <span>Advise not to share the code</span>
-          </label>
+          <TextField
+            label="The code expires after (minutes)"
+            problem={shown('minutes')}
+            inputMode="numeric"
+            value={draft.minutes}
+            onText={(text) => set('minutes', { minutes: text.replaceAll(/\D/g, '') })}
+          />
+          <CheckField
+            label="Advise not to share the code"
+            checked={draft.hasAdvice}
+            onCheck={(isOn) => set('hasAdvice', { hasAdvice: isOn })}
+          />
         </>
       ) : (
         <>
           <Line label="Kind of header" problem={null}>
-            <select
+            <Select
               value={draft.headerKind}
-              onChange={(event) => setDraft({ ...draft, headerKind: event.target.value as HeaderKind })}
-            >
-              {HEADER_KINDS.map(([kind, words]) => (
-                <option key={kind} value={kind}>
-                  {words}
-                </option>
-              ))}
-            </select>
+              options={HEADER_KINDS}
+              onValue={(value) => setDraft({ ...draft, headerKind: value })}
+            />
           </Line>
           {draft.headerKind === 'TEXT' ? (
-            <Line label="Header (optional)" problem={shown('header')}>
-              <input
-                dir="auto"
-                maxLength={MAX.header}
-                value={draft.header}
-                onBlur={() => touch('header')}
-                onChange={(event) => set('header', { header: event.target.value })}
-              />
-            </Line>
+            <TextField
+              label="Header (optional)"
+              problem={shown('header')}
+              dir="auto"
+              maxLength={MAX.header}
+              value={draft.header}
+              onBlur={() => touch('header')}
+              onText={(text) => set('header', { header: text })}
+            />
           ) : (
             <div className={shown('header') === null ? 'field' : 'field is-wrong'}>
               <span>File for the review; each message has its own</span>
@@ -400,25 +391,26 @@ export function TemplateForm({ connection, template, onDone, onCancel }: FormPro
             variablesOf(draft, place).map((variable) => {
               const key = `${place}.${variable}`;
               return (
-                <Line key={key} label={`Example of {{${variable}}} in the ${place}`} problem={shown(key)}>
-                  <input
-                    dir="auto"
-                    value={draft.examples[key] ?? ''}
-                    onBlur={() => touch(key)}
-                    onChange={(event) => set(key, { examples: { ...draft.examples, [key]: event.target.value } })}
-                  />
-                </Line>
+                <TextField
+                  key={key}
+                  label={`Example of {{${variable}}} in the ${place}`}
+                  problem={shown(key)}
+                  dir="auto"
+                  value={draft.examples[key] ?? ''}
+                  onBlur={() => touch(key)}
+                  onText={(text) => set(key, { examples: { ...draft.examples, [key]: text } })}
+                />
               );
             }),
           )}
-          <Line label="Footer (optional)" problem={shown('footer')}>
-            <input
-              dir="auto"
-              maxLength={MAX.footer}
-              value={draft.footer}
-              onChange={(event) => set('footer', { footer: event.target.value })}
-            />
-          </Line>
+          <TextField
+            label="Footer (optional)"
+            problem={shown('footer')}
+            dir="auto"
+            maxLength={MAX.footer}
+            value={draft.footer}
+            onText={(text) => set('footer', { footer: text })}
+          />
           <Buttons draft={draft} shown={shown} touch={touch} set={set} />
         </>
       )}
@@ -431,14 +423,13 @@ export function TemplateForm({ connection, template, onDone, onCancel }: FormPro
       )}
       {error !== null && <Problem error={error} />}
       <div className="row">
-        <button type="submit" className="button primary" disabled={busy}>
-          {template === undefined ? 'Hand in for review' : 'Hand in the change'}
-        </button>
-        {onCancel !== undefined && (
-          <button type="button" className="button" onClick={onCancel}>
-            Back
-          </button>
-        )}
+        <Button
+          submit
+          primary
+          label={template === undefined ? 'Hand in for review' : 'Hand in the change'}
+          disabled={busy}
+        />
+        {onCancel !== undefined && <Button label="Back" onClick={onCancel} />}
         <CopyButton quiet label="curl" text={curlOf(template === undefined ? 'POST' : 'PATCH', path, body)} />
       </div>
     </form>
@@ -476,38 +467,29 @@ function Line({ label, problem, children }: { label: string; problem: string | n
 function Frame({ draft, shown, touch, set }: FieldsProps) {
   return (
     <>
-      <Line label="Name" problem={shown('name')}>
-        <input
-          autoComplete="off"
-          spellCheck={false}
-          placeholder="order_update"
-          maxLength={MAX.name}
-          value={draft.name}
-          onBlur={() => touch('name')}
-          onChange={(event) => set('name', { name: event.target.value.toLowerCase().replaceAll(/[\s-]/g, '_') })}
-        />
-      </Line>
-      <Line label="Language" problem={shown('language')}>
-        <input
-          list="template-languages"
-          autoComplete="off"
-          spellCheck={false}
-          value={draft.language}
-          onBlur={() => touch('language')}
-          onChange={(event) => set('language', { language: event.target.value })}
-        />
-      </Line>
+      <TextField
+        label="Name"
+        problem={shown('name')}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="order_update"
+        maxLength={MAX.name}
+        value={draft.name}
+        onBlur={() => touch('name')}
+        onText={(text) => set('name', { name: text.toLowerCase().replaceAll(/[\s-]/g, '_') })}
+      />
+      <TextField
+        label="Language"
+        problem={shown('language')}
+        list="template-languages"
+        autoComplete="off"
+        spellCheck={false}
+        value={draft.language}
+        onBlur={() => touch('language')}
+        onText={(text) => set('language', { language: text })}
+      />
       <Line label="Category" problem={null}>
-        <select
-          value={draft.category}
-          onChange={(event) => set('category', { category: event.target.value as Category })}
-        >
-          {CATEGORIES.map(([category, words]) => (
-            <option key={category} value={category}>
-              {words}
-            </option>
-          ))}
-        </select>
+        <Select value={draft.category} options={CATEGORIES} onValue={(value) => set('category', { category: value })} />
       </Line>
       <datalist id="template-languages">
         {LANGUAGES.map((language) => (
@@ -531,18 +513,13 @@ function Buttons({ draft, shown, touch, set }: FieldsProps) {
         const [, , placeholder = ''] = BUTTON_TYPES.find(([type]) => type === button.type) ?? [];
         return (
           <div key={index} className="button-draft">
-            <select
+            <Select
               className="chip"
               aria-label={`Kind of button ${index + 1}`}
               value={button.type}
-              onChange={(event) => change(index, { type: event.target.value as ButtonType, value: '' })}
-            >
-              {BUTTON_TYPES.map(([type, words]) => (
-                <option key={type} value={type}>
-                  {words}
-                </option>
-              ))}
-            </select>
+              options={BUTTON_TYPES}
+              onValue={(value) => change(index, { type: value, value: '' })}
+            />
             <input
               dir="auto"
               aria-label={`Label of button ${index + 1}`}
@@ -562,13 +539,11 @@ function Buttons({ draft, shown, touch, set }: FieldsProps) {
                 onChange={(event) => change(index, { value: event.target.value })}
               />
             )}
-            <button
-              type="button"
-              className="button quiet"
+            <Button
+              quiet
+              label="Remove"
               onClick={() => set('buttons', { buttons: draft.buttons.filter((_button, at) => at !== index) })}
-            >
-              Remove
-            </button>
+            />
             {problem !== null && (
               <small role="alert" className="wrong">
                 {problem}
@@ -583,13 +558,10 @@ function Buttons({ draft, shown, touch, set }: FieldsProps) {
         </small>
       )}
       {draft.buttons.length < MAX.buttons && (
-        <button
-          type="button"
-          className="button"
+        <Button
+          label="Add a button"
           onClick={() => set('buttons', { buttons: [...draft.buttons, { type: 'QUICK_REPLY', text: '', value: '' }] })}
-        >
-          Add a button
-        </button>
+        />
       )}
     </fieldset>
   );

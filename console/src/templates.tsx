@@ -1,15 +1,18 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useState } from 'react';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { Confirm } from './dialog.tsx';
-import { type HeraldEvent, useEvents } from './live.ts';
+import { Button, ButtonLink, CheckField, Select } from './controls.tsx';
+import { AskButton } from './dialog.tsx';
+import { useFresh } from './live.ts';
 import { useConnections } from './messages.tsx';
-import { Facts, NoNumber, plusNumber, Quality, State, Time, type Tone, withParameter } from './parts.tsx';
+import { Bar, DetailBar, More, PaneRow, Place } from './panes.tsx';
+import { Facts, NoNumber, plusNumber, Quality, State, TableBox, Time, type Tone, withParameter } from './parts.tsx';
+import { useData } from './queries.ts';
 import { useCan } from './session.ts';
 import { TemplateForm } from './template-form.tsx';
 import { TemplateView } from './template-view.tsx';
-import { Choice, CopyButton, Empty, Icon, ListSearch, Problem, Skeleton } from './ui.tsx';
+import { Choice, Empty, ListSearch, Loading } from './ui.tsx';
 
 type Template = Schemas['TemplateResponse'];
 
@@ -43,23 +46,7 @@ export function TemplatesPage({ selected }: { selected: string | null }) {
     );
   }
   if (connections.data === undefined) {
-    return (
-      <div className="panes">
-        <section className="pane-list">
-          <header className="panel-bar">
-            <h1>Templates</h1>
-          </header>
-          <div className="pane-rows">
-            {connections.error === null ? (
-              <Skeleton lines={10} />
-            ) : (
-              <Problem error={connections.error} onRetry={() => void connections.refetch()} />
-            )}
-          </div>
-        </section>
-        <section className="pane-detail pane-place" />
-      </div>
-    );
+    return <Loading of={connections} lines={10} />;
   }
   const wanted = new URLSearchParams(search).get('connection');
   const connection = connections.data.find(({ id }) => id === wanted) ?? connections.data[0];
@@ -105,17 +92,11 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
     initialPageParam: null as string | null,
     getNextPageParam: ({ pagination }) => pagination.next_after,
   });
-  const { refetch } = list;
-  useEvents(
-    useCallback(
-      (events: readonly HeraldEvent[] | null) => {
-        if (events !== null && !events.some(({ type }) => type.startsWith('template.'))) return;
-        void queries.invalidateQueries({ queryKey: ['templates-of'] });
-        void queries.invalidateQueries({ queryKey: ['template-named'] });
-      },
-      [queries],
-    ),
-  );
+  const read = (): void => {
+    void queries.invalidateQueries({ queryKey: ['templates-of'] });
+    void queries.invalidateQueries({ queryKey: ['template-named'] });
+  };
+  useFresh(read, (type) => type.startsWith('template.'));
   const groups = new Map<string, Template[]>();
   for (const one of list.data?.pages.flatMap(({ data }) => data) ?? []) {
     groups.set(one.name, [...(groups.get(one.name) ?? []), one]);
@@ -128,16 +109,9 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
   return (
     <div className={isDetail ? 'panes has-detail' : 'panes'}>
       <section className="pane-list" aria-label="Templates">
-        <header className="panel-bar">
-          <h1>Templates</h1>
-          <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/connections/${connection}/templates?${query}`)} />
-          {can('templates:write') && (
-            <Link className="button" href={`/templates${withParameter(suffix, 'new', '1')}`}>
-              New
-            </Link>
-          )}
-        </header>
+        <Bar inPane title="Templates" curl={curlOf('GET', `/api/v1/connections/${connection}/templates?${query}`)}>
+          {can('templates:write') && <ButtonLink label="New" href={`/templates${withParameter(suffix, 'new', '1')}`} />}
+        </Bar>
         <div className="filters pane-filters">
           <ListSearch
             key={connection}
@@ -153,35 +127,25 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
             {CATEGORIES.map((one) => [one, one.toLowerCase()])}
           </Choice>
           {connections.length > 1 && (
-            <select
+            <Select
               className="chip"
               aria-label="Number"
               value={connection}
-              onChange={(event) => navigate(`/templates${withParameter(suffix, 'connection', event.target.value)}`)}
-            >
-              {connections.map(({ id, phone_number }) => (
-                <option key={id} value={id}>
-                  {plusNumber(phone_number)}
-                </option>
-              ))}
-            </select>
+              options={connections.map(({ id, phone_number }) => [id, plusNumber(phone_number)])}
+              onValue={(value) => navigate(`/templates${withParameter(suffix, 'connection', value)}`)}
+            />
           )}
         </div>
         <div className="pane-rows" tabIndex={-1}>
-          {list.isPending && <Skeleton lines={10} />}
-          {list.error !== null && <Problem error={list.error} onRetry={() => void refetch()} />}
+          <Loading of={list} lines={10} />
           {list.isSuccess && groups.size === 0 && (
-            <Empty title={Object.keys(filters).length === 0 ? 'No templates yet' : 'No template matches'}>
-              <p>A template is what may be sent when a customer has not written for 24 hours.</p>
-            </Empty>
+            <Empty
+              title={Object.keys(filters).length === 0 ? 'No templates yet' : 'No template matches'}
+              says="A template is what may be sent when a customer has not written for 24 hours."
+            />
           )}
           {[...groups].map(([key, versions]) => (
-            <Link
-              key={key}
-              href={`/templates/${key}${suffix}`}
-              className="pane-row"
-              aria-current={key === selected ? 'true' : undefined}
-            >
+            <PaneRow key={key} href={`/templates/${key}${suffix}`} isSelected={key === selected}>
               <bdi className="name">{key}</bdi>
               <States versions={versions} />
               <span className="last">
@@ -190,23 +154,14 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
               {versions.some(({ announced_category }) => announced_category !== null) && (
                 <small className="warn">category changes</small>
               )}
-            </Link>
+            </PaneRow>
           ))}
-          {list.hasNextPage && (
-            <button type="button" className="button more" onClick={() => void list.fetchNextPage()}>
-              Show more
-            </button>
-          )}
+          <More list={list} label="Show more" />
         </div>
       </section>
       {isNew && (
         <section className="pane-detail" aria-label="New template">
-          <header className="panel-bar">
-            <Link href={`/templates${suffix}`} className="button quiet" aria-label="Back to the list">
-              <Icon name="close" />
-            </Link>
-            <span className="detail-name">New template</span>
-          </header>
+          <DetailBar back={`/templates${suffix}`} name="New template" />
           <div className="panel-body">
             <TemplateForm
               connection={connection}
@@ -220,13 +175,11 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
         </section>
       )}
       {!isNew && selected === null && (
-        <section className="pane-detail pane-place">
-          {groups.size > 0 && (
-            <Empty title="Choose a template">
-              <p>It appears here as a phone shows it, with its state and what it needs.</p>
-            </Empty>
-          )}
-        </section>
+        <Place
+          title="Choose a template"
+          says="It appears here as a phone shows it, with its state and what it needs."
+          isShown={groups.size > 0}
+        />
       )}
       {!isNew && selected !== null && (
         <TemplateDetail key={`${connection} ${selected}`} connection={connection} name={selected} search={search} />
@@ -258,35 +211,22 @@ function TemplateDetail({ connection, name, search }: DetailProps) {
   const can = useCan();
   const [, navigate] = useLocation();
   const queries = useQueryClient();
-  const [asked, setAsked] = useState(false);
   const [withExamples, setWithExamples] = useState(true);
   const [editing, setEditing] = useState(false);
   const params = { path: { id: connection, name } };
   const path = `/api/v1/connections/${connection}/templates/${name}`;
-  const named = useQuery({
-    queryKey: ['template-named', connection, name],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/api/v1/connections/{id}/templates/{name}', { params, signal }))).data,
-  });
+  const named = useData(['template-named', connection, name], (signal) =>
+    api.GET('/api/v1/connections/{id}/templates/{name}', { params, signal }),
+  );
   const versions = named.data?.versions ?? [];
   const wanted = new URLSearchParams(search).get('language');
   const version = versions.find(({ language }) => language === wanted) ?? versions[0];
   const suffix = withParameter(search, 'language', '');
   return (
     <section className="pane-detail" aria-label="Template">
-      <header className="panel-bar">
-        <Link href={`/templates${suffix}`} className="button quiet back" aria-label="Back to the list">
-          <Icon name="close" />
-        </Link>
-        <span className="detail-name">
-          <bdi>{name}</bdi>
-        </span>
-        <span className="grow" />
-        <CopyButton quiet text={curlOf('GET', path)} label="curl" />
-      </header>
+      <DetailBar back={`/templates${suffix}`} name={name} curl={curlOf('GET', path)} />
       <div className="panel-body">
-        {named.isPending && <Skeleton lines={8} />}
-        {named.error !== null && <Problem error={named.error} onRetry={() => void named.refetch()} />}
+        <Loading of={named} lines={8} />
         {versions.length > 1 && (
           <nav className="tabs" aria-label="Languages">
             {versions.map(({ language, status }) => (
@@ -329,12 +269,23 @@ function TemplateDetail({ connection, name, search }: DetailProps) {
               )}
               {can('templates:write') && (
                 <>
-                  <button type="button" className="button" onClick={() => setEditing(true)}>
-                    Change
-                  </button>
-                  <button type="button" className="button" onClick={() => setAsked(true)}>
-                    Delete
-                  </button>
+                  <Button label="Change" onClick={() => setEditing(true)} />
+                  <AskButton
+                    button="Delete"
+                    title={`Delete ${name}?`}
+                    says={
+                      versions.length > 1
+                        ? `All ${versions.length} languages are deleted here and at WhatsApp. WhatsApp takes no new template with the name of an approved one for 30 days.`
+                        : 'It is deleted here and at WhatsApp. WhatsApp takes no new template with the name of an approved one for 30 days.'
+                    }
+                    label="Delete"
+                    curl={curlOf('DELETE', path)}
+                    run={() => api.DELETE('/api/v1/connections/{id}/templates/{name}', { params })}
+                    onDone={() => {
+                      void queries.invalidateQueries({ queryKey: ['templates-of'] });
+                      navigate(`/templates${suffix}`);
+                    }}
+                  />
                 </>
               )}
             </div>
@@ -343,14 +294,7 @@ function TemplateDetail({ connection, name, search }: DetailProps) {
                 <h2>On a phone</h2>
                 <span className="grow" />
                 {version.variables.length > 0 && (
-                  <label className="check">
-                    <input
-                      type="checkbox"
-                      checked={withExamples}
-                      onChange={(event) => setWithExamples(event.target.checked)}
-                    />
-                    <span>with examples</span>
-                  </label>
+                  <CheckField label="with examples" checked={withExamples} onCheck={setWithExamples} />
                 )}
               </div>
               <TemplateView parts={version.components} withExamples={withExamples} />
@@ -359,25 +303,6 @@ function TemplateDetail({ connection, name, search }: DetailProps) {
           </>
         )}
       </div>
-      {asked && (
-        <Confirm
-          title={`Delete ${name}?`}
-          says={
-            versions.length > 1
-              ? `All ${versions.length} languages are deleted here and at WhatsApp. WhatsApp takes no new template with the name of an approved one for 30 days.`
-              : 'It is deleted here and at WhatsApp. WhatsApp takes no new template with the name of an approved one for 30 days.'
-          }
-          label="Delete"
-          curl={curlOf('DELETE', path)}
-          run={() => api.DELETE('/api/v1/connections/{id}/templates/{name}', { params })}
-          onClose={(done) => {
-            setAsked(false);
-            if (!done) return;
-            void queries.invalidateQueries({ queryKey: ['templates-of'] });
-            navigate(`/templates${suffix}`);
-          }}
-        />
-      )}
     </section>
   );
 }
@@ -459,32 +384,23 @@ function TemplateFacts({ template }: { template: Template }) {
       {variables.length > 0 && (
         <section aria-label="Variables">
           <h2>Variables</h2>
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">Place</th>
-                <th scope="col">Name</th>
-                <th scope="col">Example</th>
+          <TableBox isBare label="Variables, table" columns={['Place', 'Name', 'Example']}>
+            {variables.map(({ component, name, button_index: button, card_index: card, example }) => (
+              <tr key={`${component} ${card ?? ''} ${button ?? ''} ${name}`}>
+                <td>
+                  {component}
+                  {card !== null && ` card ${card + 1}`}
+                  {button !== null && ` button ${button + 1}`}
+                </td>
+                <td>
+                  <code>{`{{${name}}}`}</code>
+                </td>
+                <td>
+                  <bdi>{example}</bdi>
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {variables.map(({ component, name, button_index: button, card_index: card, example }) => (
-                <tr key={`${component} ${card ?? ''} ${button ?? ''} ${name}`}>
-                  <td>
-                    {component}
-                    {card !== null && ` card ${card + 1}`}
-                    {button !== null && ` button ${button + 1}`}
-                  </td>
-                  <td>
-                    <code>{`{{${name}}}`}</code>
-                  </td>
-                  <td>
-                    <bdi>{example}</bdi>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </TableBox>
         </section>
       )}
       <details>

@@ -5,14 +5,17 @@ import { api, dataOf, type MessageRow } from './api.ts';
 import { Assignee, type AssigneeChange, type Member } from './assignees.tsx';
 import { Bubble, bubbleOfRow } from './bubble.tsx';
 import { Composer } from './composer.tsx';
+import { BackLink, Button } from './controls.tsx';
 import { useSending } from './send.tsx';
 import { type Conversation, excerptOf, nameOf, numberOf, windowLeft } from './conversation.ts';
 import { useEvents } from './live.ts';
 import { mediaOf } from './message-file.tsx';
+import { useData } from './queries.ts';
 import { EMOJIS, withReactions } from './reactions.ts';
 import { type Cursor, journalPage } from './search.ts';
 import { useCan } from './session.ts';
-import { clockTime, Icon, Problem, Skeleton, STATUS_WORDS, Ticks, useNow, withTimes } from './ui.tsx';
+import { Icon } from './icon.tsx';
+import { clockTime, Problem, Skeleton, STATUS_WORDS, Ticks, useNow, withTimes } from './ui.tsx';
 
 const PAGE = 50;
 const CLOCK_MS = 15_000;
@@ -30,11 +33,9 @@ interface ThreadProps {
 
 /** One conversation: what was written in both directions, and the answer to it. */
 export function Thread({ id, suffix, members, texts }: ThreadProps) {
-  const conversation = useQuery({
-    queryKey: ['conversation', id],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/api/v1/conversations/{id}', { params: { path: { id } }, signal }))).data,
-  });
+  const conversation = useData(['conversation', id], (signal) =>
+    api.GET('/api/v1/conversations/{id}', { params: { path: { id } }, signal }),
+  );
   const messages = useInfiniteQuery({
     queryKey: ['thread', id],
     queryFn: ({ pageParam, signal }) => journalPage({ conversation_id: id }, pageParam, PAGE, signal),
@@ -59,7 +60,7 @@ export function Thread({ id, suffix, members, texts }: ThreadProps) {
   };
   return (
     <section
-      className={isOver ? 'thread is-over' : 'thread'}
+      className={isOver ? 'pane-detail thread is-over' : 'pane-detail thread'}
       aria-label="Thread"
       onDragOver={(event) => {
         event.preventDefault();
@@ -69,11 +70,9 @@ export function Thread({ id, suffix, members, texts }: ThreadProps) {
       onDrop={drop}
     >
       <header className="panel-bar">
-        <Link href={`/conversations${suffix}`} className="button quiet back" aria-label="Back to the list">
-          <Icon name="close" />
-        </Link>
+        <BackLink href={`/conversations${suffix}`} />
         {conversation.data !== undefined && (
-          <h1 className="thread-name">
+          <h1 className="detail-name thread-name">
             <bdi>{nameOf(conversation.data)}</bdi>
             {conversation.data.contact.name !== null && <small>{numberOf(conversation.data.contact)}</small>}
           </h1>
@@ -173,11 +172,7 @@ function Chat({ rows, conversation, isPending, onEarlier, onQuote, onSent }: Cha
     >
       <div className="thread-content" ref={content}>
         {isPending && <Skeleton lines={6} />}
-        {onEarlier !== null && (
-          <button type="button" className="button more" onClick={onEarlier}>
-            Show earlier ones
-          </button>
-        )}
+        {onEarlier !== null && <Button className="more" label="Show earlier ones" onClick={onEarlier} />}
         {shown.map(({ row, reactions }, index) => {
           const isMine = row.direction === 'outbound';
           const answered = row.reply_to_message_id;
@@ -294,11 +289,7 @@ function MarkRead({ rows, onDone }: { rows: readonly MessageRow[]; onDone: () =>
     setBusy(false);
     onDone();
   };
-  return (
-    <button type="button" className="button" disabled={busy} onClick={() => void mark()}>
-      Mark as read
-    </button>
-  );
+  return <Button label="Mark as read" disabled={busy} onClick={() => void mark()} />;
 }
 
 interface KeepingProps extends Pick<ThreadProps, 'members' | 'texts'> {
@@ -343,9 +334,11 @@ function Keeping({ conversation, members, texts, onDone }: KeepingProps) {
         />
         <span className="grow" />
         {closed && <span className="hint">Closed</span>}
-        <button type="button" className="button" disabled={busy} onClick={() => void change({ closed: !closed })}>
-          {closed ? 'Open again' : 'Close conversation'}
-        </button>
+        <Button
+          label={closed ? 'Open again' : 'Close conversation'}
+          disabled={busy}
+          onClick={() => void change({ closed: !closed })}
+        />
       </div>
       {error !== null && <Problem error={error} />}
     </>

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { Button, Radios, SelectField, TextField } from './controls.tsx';
 import { csvOf, saveAs } from './csv.ts';
 import { useConnections } from './messages.tsx';
-import { money, plusNumber, share, withParameter } from './parts.tsx';
-import { CopyButton, Empty, fullTime, Icon, Problem, Skeleton } from './ui.tsx';
+import { money, plusNumber, share, TableBox, withParameter } from './parts.tsx';
+import { CopyButton, Empty, fullTime, Problem, Skeleton } from './ui.tsx';
 
 type Row = Schemas['UsageRowResponse'];
 type Figures = Schemas['UsageFiguresResponse'];
@@ -57,15 +58,13 @@ export function UsagePage() {
         {query !== null && (
           <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/usage?${new URLSearchParams(query)}`)} />
         )}
-        <button
-          type="button"
-          className="button quiet"
+        <Button
+          quiet
+          icon="down"
+          label="CSV"
           disabled={rows.length === 0}
           onClick={() => saveAs(csvOfUsage(rows, by, labelOf), `usage-${asked.from}-${asked.until}-by-${by}.csv`)}
-        >
-          <Icon name="down" />
-          CSV
-        </button>
+        />
       </header>
       <Range asked={asked} set={set} />
       {query === null ? (
@@ -140,50 +139,18 @@ function queryOf({ from, until, by }: Asked) {
 
 function Range({ asked, set }: { asked: Asked; set: (changes: Partial<Asked>) => void }) {
   const { from, until, by } = asked;
+  const times = TIMES.map(([label, first, last]) => ({ label, time: monthsBack(first, last) }));
   return (
     <div className="row range">
-      <div className="kinds" role="group" aria-label="Time">
-        {TIMES.map(([label, first, last]) => {
-          const time = monthsBack(first, last);
-          return (
-            <label key={label}>
-              <input
-                type="radio"
-                name="time"
-                checked={time.from === from && time.until === until}
-                onChange={() => set(time)}
-              />
-              <span>{label}</span>
-            </label>
-          );
-        })}
-      </div>
-      <label className="field">
-        <span>From</span>
-        <input
-          type="date"
-          value={from}
-          onChange={(event) => isDay(event.target.value) && set({ from: event.target.value })}
-        />
-      </label>
-      <label className="field">
-        <span>Until</span>
-        <input
-          type="date"
-          value={until}
-          onChange={(event) => isDay(event.target.value) && set({ until: event.target.value })}
-        />
-      </label>
-      <label className="field">
-        <span>By</span>
-        <select value={by} onChange={(event) => set({ by: event.target.value as Group })}>
-          {Object.entries(GROUPS).map(([group, label]) => (
-            <option key={group} value={group}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Radios
+        label="Time"
+        value={times.find(({ time }) => time.from === from && time.until === until)?.label ?? null}
+        options={times.map(({ label }) => [label, label])}
+        onValue={(chosen) => set(times.find(({ label }) => label === chosen)?.time ?? {})}
+      />
+      <TextField label="From" type="date" value={from} onText={(text) => isDay(text) && set({ from: text })} />
+      <TextField label="Until" type="date" value={until} onText={(text) => isDay(text) && set({ until: text })} />
+      <SelectField label="By" value={by} options={Object.entries(GROUPS)} onValue={(value) => set({ by: value })} />
     </div>
   );
 }
@@ -220,48 +187,39 @@ interface TableProps {
   labelOf: (row: Row) => string;
 }
 
+const FIGURES = ['Submitted', 'Delivered', 'Read', 'Failed', 'Received', 'Billable', 'Cost'] as const;
+
 function Table({ rows, totals, by, labelOf }: TableProps) {
   const hasGroup = by !== 'month' && by !== 'day';
   return (
     <>
-      <div className="table-box card" tabIndex={0} role="region" aria-label={`Usage by ${GROUPS[by].toLowerCase()}`}>
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">{by === 'day' ? 'Day' : 'Month'}</th>
-              {hasGroup && <th scope="col">{GROUPS[by]}</th>}
-              {['Submitted', 'Delivered', 'Read', 'Failed', 'Received', 'Billable', 'Cost'].map((name) => (
-                <th key={name} scope="col" className="number">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, MOST_ROWS).map((row) => (
-              <tr key={`${row.start} ${hasGroup ? row[by] : ''}`}>
-                <td>
-                  <time dateTime={row.start}>{timeOf(row, by)}</time>
-                </td>
-                {hasGroup && (
-                  <td className="group">
-                    <bdi>{labelOf(row)}</bdi>
-                  </td>
-                )}
-                <Cells of={row} />
-              </tr>
-            ))}
-          </tbody>
-          <tfoot>
-            <tr>
-              <th scope="row" colSpan={hasGroup ? 2 : 1}>
-                In all
-              </th>
-              <Cells of={totals} />
-            </tr>
-          </tfoot>
-        </table>
-      </div>
+      <TableBox
+        label={`Usage by ${GROUPS[by].toLowerCase()}`}
+        columns={[by === 'day' ? 'Day' : 'Month', ...(hasGroup ? [GROUPS[by]] : [])]}
+        figures={FIGURES}
+        foot={
+          <tr>
+            <th scope="row" colSpan={hasGroup ? 2 : 1}>
+              In all
+            </th>
+            <Cells of={totals} />
+          </tr>
+        }
+      >
+        {rows.slice(0, MOST_ROWS).map((row) => (
+          <tr key={`${row.start} ${hasGroup ? row[by] : ''}`}>
+            <td>
+              <time dateTime={row.start}>{timeOf(row, by)}</time>
+            </td>
+            {hasGroup && (
+              <td className="group">
+                <bdi>{labelOf(row)}</bdi>
+              </td>
+            )}
+            <Cells of={row} />
+          </tr>
+        ))}
+      </TableBox>
       {rows.length > MOST_ROWS && (
         <p className="hint">
           The first {MOST_ROWS} of {rows.length.toLocaleString()} rows; the CSV has all of them.

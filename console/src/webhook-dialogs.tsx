@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { Confirm, Dialog, useRun } from './dialog.tsx';
-import { CopyButton, Problem } from './ui.tsx';
+import { Button, SelectField, TextField } from './controls.tsx';
+import { Confirm, Dialog, FormDialog, useRun } from './dialog.tsx';
+import { CopyButton } from './ui.tsx';
 
 type Webhook = Schemas['WebhookSettings'];
 export type WebhookEvent = NonNullable<Schemas['ConfigureWebhookRequest']['events']>[number];
@@ -30,42 +31,6 @@ const EVENTS: Readonly<Record<WebhookEvent, true>> = {
 };
 export const EVENT_KINDS = Object.keys(EVENTS) as WebhookEvent[];
 
-interface FormProps {
-  label: string;
-  busy: boolean;
-  error: unknown;
-  curl: string;
-  onSubmit: () => void;
-  onBack: () => void;
-  children: ReactNode;
-}
-
-export function DialogForm({ label, busy, error, curl, onSubmit, onBack, children }: FormProps) {
-  return (
-    <form
-      className="dialog-form"
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        onSubmit();
-      }}
-    >
-      {children}
-      <div className="dialog-foot">
-        {error !== null && <Problem error={error} />}
-        <div className="row">
-          <button type="submit" className="button primary" disabled={busy}>
-            {label}
-          </button>
-          <button type="button" className="button" onClick={onBack}>
-            Back
-          </button>
-          <CopyButton quiet label="curl" text={curl} />
-        </div>
-      </div>
-    </form>
-  );
-}
-
 const SNIPPETS: Readonly<Record<string, string>> = {
   'Node.js': `import { Webhook } from 'standardwebhooks';
 
@@ -92,19 +57,15 @@ export function SecretDialog({ secret, onClose }: { secret: string; onClose: () 
       <p>It is shown only once. Give it to your receiver, which verifies with it that a call is from Herald.</p>
       <pre className="secret">{secret}</pre>
       <CopyButton label="Copy the secret" text={secret} />
-      <label className="field">
-        <span>Verify a call in</span>
-        <select value={language} onChange={(event) => setLanguage(event.target.value)}>
-          {Object.keys(SNIPPETS).map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
+      <SelectField
+        label="Verify a call in"
+        value={language}
+        options={Object.keys(SNIPPETS).map((name) => [name, name])}
+        onValue={setLanguage}
+      />
       <pre tabIndex={0}>{SNIPPETS[language]}</pre>
       <div className="row">
-        <button type="button" className="button primary" onClick={onClose}>
-          I have kept it
-        </button>
+        <Button primary label="I have kept it" onClick={onClose} />
         <CopyButton quiet label="Copy the code" text={SNIPPETS[language] ?? ''} />
       </div>
     </Dialog>
@@ -123,9 +84,9 @@ interface TestDialogProps {
 export function TestDialog({ isHeld, onClose }: TestDialogProps) {
   const [type, setType] = useState<Schemas['TestWebhookRequest']['type']>('webhook.test');
   const [eventId, setEventId] = useState<string | null>(null);
-  const { busy, error, run } = useRun();
-  const send = (): Promise<void> =>
-    run(async () => setEventId((await dataOf(api.POST('/api/v1/webhook/test', { body: { type } }))).data.event_id));
+  const form = useRun();
+  const send = async (): Promise<void> =>
+    setEventId((await dataOf(api.POST('/api/v1/webhook/test', { body: { type } }))).data.event_id);
   const outcome = useQuery({
     queryKey: ['test-event', eventId],
     queryFn: async ({ signal }) => {
@@ -140,36 +101,32 @@ export function TestDialog({ isHeld, onClose }: TestDialogProps) {
     if (delivery !== undefined) onClose(delivery);
   }, [delivery, onClose]);
   return (
-    <Dialog title="Send a test event" className="form-dialog" onClose={() => onClose(null)}>
-      <DialogForm
-        label="Send"
-        busy={busy}
-        error={error ?? outcome.error}
-        curl={curlOf('POST', '/api/v1/webhook/test', { type })}
-        onSubmit={() => void send()}
-        onBack={() => onClose(null)}
-      >
-        <label className="field">
-          <span>Kind</span>
-          <select value={type} onChange={(event) => setType(event.target.value as typeof type)}>
-            {['webhook.test', ...EVENT_KINDS].map((kind) => (
-              <option key={kind}>{kind}</option>
-            ))}
-          </select>
-        </label>
-        <p className="hint">
-          It takes the way of all events: signed, repeated, logged. Kinds other than <code>webhook.test</code> bear the
-          example of the API description, with <code>test: true</code>.
+    <FormDialog
+      title="Send a test event"
+      className="form-dialog"
+      label="Send"
+      form={form}
+      submit={send}
+      error={form.error ?? outcome.error}
+      curl={curlOf('POST', '/api/v1/webhook/test', { type })}
+      onClose={() => onClose(null)}
+    >
+      <SelectField
+        label="Kind"
+        value={type ?? ''}
+        options={['webhook.test', ...EVENT_KINDS].map((kind) => [kind, kind])}
+        onValue={(value) => setType(value as typeof type)}
+      />
+      <p className="hint">
+        It takes the way of all events: signed, repeated, logged. Kinds other than <code>webhook.test</code> bear the
+        example of the API description, with <code>test: true</code>.
+      </p>
+      {eventId !== null && (
+        <p className="notice" role="status">
+          {isHeld ? 'It waits until the webhook is active again.' : 'Queued; waiting for the answer of your receiver …'}
         </p>
-        {eventId !== null && (
-          <p className="notice" role="status">
-            {isHeld
-              ? 'It waits until the webhook is active again.'
-              : 'Queued; waiting for the answer of your receiver …'}
-          </p>
-        )}
-      </DialogForm>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }
 
@@ -185,7 +142,7 @@ export function ReplayDialog({ onClose }: { onClose: (id: string | null) => void
   const [until, setUntil] = useState('');
   const [type, setType] = useState('');
   const [status, setStatus] = useState<'failed' | 'all'>('failed');
-  const { busy, error, run } = useRun();
+  const form = useRun();
   const isValid = !Number.isNaN(Date.parse(since));
   const body = {
     since: isValid ? new Date(since).toISOString() : '',
@@ -193,50 +150,43 @@ export function ReplayDialog({ onClose }: { onClose: (id: string | null) => void
     ...(type !== '' && { types: [type as WebhookEvent] }),
     status,
   };
-  const start = (): Promise<void> =>
-    run(async () => onClose((await dataOf(api.POST('/api/v1/webhook/replay', { body }))).data.id));
+  const start = async (): Promise<void> =>
+    onClose((await dataOf(api.POST('/api/v1/webhook/replay', { body }))).data.id);
   return (
-    <Dialog title="Deliver events again" className="form-dialog" onClose={() => onClose(null)}>
-      <DialogForm
-        label="Replay"
-        busy={busy || !isValid}
-        error={error}
-        curl={curlOf('POST', '/api/v1/webhook/replay', body)}
-        onSubmit={() => void start()}
-        onBack={() => onClose(null)}
-      >
-        <p>
-          After an outage of your receiver: events of which an attempt was made in this time are queued once more, the
-          oldest first, each under the same <code>webhook-id</code>.
-        </p>
-        <div className="two-fields">
-          <label className="field">
-            <span>From</span>
-            <input type="datetime-local" value={since} onChange={(event) => setSince(event.target.value)} />
-          </label>
-          <label className="field">
-            <span>Until (empty: now)</span>
-            <input type="datetime-local" value={until} onChange={(event) => setUntil(event.target.value)} />
-          </label>
-        </div>
-        <label className="field">
-          <span>Which</span>
-          <select value={status} onChange={(event) => setStatus(event.target.value === 'all' ? 'all' : 'failed')}>
-            <option value="failed">those that were not delivered</option>
-            <option value="all">all, delivered ones too</option>
-          </select>
-        </label>
-        <label className="field">
-          <span>Kind</span>
-          <select value={type} onChange={(event) => setType(event.target.value)}>
-            <option value="">all kinds</option>
-            {EVENT_KINDS.map((kind) => (
-              <option key={kind}>{kind}</option>
-            ))}
-          </select>
-        </label>
-      </DialogForm>
-    </Dialog>
+    <FormDialog
+      title="Deliver events again"
+      className="form-dialog"
+      label="Replay"
+      disabled={!isValid}
+      form={form}
+      submit={start}
+      curl={curlOf('POST', '/api/v1/webhook/replay', body)}
+      onClose={() => onClose(null)}
+    >
+      <p>
+        After an outage of your receiver: events of which an attempt was made in this time are queued once more, the
+        oldest first, each under the same <code>webhook-id</code>.
+      </p>
+      <div className="two-fields">
+        <TextField label="From" type="datetime-local" value={since} onText={setSince} />
+        <TextField label="Until (empty: now)" type="datetime-local" value={until} onText={setUntil} />
+      </div>
+      <SelectField
+        label="Which"
+        value={status}
+        options={[
+          ['failed', 'those that were not delivered'],
+          ['all', 'all, delivered ones too'],
+        ]}
+        onValue={(value) => setStatus(value === 'all' ? 'all' : 'failed')}
+      />
+      <SelectField
+        label="Kind"
+        value={type}
+        options={[['', 'all kinds'], ...EVENT_KINDS.map((kind) => [kind, kind])]}
+        onValue={setType}
+      />
+    </FormDialog>
   );
 }
 

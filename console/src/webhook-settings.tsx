@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
 import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
-import { Dialog, useRun } from './dialog.tsx';
+import { Button, Checks } from './controls.tsx';
+import { FormDialog, useRun } from './dialog.tsx';
 import { useConnections } from './messages.tsx';
 import { plusNumber } from './parts.tsx';
-import { Icon } from './ui.tsx';
-import { DialogForm, EVENT_KINDS, type WebhookEvent } from './webhook-dialogs.tsx';
+import { EVENT_KINDS, type WebhookEvent } from './webhook-dialogs.tsx';
 
 type Webhook = Schemas['WebhookSettings'];
 type Changed = Schemas['WebhookSettingsWithSecret'];
@@ -59,7 +59,8 @@ export function SettingsDialog({ webhook, onClose }: SettingsDialogProps) {
   const [numbers, setNumbers] = useState<readonly string[]>(webhook?.connection_ids ?? []);
   /** Null: those that it has stay. */
   const [headers, setHeaders] = useState<readonly Header[] | null>(webhook === null ? [] : null);
-  const { busy, error, run } = useRun();
+  const form = useRun();
+  const { error } = form;
   const body: Settings = {
     url: url.trim(),
     events: EVENT_KINDS.filter((kind) => events.includes(kind)),
@@ -72,7 +73,7 @@ export function SettingsDialog({ webhook, onClose }: SettingsDialogProps) {
     // A change of the settings of a paused webhook does not resume it.
     ...(webhook !== null && { active: webhook.active || webhook.disabled_reason !== null }),
   };
-  const save = (): Promise<void> => run(async () => onClose((await dataOf(api.PUT('/api/v1/webhook', { body }))).data));
+  const save = async (): Promise<void> => onClose((await dataOf(api.PUT('/api/v1/webhook', { body }))).data);
   // The values of headers are secrets: the copy has their names only.
   const shown =
     headers === null ? body : { ...body, headers: Object.fromEntries(headers.map(({ name }) => [name, '…'])) };
@@ -85,42 +86,43 @@ export function SettingsDialog({ webhook, onClose }: SettingsDialogProps) {
     if (isOfAddress) address.current?.focus();
   }, [error, isOfAddress]);
   return (
-    <Dialog title={title} className="form-dialog" onClose={() => onClose(null)}>
-      <DialogForm
-        label="Save"
-        busy={busy || url.trim() === ''}
-        error={problems.length > 0 ? null : error}
-        curl={curlOf('PUT', '/api/v1/webhook', shown)}
-        onSubmit={() => void save()}
-        onBack={() => onClose(null)}
-      >
-        <div className="field-with-notes">
-          <label className="field">
-            <span>Address</span>
-            <input
-              ref={address}
-              type="url"
-              inputMode="url"
-              autoComplete="off"
-              placeholder="https://example.com/webhooks"
-              aria-invalid={isOfAddress}
-              aria-describedby={isOfAddress ? 'problem-url' : undefined}
-              value={url}
-              onChange={(event) => setUrl(event.target.value)}
-            />
-          </label>
-          <FieldProblems name="url" problems={problems} error={error} />
-        </div>
-        {webhook !== null && webhook.disabled_reason !== null && (
-          <p className="notice">Saving delivers again what waits.</p>
-        )}
-        <EventChoice events={events} onChange={setEvents} />
-        <NumberChoice chosen={numbers} onChange={setNumbers} />
-        <FieldProblems name="connection_ids" problems={problems} error={error} />
-        <HeaderFields names={webhook?.header_names ?? []} headers={headers} onChange={setHeaders} />
-        <FieldProblems name="headers" problems={problems} error={error} />
-      </DialogForm>
-    </Dialog>
+    <FormDialog
+      title={title}
+      className="form-dialog"
+      label="Save"
+      disabled={url.trim() === ''}
+      form={form}
+      submit={save}
+      error={problems.length > 0 ? null : error}
+      curl={curlOf('PUT', '/api/v1/webhook', shown)}
+      onClose={() => onClose(null)}
+    >
+      <div className="field-with-notes">
+        <label className="field">
+          <span>Address</span>
+          <input
+            ref={address}
+            type="url"
+            inputMode="url"
+            autoComplete="off"
+            placeholder="https://example.com/webhooks"
+            aria-invalid={isOfAddress}
+            aria-describedby={isOfAddress ? 'problem-url' : undefined}
+            value={url}
+            onChange={(event) => setUrl(event.target.value)}
+          />
+        </label>
+        <FieldProblems name="url" problems={problems} error={error} />
+      </div>
+      {webhook !== null && webhook.disabled_reason !== null && (
+        <p className="notice">Saving delivers again what waits.</p>
+      )}
+      <EventChoice events={events} onChange={setEvents} />
+      <NumberChoice chosen={numbers} onChange={setNumbers} />
+      <FieldProblems name="connection_ids" problems={problems} error={error} />
+      <HeaderFields names={webhook?.header_names ?? []} headers={headers} onChange={setHeaders} />
+      <FieldProblems name="headers" problems={problems} error={error} />
+    </FormDialog>
   );
 }
 
@@ -129,14 +131,15 @@ interface EventChoiceProps {
   onChange: (events: readonly WebhookEvent[]) => void;
 }
 
-const toggled = <T,>(list: readonly T[], one: T): T[] =>
-  list.includes(one) ? list.filter((other) => other !== one) : [...list, one];
-
 function EventChoice({ events, onChange }: EventChoiceProps) {
   const missing = BOTH.filter((kind) => !events.includes(kind));
   return (
-    <fieldset className="entries">
-      <legend>Kinds of events</legend>
+    <Checks
+      label="Kinds of events"
+      all={EVENT_KINDS.filter((kind) => !BOTH.includes(kind))}
+      chosen={events}
+      onChange={onChange}
+    >
       <p className="hint">
         <code>message.received</code> and <code>message.status.updated</code> are always sent; one alone is chosen with
         the API.
@@ -144,36 +147,27 @@ function EventChoice({ events, onChange }: EventChoiceProps) {
       {missing.length > 0 && (
         <p className="notice">
           Chosen with the API: without {missing.join(' and ')}. It stays so.{' '}
-          <button type="button" className="button" onClick={() => onChange([...events, ...missing])}>
-            Enable both
-          </button>
+          <Button label="Enable both" onClick={() => onChange([...events, ...missing])} />
         </p>
       )}
-      {EVENT_KINDS.filter((kind) => !BOTH.includes(kind)).map((kind) => (
-        <label key={kind} className="check">
-          <input type="checkbox" checked={events.includes(kind)} onChange={() => onChange(toggled(events, kind))} />
-          <span>{kind}</span>
-        </label>
-      ))}
-    </fieldset>
+    </Checks>
   );
 }
 
 function NumberChoice({ chosen, onChange }: { chosen: readonly string[]; onChange: (ids: readonly string[]) => void }) {
   const { data: connections } = useConnections();
   if (connections === undefined || connections.length < 2) return null;
+  const wordsOf = new Map(
+    connections.map(({ id, phone_number: number, verified_name: name }) => [id, `${name ?? ''} ${plusNumber(number)}`]),
+  );
   return (
-    <fieldset className="entries">
-      <legend>Numbers whose events it gets; none chosen: all</legend>
-      {connections.map(({ id, phone_number, verified_name }) => (
-        <label key={id} className="check">
-          <input type="checkbox" checked={chosen.includes(id)} onChange={() => onChange(toggled(chosen, id))} />
-          <span>
-            <bdi>{verified_name ?? ''}</bdi> {plusNumber(phone_number)}
-          </span>
-        </label>
-      ))}
-    </fieldset>
+    <Checks
+      label="Numbers whose events it gets; none chosen: all"
+      all={connections.map(({ id }) => id)}
+      chosen={chosen}
+      wordsOf={(id) => wordsOf.get(id) ?? id}
+      onChange={onChange}
+    />
   );
 }
 
@@ -192,15 +186,12 @@ function HeaderFields({ names, headers, onChange }: HeaderFieldsProps) {
       {headers === null ? (
         <p className="hint">
           {names.length === 0 ? 'None.' : `${names.join(', ')}: kept, and never shown.`}{' '}
-          <button
-            type="button"
-            className="button"
+          <Button
+            label={names.length === 0 ? 'Add' : 'Replace them'}
             onClick={() =>
               onChange(names.length === 0 ? [{ name: 'X-', value: '' }] : names.map((name) => ({ name, value: '' })))
             }
-          >
-            {names.length === 0 ? 'Add' : 'Replace them'}
-          </button>
+          />
         </p>
       ) : (
         <>
@@ -222,20 +213,15 @@ function HeaderFields({ names, headers, onChange }: HeaderFieldsProps) {
                   onChange={(event) => change(at, { value: event.target.value })}
                 />
               </div>
-              <button
-                type="button"
-                className="button quiet"
+              <Button
+                quiet
+                icon="close"
                 aria-label={`Remove header ${at + 1}`}
                 onClick={() => onChange(headers.filter((_, index) => index !== at))}
-              >
-                <Icon name="close" />
-              </button>
+              />
             </div>
           ))}
-          <button type="button" className="button" onClick={() => onChange([...headers, { name: 'X-', value: '' }])}>
-            <Icon name="plus" />
-            Add a header
-          </button>
+          <Button icon="plus" label="Add a header" onClick={() => onChange([...headers, { name: 'X-', value: '' }])} />
         </>
       )}
     </fieldset>

@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { Button } from './controls.tsx';
 import { Dialog, useRun } from './dialog.tsx';
-import { State, type Tone } from './parts.tsx';
+import { State, TableBox, type Tone } from './parts.tsx';
 import { CopyButton, Problem } from './ui.tsx';
 
 type Report = Schemas['ConformanceData'];
@@ -38,12 +39,13 @@ export function VerifyDialog({ onClose }: { onClose: () => void }) {
       {error !== null && !isRunning && <Problem error={error} />}
       {report !== null && <Results report={report} />}
       <div className="row">
-        <button type="button" className="button primary" disabled={isRunning} onClick={() => void start()}>
-          {report === null ? 'Run' : 'Run again'}
-        </button>
-        <button type="button" className="button" onClick={onClose}>
-          Close
-        </button>
+        <Button
+          primary
+          label={report === null ? 'Run' : 'Run again'}
+          disabled={isRunning}
+          onClick={() => void start()}
+        />
+        <Button label="Close" onClick={onClose} />
         <CopyButton quiet label="curl" text={curlOf('POST', '/api/v1/webhook/verify')} />
       </div>
     </Dialog>
@@ -62,21 +64,11 @@ function Results({ report }: { report: Report }) {
         {wrong.length > 0 && `, ${wrong.length} wrong`}
         {!report.complete && `, ${count('not_run')} not run`}.
       </p>
-      <div className="table-box" tabIndex={0} role="region" aria-label="Results">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Result</th>
-              <th scope="col">What was sent</th>
-            </tr>
-          </thead>
-          <tbody>
-            {[...wrong, ...rest].map((result, index) => (
-              <ResultRow key={index} result={result} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <TableBox label="Results" columns={['Result', 'What was sent']} isBare>
+        {[...wrong, ...rest].map((result, index) => (
+          <ResultRow key={index} result={result} />
+        ))}
+      </TableBox>
     </>
   );
 }

@@ -1,14 +1,16 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useContext, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { api, curlOf, type Schemas } from './api.ts';
+import { Button } from './controls.tsx';
 import { DeliveryPanel, Outcome } from './delivery.tsx';
+import { More } from './panes.tsx';
 import { useWebhook } from './webhook-state.ts';
-import { type Cursor, nextCursor } from './search.ts';
 import { useCan } from './session.ts';
 import { HasSimulator } from './simulated.ts';
 import { State } from './parts.tsx';
-import { ago, Choice, CopyButton, duration, Empty, fullTime, Icon, Problem, Skeleton, useNow } from './ui.tsx';
+import { useData, useList } from './queries.ts';
+import { ago, Choice, CopyButton, duration, Empty, fullTime, Problem, Skeleton, useNow } from './ui.tsx';
 import { ChangeDialog, EVENT_KINDS, ReplayDialog, SecretDialog, TestDialog } from './webhook-dialogs.tsx';
 import { VerifyDialog } from './webhook-verify.tsx';
 import { SettingsDialog } from './webhook-settings.tsx';
@@ -55,9 +57,7 @@ function NoWebhook() {
         </p>
       )}
       {can('webhooks:write') ? (
-        <button type="button" className="button primary" onClick={() => setOpen(true)}>
-          Set the webhook
-        </button>
+        <Button primary label="Set the webhook" onClick={() => setOpen(true)} />
       ) : (
         <p>
           This key needs the scope <code>webhooks:write</code> to set one.
@@ -137,9 +137,7 @@ function Head({ webhook, onReplay, onTested }: HeadProps) {
   };
   const state = disabled !== null ? 'disabled' : !active ? 'paused' : failing !== null ? 'failing' : 'active';
   const button = (name: Dialog, label: string, isPrimary = false): ReactNode => (
-    <button type="button" className={isPrimary ? 'button primary' : 'button'} onClick={() => setDialog(name)}>
-      {label}
-    </button>
+    <Button primary={isPrimary} label={label} onClick={() => setDialog(name)} />
   );
   return (
     <header className="webhook-head">
@@ -201,12 +199,13 @@ function Head({ webhook, onReplay, onTested }: HeadProps) {
 }
 
 function ReplayProgress({ id, onClose }: { id: string; onClose: () => void }) {
-  const { data, error } = useQuery({
-    queryKey: ['replay', id],
-    queryFn: async ({ signal }) =>
-      (await dataOf(api.GET('/api/v1/webhook/replay/{id}', { params: { path: { id } }, signal }))).data,
-    refetchInterval: ({ state }) => (state.data?.status === 'done' ? false : REPLAY_LOOK_MS),
-  });
+  const { data, error } = useData(
+    ['replay', id],
+    (signal) => api.GET('/api/v1/webhook/replay/{id}', { params: { path: { id } }, signal }),
+    {
+      refetchInterval: ({ state }) => (state.data?.status === 'done' ? false : REPLAY_LOOK_MS),
+    },
+  );
   if (error !== null) return <Problem error={error} onRetry={onClose} />;
   const { status = 'running', done = 0, total = 0 } = data ?? {};
   return (
@@ -215,9 +214,7 @@ function ReplayProgress({ id, onClose }: { id: string; onClose: () => void }) {
         Replay: {done} of {total} queued{status === 'running' ? '' : `, ${status}`}
       </span>
       <progress aria-label="Replay" value={total === 0 && status === 'done' ? 1 : done} max={Math.max(total, 1)} />
-      <button type="button" className="button quiet" aria-label="Hide the replay" onClick={onClose}>
-        <Icon name="close" />
-      </button>
+      <Button quiet icon="close" aria-label="Hide the replay" onClick={onClose} />
     </div>
   );
 }
@@ -232,19 +229,13 @@ interface DeliveriesProps {
 function Deliveries({ query, onQuery, selected, suffix }: DeliveriesProps) {
   const { status = '', event_type: type = '', event_id: event = '' } = query;
   const filters = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
-  const list = useInfiniteQuery({
-    queryKey: ['deliveries', filters],
-    queryFn: ({ pageParam, signal }) =>
-      dataOf(
-        api.GET('/api/v1/webhook/deliveries', { params: { query: { ...filters, ...pageParam, limit: PAGE } }, signal }),
-      ),
-    initialPageParam: null as Cursor | null,
-    getNextPageParam: ({ pagination }) => nextCursor(pagination),
-    placeholderData: (before) => before,
-    // No event reports a delivery. Who reads further down is left alone.
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : LOOK_MS),
-  });
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  // No event reports a delivery.
+  const { list, rows } = useList(
+    ['deliveries', filters],
+    (cursor, signal) =>
+      api.GET('/api/v1/webhook/deliveries', { params: { query: { ...filters, ...cursor, limit: PAGE } }, signal }),
+    { everyMs: LOOK_MS },
+  );
   const now = useNow(CLOCK_MS);
   const isFiltered = Object.keys(filters).length > 0;
   return (
@@ -292,11 +283,7 @@ function Deliveries({ query, onQuery, selected, suffix }: DeliveriesProps) {
             </div>
           ))}
         </div>
-        {list.hasNextPage && (
-          <button type="button" className="button more" onClick={() => void list.fetchNextPage()}>
-            Show earlier ones
-          </button>
-        )}
+        <More list={list} />
       </div>
     </>
   );

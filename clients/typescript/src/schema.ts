@@ -2882,23 +2882,9 @@ export interface components {
         DeletedTemplateResponse: {
             data: components["schemas"]["DeletedTemplate"];
         };
-        DeliveriesPagination: {
-            /**
-             * Format: date-time
-             * @description Pass it as `before` for the next page; null on the last one.
-             * @example 2026-11-21T08:00:01.250Z
-             */
-            next_before: string | null;
-            /**
-             * Format: uuid
-             * @description Pass it as `before_id` together with `before`.
-             * @example 01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b
-             */
-            next_before_id: string | null;
-        };
         DeliveriesResponse: {
             data: components["schemas"]["DeliveryResponse"][];
-            pagination: components["schemas"]["DeliveriesPagination"];
+            pagination: components["schemas"]["PaginationResponse"];
         };
         DeliveryResponse: {
             /**
@@ -3630,21 +3616,7 @@ export interface components {
         };
         MediaListResponse: {
             data: components["schemas"]["MediaResponse"][];
-            pagination: components["schemas"]["MediaPagination"];
-        };
-        MediaPagination: {
-            /**
-             * Format: date-time
-             * @description Pass it as `before` for the next page; null on the last one.
-             * @example 2026-11-21T08:00:00.125Z
-             */
-            next_before: string | null;
-            /**
-             * Format: uuid
-             * @description Pass it as `before_id` together with `before`.
-             * @example 01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b
-             */
-            next_before_id: string | null;
+            pagination: components["schemas"]["PaginationResponse"];
         };
         /** MediaReadyEvent */
         MediaReadyEvent: {
@@ -4742,21 +4714,7 @@ export interface components {
         };
         OptOutListResponse: {
             data: components["schemas"]["OptOutResponse"][];
-            pagination: components["schemas"]["OptOutPagination"];
-        };
-        OptOutPagination: {
-            /**
-             * Format: date-time
-             * @description Pass it as `before` for the next page; null on the last one.
-             * @example 2026-11-21T08:00:00.125Z
-             */
-            next_before: string | null;
-            /**
-             * Format: uuid
-             * @description Pass it as `before_id` together with `before`.
-             * @example 01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f
-             */
-            next_before_id: string | null;
+            pagination: components["schemas"]["PaginationResponse"];
         };
         OptOutResponse: {
             /**
@@ -10950,7 +10908,7 @@ export interface operations {
                      *       ],
                      *       "pagination": {
                      *         "next_before": "2026-11-21T08:00:00.125Z",
-                     *         "next_before_id": "01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b"
+                     *         "next_before_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
                      *       }
                      *     }
                      */
@@ -12230,7 +12188,7 @@ export interface operations {
                      *       ],
                      *       "pagination": {
                      *         "next_before": "2026-11-21T08:00:00.125Z",
-                     *         "next_before_id": "01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f"
+                     *         "next_before_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
                      *       }
                      *     }
                      */
@@ -13438,8 +13396,8 @@ export interface operations {
                      *         }
                      *       ],
                      *       "pagination": {
-                     *         "next_before": "2026-11-21T08:00:01.250Z",
-                     *         "next_before_id": "01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b"
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
                      *       }
                      *     }
                      */

@@ -121,32 +121,14 @@ export class MediaClient implements OnApplicationShutdown {
    * @throws what `open` or its stream throws, and LengthMismatchError where the file is not as long as was said
    */
   async uploadMedia(input: UploadMediaInput): Promise<UploadOutcome> {
-    const { phoneNumberId, token, filename, sizeBytes, signal } = input;
+    const { phoneNumberId, token, filename, sizeBytes } = input;
     if (!isSendableToken(token)) return UNSENDABLE_TOKEN;
     const mimeType = MIME_TYPE.test(input.mimeType) ? input.mimeType : 'application/octet-stream';
     const taken: Watched = { failure: null };
     const multipart = multipartAround({ filename, mimeType, sizeBytes, open: () => input.open() }, taken);
-    const request = {
-      origin: this.root.origin,
-      method: 'POST',
-      path: `${this.root.path}/${encodeURIComponent(phoneNumberId)}/media`,
-      headers: {
-        ...headersOf(token),
-        'content-type': multipart.contentType,
-        'content-length': String(multipart.contentLength),
-      },
-    } as const;
-    let exchange: Exchange;
-    try {
-      exchange = await this.within(sizeBytes, signal, async (end) => {
-        const response = await this.near.request({ ...request, body: Readable.from(multipart.chunks), signal: end });
-        const { statusCode: status, headers, body } = response;
-        return { kind: 'answered', status, headers, body: await textOf(body) };
-      });
-    } catch (error) {
-      if (taken.failure !== null) throw taken.failure.error;
-      exchange = brokenBy(error);
-    }
+    const path = `${encodeURIComponent(phoneNumberId)}/media`;
+    const headers = { 'content-type': multipart.contentType, 'content-length': String(multipart.contentLength) };
+    const exchange = await this.post(path, { ...headersOf(token), ...headers }, multipart.chunks, input, taken);
     return uploadOutcome(exchange, token);
   }
 
@@ -155,7 +137,7 @@ export class MediaClient implements OnApplicationShutdown {
    * @throws as `uploadMedia`
    */
   async uploadSample(input: UploadSampleInput): Promise<PlatformResult<string>> {
-    const { appId, token, mimeType, filename, sizeBytes, signal } = input;
+    const { appId, token, mimeType, filename, sizeBytes } = input;
     const begun = await this.calls.request({
       method: 'POST',
       path: `/${encodeURIComponent(appId)}/uploads`,
@@ -166,32 +148,21 @@ export class MediaClient implements OnApplicationShutdown {
     const session = ownText(begun.body, 'id') ?? '';
     if (!UPLOAD_SESSION.test(session)) return failure('unavailable', { message: 'The platform named no upload.' });
     const taken: Watched = { failure: null };
-    const chunks = wholeFile(() => input.open(), sizeBytes, taken);
-    let exchange: Exchange;
-    try {
-      exchange = await this.within(sizeBytes, signal, async (end) => {
-        const response = await this.near.request({
-          origin: this.root.origin,
-          method: 'POST',
-          path: `${this.root.path}/${session}`,
-          // These calls alone take no Bearer.
-          headers: {
-            ...headersOf(token),
-            authorization: `OAuth ${token}`,
-            file_offset: '0',
-            'content-type': 'application/octet-stream',
-            'content-length': String(sizeBytes),
-          },
-          body: Readable.from(chunks),
-          signal: end,
-        });
-        const { statusCode: status, headers, body } = response;
-        return { kind: 'answered', status, headers, body: await textOf(body) };
-      });
-    } catch (error) {
-      if (taken.failure !== null) throw taken.failure.error;
-      exchange = brokenBy(error);
-    }
+    const headers = {
+      ...headersOf(token),
+      // These calls alone take no Bearer.
+      authorization: `OAuth ${token}`,
+      file_offset: '0',
+      'content-type': 'application/octet-stream',
+      'content-length': String(sizeBytes),
+    };
+    const exchange = await this.post(
+      session,
+      headers,
+      wholeFile(() => input.open(), sizeBytes, taken),
+      input,
+      taken,
+    );
     const result = toPlatformResult(exchange, token);
     if (!result.ok) return result;
     const handle = ownText(result.body, 'h') ?? '';
@@ -245,6 +216,31 @@ export class MediaClient implements OnApplicationShutdown {
 
   onApplicationShutdown(): Promise<void> {
     return this.close();
+  }
+
+  /** Posts a file, and reads the answer. @throws what its stream throws */
+  private async post(
+    path: string,
+    headers: Record<string, string>,
+    chunks: AsyncIterable<Uint8Array>,
+    { sizeBytes, signal }: Pick<UploadMediaInput, 'sizeBytes' | 'signal'>,
+    taken: Watched,
+  ): Promise<Exchange> {
+    const request = { origin: this.root.origin, method: 'POST', path: `${this.root.path}/${path}`, headers } as const;
+    try {
+      return await this.within(sizeBytes, signal, async (end) => {
+        const answer = await this.near.request({ ...request, body: Readable.from(chunks), signal: end });
+        return {
+          kind: 'answered',
+          status: answer.statusCode,
+          headers: answer.headers,
+          body: await textOf(answer.body),
+        };
+      });
+    } catch (error) {
+      if (taken.failure !== null) throw taken.failure.error;
+      return brokenBy(error);
+    }
   }
 
   private async follow(input: DownloadMediaInput, taken: Watched, signal: AbortSignal): Promise<DownloadExchange> {

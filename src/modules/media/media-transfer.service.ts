@@ -338,11 +338,11 @@ export class UploadLimiter {
     const line = this.lines.get(key) ?? { slots: new Slots(size), users: 0 };
     this.lines.set(key, line);
     line.users++;
-    await line.slots.acquire(1);
+    await line.slots.acquire();
     try {
       return await work();
     } finally {
-      line.slots.release(1);
+      line.slots.release();
       line.users--;
       if (line.users === 0) this.lines.delete(key);
     }

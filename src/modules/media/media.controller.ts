@@ -70,11 +70,8 @@ export class MediaController {
   @ApiOkResponse({ type: MediaListResponse, description: 'One page.' })
   @ApiErrors('CONNECTION_NOT_FOUND')
   async list(@CurrentCaller() caller: Caller, @Query() query: ListMediaQuery): Promise<MediaListResponse> {
-    const { media, next } = await this.media.list(caller.organizationId, filterOf(query));
-    return {
-      data: media.map((one) => MediaResponse.of(one)),
-      pagination: { next_before: next?.createdAt.toISOString() ?? null, next_before_id: next?.id ?? null },
-    };
+    const { media, pagination } = await this.media.list(caller.organizationId, filterOf(query));
+    return { data: media.map((one) => MediaResponse.of(one)), pagination };
   }
 
   /**

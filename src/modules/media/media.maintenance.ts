@@ -135,7 +135,7 @@ export class MediaMaintenance implements OnModuleInit {
 
   /** Nothing depends on it: the platform forgets the copies by itself. */
   private async removeCopy(copy: PlatformCopy): Promise<void> {
-    await this.copySlots.acquire(1);
+    await this.copySlots.acquire();
     try {
       const connection = await this.connections.forSending(copy.connectionId);
       if (connection === null || connection.organizationId !== copy.organizationId) return;
@@ -146,7 +146,7 @@ export class MediaMaintenance implements OnModuleInit {
       this.counters.increment('media_copies_left');
       this.logger.warn(`a copy at the platform: ${describeError(error)}`);
     } finally {
-      this.copySlots.release(1);
+      this.copySlots.release();
     }
   }
 

@@ -1,3 +1,4 @@
+import { pageOf, type PaginationResponse } from '../../infrastructure/http/pagination.response.js';
 import { Injectable } from '@nestjs/common';
 import type { AppError } from '../../common/app-error.js';
 import type { Statements } from '../../infrastructure/database/database.js';
@@ -7,7 +8,7 @@ import { MediaLinks } from './link/content.service.js';
 import { mediaErrors } from './media.errors.js';
 import { MediaMaintenance } from './media.maintenance.js';
 import { MediaRepository } from './media.repository.js';
-import type { FileForSending, LinkDisposition, ListedMedia, MediaFilter, MediaLink, MediaPage } from './media.types.js';
+import type { FileForSending, LinkDisposition, ListedMedia, MediaFilter, MediaLink } from './media.types.js';
 import type { MediaType, PendingMedia } from './media.types.js';
 import { hexDigest, mimeTypeOf } from './sniff/formats.js';
 
@@ -29,11 +30,14 @@ export class MediaService {
    *
    * @throws CONNECTION_NOT_FOUND (404) where the filter names none of the workspace.
    */
-  async list(organizationId: string, filter: MediaFilter): Promise<MediaPage> {
+  async list(
+    organizationId: string,
+    filter: MediaFilter,
+  ): Promise<{ media: ListedMedia[]; pagination: PaginationResponse }> {
     if (filter.connectionId !== null) await this.connections.getById(organizationId, filter.connectionId);
     const found = await this.media.page(organizationId, { ...filter, limit: filter.limit + 1 });
-    const media = found.slice(0, filter.limit).map((one) => ({ ...one, expiresAt: this.maintenance.expiryOf(one) }));
-    return { media, next: found.length > filter.limit ? (media.at(-1) ?? null) : null };
+    const { rows, pagination } = pageOf(found, filter.limit, ({ createdAt }) => createdAt);
+    return { media: rows.map((one) => ({ ...one, expiresAt: this.maintenance.expiryOf(one) })), pagination };
   }
 
   /** A file as lists show it. @throws MEDIA_NOT_FOUND (404) where the workspace has no such file. */

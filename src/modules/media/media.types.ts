@@ -50,12 +50,6 @@ export interface MediaFilter extends ListCursor, Period {
   direction: MediaDirection | null;
 }
 
-/** One page; `next` is its last file where more follow. */
-export interface MediaPage {
-  media: ListedMedia[];
-  next: MediaObject | null;
-}
-
 export const LINK_DISPOSITIONS = ['attachment', 'inline'] as const;
 /** What a browser does with a file: save it, or show it. */
 export type LinkDisposition = (typeof LINK_DISPOSITIONS)[number];

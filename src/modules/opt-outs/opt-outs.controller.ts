@@ -45,11 +45,8 @@ export class OptOutsController {
   @ReadsMayBeLate()
   @ApiOkResponse({ type: OptOutListResponse, description: 'One page.' })
   async list(@CurrentCaller() caller: Caller, @Query() query: ListOptOutsQuery): Promise<OptOutListResponse> {
-    const { optOuts, next } = await this.optOuts.list(caller.organizationId, optOutFilterOf(query));
-    return {
-      data: optOuts.map((one) => OptOutResponse.of(one)),
-      pagination: { next_before: next?.since.toISOString() ?? null, next_before_id: next?.id ?? null },
-    };
+    const { rows, pagination } = await this.optOuts.list(caller.organizationId, optOutFilterOf(query));
+    return { data: rows.map((one) => OptOutResponse.of(one)), pagination };
   }
 
   /**

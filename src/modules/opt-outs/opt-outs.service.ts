@@ -1,3 +1,4 @@
+import { pageOf } from '../../infrastructure/http/pagination.response.js';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
@@ -67,11 +68,10 @@ export class OptOutsService implements OnModuleInit {
     });
   }
 
-  /** One page, newest first. `next`: behind which entry the next one begins; null after the last one. */
-  async list(organizationId: string, filter: OptOutFilter): Promise<{ optOuts: OptOut[]; next: OptOut | null }> {
+  /** One page, newest first. */
+  async list(organizationId: string, filter: OptOutFilter) {
     const found = await this.optOuts.page(organizationId, { ...filter, limit: filter.limit + 1 });
-    const optOuts = found.slice(0, filter.limit);
-    return { optOuts, next: found.length > filter.limit ? (optOuts.at(-1) ?? null) : null };
+    return pageOf(found, filter.limit, ({ since }) => since);
   }
 
   /** Records that a person wants no messages of the workspace; repeating it changes at most the reason. */

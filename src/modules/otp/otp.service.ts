@@ -4,7 +4,7 @@ import type { AppError } from '../../common/app-error.js';
 import { canonicalJson } from '../../common/json.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { isUuid, newId } from '../../common/ids.js';
-import { KeyedMutex } from '../../common/keyed-mutex.js';
+import { KeyedSlots } from '../../common/keyed-slots.js';
 import type { Caller, OtpProjectOfKey } from '../keys/caller.decorator.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
@@ -39,7 +39,8 @@ export interface OtpSendResult {
   replayed: boolean;
 }
 
-const MAX_GUESSES_WAITING = 1_000;
+/** Of guesses at one code. */
+const GUESSES = { slots: 1, mostWaiting: 1_000, waitMs: 30_000 };
 
 const REFUSALS: Readonly<Record<GuessRefusal, () => AppError>> = {
   // An unknown id and one of another project are answered alike: the code is wrong.
@@ -55,7 +56,7 @@ const REFUSALS: Readonly<Record<GuessRefusal, () => AppError>> = {
 export class OtpService {
   private readonly logger = new Logger(OtpService.name);
   /** Guesses at one code wait for the lock of its row: queued here they hold no connections meanwhile. */
-  private readonly turns = new KeyedMutex(MAX_GUESSES_WAITING, () => commonErrors.SERVICE_UNAVAILABLE(undefined));
+  private readonly turns = new KeyedSlots(GUESSES);
 
   constructor(
     private readonly challenges: OtpRepository,
@@ -125,7 +126,13 @@ export class OtpService {
   async verify(caller: OtpCaller, id: string, code: string): Promise<OtpChallengeResponse> {
     const ref = refOf(caller, id);
     // A queue for each project: guesses at another project's code neither delay it nor show that it exists.
-    return this.turns.run(`${ref.projectId}/${id}`, () => this.guess(ref, code));
+    const turn = `${ref.projectId}/${id}`;
+    if (!(await this.turns.enter(turn))) throw commonErrors.SERVICE_UNAVAILABLE(undefined);
+    try {
+      return await this.guess(ref, code);
+    } finally {
+      this.turns.leave(turn);
+    }
   }
 
   /** @throws OTP_PROJECT_REQUIRED (403), OTP_NOT_FOUND (404). */

@@ -1,3 +1,4 @@
+import { pageOf } from '../../infrastructure/http/pagination.response.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { type ErrorDetail, fieldPath } from '../../common/app-error.js';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
@@ -129,9 +130,8 @@ export class WebhookService {
     const filter = { ...cursorOf(request), ...periodOf(request), limit: limit + 1, status, eventType, eventId };
     const endpoint = await this.endpointOf(organizationId);
     const found = await this.deliveries.list(organizationId, endpoint.id, filter);
-    const data = found.slice(0, limit);
-    const next = found.length > limit ? data.at(-1) : undefined;
-    return { data, pagination: { next_before: next?.created_at ?? null, next_before_id: next?.id ?? null } };
+    const { rows, pagination } = pageOf(found, limit, ({ created_at: createdAt }) => createdAt);
+    return { data: rows, pagination };
   }
 
   /** With its event, where the caller's scopes show such. @throws WEBHOOK_DELIVERY_NOT_FOUND (404). */

@@ -2062,16 +2062,9 @@ class DeletedTemplateResponse(TypedDict):
     data: DeletedTemplate
 
 
-class DeliveriesPagination(TypedDict):
-    next_before: str | None
-    """Pass it as `before` for the next page; null on the last one."""
-    next_before_id: str | None
-    """Pass it as `before_id` together with `before`."""
-
-
 class DeliveriesResponse(TypedDict):
     data: List[DeliveryResponse]
-    pagination: DeliveriesPagination
+    pagination: PaginationResponse
 
 
 class DeliveryResponse(TypedDict):
@@ -2414,14 +2407,7 @@ class MediaLinkResponse(TypedDict):
 
 class MediaListResponse(TypedDict):
     data: List[MediaResponse]
-    pagination: MediaPagination
-
-
-class MediaPagination(TypedDict):
-    next_before: str | None
-    """Pass it as `before` for the next page; null on the last one."""
-    next_before_id: str | None
-    """Pass it as `before_id` together with `before`."""
+    pagination: PaginationResponse
 
 
 class MediaReadyEventDataMedia(TypedDict):
@@ -3099,14 +3085,7 @@ class OptOutContactResponse(TypedDict):
 
 class OptOutListResponse(TypedDict):
     data: List[OptOutResponse]
-    pagination: OptOutPagination
-
-
-class OptOutPagination(TypedDict):
-    next_before: str | None
-    """Pass it as `before` for the next page; null on the last one."""
-    next_before_id: str | None
-    """Pass it as `before_id` together with `before`."""
+    pagination: PaginationResponse
 
 
 class OptOutResponse(TypedDict):

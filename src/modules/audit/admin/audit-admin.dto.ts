@@ -134,7 +134,6 @@ export class AuditEventResponse {
 }
 
 export class AuditListResponse {
-  @ApiProperty({ type: [AuditEventResponse] })
   data!: AuditEventResponse[];
 
   pagination!: PaginationResponse;

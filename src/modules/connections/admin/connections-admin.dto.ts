@@ -110,13 +110,11 @@ export class SingleOperatedConnectionResponse {
 }
 
 export class AllConnectionsResponse {
-  @ApiProperty({ type: [OperatedConnectionResponse] })
   data!: OperatedConnectionResponse[];
 
   pagination!: PaginationResponse;
 }
 
 export class OperatedConnectionListResponse {
-  @ApiProperty({ type: [OperatedConnectionResponse] })
   data!: OperatedConnectionResponse[];
 }

@@ -218,7 +218,6 @@ export class DestinationResponse {
 }
 
 export class DestinationListResponse {
-  @ApiProperty({ type: [DestinationData] })
   data!: DestinationData[];
 }
 

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_MEDIA_ID } from '../../../common/example-ids.js';
+import { PaginationResponse } from '../../../infrastructure/http/pagination.response.js';
 import { MEDIA_DIRECTIONS, MEDIA_STATUSES, MEDIA_TYPES } from '../media.types.js';
 import type { ListedMedia, MediaDirection, MediaStatus, MediaType } from '../media.types.js';
 
@@ -76,20 +77,10 @@ export class SingleMediaResponse {
   data!: MediaResponse;
 }
 
-export class MediaPagination {
-  /** Pass it as `before` for the next page; null on the last one. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:00.125Z' })
-  next_before!: string | null;
-
-  /** Pass it as `before_id` together with `before`. */
-  @ApiProperty({ format: 'uuid', example: EXAMPLE_MEDIA_ID })
-  next_before_id!: string | null;
-}
-
 export class MediaListResponse {
   data!: MediaResponse[];
 
-  pagination!: MediaPagination;
+  pagination!: PaginationResponse;
 }
 
 export class MediaLinkData {

@@ -43,7 +43,6 @@ export class KeywordsResponse {
 }
 
 export class KeywordsListResponse {
-  @ApiProperty({ type: [KeywordsResponse] })
   data!: KeywordsResponse[];
 
   static of(keywords: KeywordsByLanguage): KeywordsListResponse {

@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
 import { EXAMPLE_OPT_OUT_ID } from '../../../common/example-ids.js';
+import { PaginationResponse } from '../../../infrastructure/http/pagination.response.js';
 import { cursorOf, PeriodQuery, periodOf } from '../../../infrastructure/http/page.query.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import { USER_ID } from '../../conversations/contacts/recipient.types.js';
@@ -122,24 +123,11 @@ export class OptOutResponse {
 }
 
 export class SingleOptOutResponse {
-  @ApiProperty({ type: OptOutResponse })
   data!: OptOutResponse;
 }
 
-export class OptOutPagination {
-  /** Pass it as `before` for the next page; null on the last one. */
-  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: TIME })
-  next_before!: string | null;
-
-  /** Pass it as `before_id` together with `before`. */
-  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: EXAMPLE_OPT_OUT_ID })
-  next_before_id!: string | null;
-}
-
 export class OptOutListResponse {
-  @ApiProperty({ type: [OptOutResponse] })
   data!: OptOutResponse[];
 
-  @ApiProperty({ type: OptOutPagination })
-  pagination!: OptOutPagination;
+  pagination!: PaginationResponse;
 }

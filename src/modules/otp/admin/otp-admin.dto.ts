@@ -149,7 +149,6 @@ export class SingleOtpProjectResponse {
 }
 
 export class OtpProjectListResponse {
-  @ApiProperty({ type: [OtpProjectResponse] })
   data!: OtpProjectResponse[];
 }
 
@@ -176,11 +175,9 @@ export class OtpMonthResponse extends OtpAllowanceResponse {
 }
 
 export class OtpPackagesData {
-  @ApiProperty({ type: [OtpAllowanceResponse] })
   allowances!: OtpAllowanceResponse[];
 
   /** Newest month first. */
-  @ApiProperty({ type: [OtpMonthResponse] })
   months!: OtpMonthResponse[];
 
   static of(allowances: readonly OtpAllowance[], months: readonly OtpPackage[]): OtpPackagesData {

@@ -60,7 +60,6 @@ export class WorkspaceUsageLine extends UsageFiguresResponse {
 }
 
 export class WorkspaceUsageResponse {
-  @ApiProperty({ type: [WorkspaceUsageLine] })
   data!: WorkspaceUsageLine[];
 
   pagination!: PaginationResponse;
@@ -104,7 +103,6 @@ export class RateResponse {
 }
 
 export class RatesResponse {
-  @ApiProperty({ type: [RateResponse] })
   data!: RateResponse[];
 }
 
@@ -126,7 +124,6 @@ export class ReplacedRatesData {
   prices!: number;
 
   /** Since the month before. */
-  @ApiProperty({ type: [UnpricedResponse] })
   unpriced!: UnpricedResponse[];
 }
 

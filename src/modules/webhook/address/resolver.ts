@@ -116,9 +116,9 @@ export class CaresResolver implements HostResolver {
 
   private async ask(host: string): Promise<string[]> {
     const notAfter = performance.now() + this.options.timeoutMs;
-    await this.slots.acquire(1);
+    await this.slots.acquire();
     if (performance.now() >= notAfter) {
-      this.slots.release(1);
+      this.slots.release();
       throw new HostUnresolved('dns_timeout');
     }
     const seen: RecordWithTtl[][] = [[], []];
@@ -126,7 +126,7 @@ export class CaresResolver implements HostResolver {
     const families = questions.map((family, n) => family.then((records) => void (seen[n] = records)));
     const both = Promise.allSettled(families);
     // The place is taken for as long as c-ares is busy with the name.
-    void both.then(() => this.slots.release(1));
+    void both.then(() => this.slots.release());
     // Some name servers never answer when asked for AAAA.
     const oneAlone = Promise.any(families).then(() => pause(this.options.patienceMs, [], { ref: false }));
     const ended = await Promise.race([both, oneAlone.catch(() => both)]);

@@ -3,6 +3,7 @@ import { IsBoolean, IsIn, IsObject, IsOptional, IsString, IsUUID, Matches, MaxLe
 import { EventChoice, NumberChoice } from '../event-choice.decorator.js';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_URL } from '../../../common/example-ids.js';
 import { PeriodQuery } from '../../../infrastructure/http/page.query.js';
+import { PaginationResponse } from '../../../infrastructure/http/pagination.response.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import type { WebhookEndpointEntity } from '../entities/webhook-endpoint.entity.js';
 import { SECRET_PATTERN } from '../../../common/standard-webhooks.js';
@@ -258,18 +259,8 @@ export class QueuedEventResponse {
   data!: QueuedEventData;
 }
 
-export class DeliveriesPagination {
-  /** Pass it as `before` for the next page; null on the last one. */
-  @ApiProperty({ ...nullableTime, example: TIME })
-  next_before!: Date | null;
-
-  /** Pass it as `before_id` together with `before`. */
-  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: EXAMPLE_DELIVERY_ID })
-  next_before_id!: string | null;
-}
-
 export class DeliveriesResponse {
   data!: DeliveryResponse[];
 
-  pagination!: DeliveriesPagination;
+  pagination!: PaginationResponse;
 }

@@ -233,7 +233,6 @@ export class SingleWorkspaceResponse {
 }
 
 export class WorkspaceListResponse {
-  @ApiProperty({ type: [WorkspaceResponse] })
   data!: WorkspaceResponse[];
 
   pagination!: PaginationResponse;
