@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useId, useRef, useState } from 'react';
 import { api, dataOf } from './api.ts';
+import { Button } from './controls.tsx';
 import type { Conversation } from './conversation.ts';
 import { useSession } from './session.ts';
 
@@ -134,11 +135,7 @@ function AssigneeText({ before, texts, busy, isOpened, onChange }: AssigneeTextP
           ))}
         </datalist>
       </label>
-      {given !== before && (
-        <button type="submit" className="button" disabled={busy}>
-          {given === '' ? 'Unassign' : 'Assign'}
-        </button>
-      )}
+      {given !== before && <Button submit label={given === '' ? 'Unassign' : 'Assign'} disabled={busy} />}
     </form>
   );
 }
