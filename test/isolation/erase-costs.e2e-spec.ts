@@ -5,7 +5,7 @@ import { Database } from '../../src/infrastructure/database/database.js';
 import { OptOutsService } from '../../src/modules/opt-outs/opt-outs.service.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-import { makePlace, type Place, writeLives } from './erased-person.js';
+import { makePlace, type Place, writeLives } from '../support/rig/erased-person.js';
 
 /** Contacts' messages, each way, besides the person's. */
 const SIZES = [2_000, 20_000] as const;

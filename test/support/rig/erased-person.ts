@@ -1,5 +1,5 @@
-import { newId } from '../../src/common/ids.js';
-import type { Database } from '../../src/infrastructure/database/database.js';
+import { newId } from '../../../src/common/ids.js';
+import type { Database } from '../../../src/infrastructure/database/database.js';
 
 /** Where rows are written. */
 export interface Place {
