@@ -13,9 +13,11 @@ import { startTestApp } from '../../test/support/test-app.js';
 const MAX_TIMES = 1.2;
 const MILLION = 1_000_000;
 const MONTH_DAYS = 30;
-/** A table of other things has a tenth as many rows as the journal has messages. */
-const BESIDE = 10;
+/** A table of other things has a twentieth as many rows as the journal has messages. */
+const BESIDE = 20;
 const YEAR_OF_USAGE = 200_000;
+/** Three a message, kept for fourteen days. */
+const NOTIFICATIONS = 14 * 86_400 * 3;
 /** Pages and bytes are counted, and no crash is to be survived. */
 const SETTINGS = {
   fsync: 'off',
@@ -64,13 +66,13 @@ function costsBeside(context: BenchContext, url: string, messages: number, small
     const startedAt = performance.now();
     const others = messages / BESIDE;
     const world = await fillWorld(test, { messages, usage: Math.max(others, YEAR_OF_USAGE), others });
-    await fillNotifications(database.pool, others);
+    await fillNotifications(database.pool, Math.min(3 * messages, NOTIFICATIONS));
     const { rows } = await database.pool.query<{ size: string }>(
       'select pg_size_pretty(pg_database_size(current_database())) as size',
     );
     const filledIn = Math.round((performance.now() - startedAt) / 1_000);
     context.say(`growth: ${messages.toLocaleString('en')} messages, ${rows[0]?.size}, filled in ${filledIn} s`);
-    const reads = await readCosts(test, world, smallest);
+    const reads = await readCosts(test, world, smallest / BESIDE);
     const { writes, afterCheckpoint } = await written(scope, new WriteMeter(test, world, messages));
     for (const [name, cost] of writes) {
       const [pages, wal] = [cost.pages.toFixed(1), Math.round(cost.wal)];

@@ -26,7 +26,7 @@ async function store(
   state: 'stored' | 'applied' | 'unreadable' = 'stored',
   id = newId(),
 ): Promise<string> {
-  await notifications.store({ id, body: Buffer.from(body), state, unread: null });
+  await notifications.store({ id, body: Buffer.from(body), state, unread: null, person: null });
   return id;
 }
 

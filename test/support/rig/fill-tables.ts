@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { newId } from '../../../src/common/ids.js';
+import { hashOfName } from '../../../src/modules/inbound/inbound.repository.js';
 import { FIGURES } from '../../../src/modules/usage/counting.repository.js';
 import type { ConnectionRow } from '../factories.js';
 import { recipientSql } from './recipients.js';
@@ -171,14 +172,14 @@ export async function fillTables(pool: Pool, filled: Filled, sizes: Sizes): Prom
 /** Fills the platform's notifications, which no route lists: statuses as they came, of one contact each. */
 export async function fillNotifications(pool: Pool, count: number): Promise<void> {
   await pool.query(
-    `insert into platform_notification (id, received_at, body, state)
+    `insert into platform_notification (id, received_at, body, state, number_hash, user_hash)
      select ${idOf('at', 'n')}, at, convert_to('{"object":"whatsapp_business_account","entry":[{"id":"2065000001","changes":[{"value":{'
          || '"messaging_product":"whatsapp","metadata":{"display_phone_number":"493000000011","phone_number_id":"1065000001"},'
          || '"statuses":[{"id":"wamid.' || repeat('A', 40) || n || '","status":"delivered","timestamp":"1760000000","recipient_id":"'
          || ${recipientSql('n')} || '","recipient_user_id":"DE.' || n || '","biz_opaque_callback_data":"' || gen_random_uuid() || '.'
          || gen_random_uuid() || '","conversation":{"id":"' || md5(n::text) || '","origin":{"type":"utility"}},'
          || '"pricing":{"billable":true,"pricing_model":"PMP","category":"utility","type":"regular"}}]},"field":"messages"}]}]}', 'UTF8'),
-       'applied'
+       'applied', ${hashOfName(recipientSql('n'))}, ${hashOfName("'DE.' || n")}
      from generate_series(1, $1::integer) as n cross join lateral (select now() - ($1 - n) * interval '1 second' as at) as t`,
     [count],
   );
