@@ -67,19 +67,6 @@ export class WriteMeter {
     return costs;
   }
 
-  /** Bytes of the write-ahead log of one message, from the accept to `read`, where each page is written in full: just after a checkpoint. */
-  async afterCheckpoint(): Promise<number> {
-    const { pool } = this.test.database;
-    await pool.query('alter system set full_page_writes = on');
-    await pool.query('select pg_reload_conf()');
-    await pool.query('checkpoint');
-    let wal = 0;
-    for (const [name, cost] of await this.life()) if (name !== RECEIVED) wal += cost.wal;
-    await pool.query('alter system reset full_page_writes');
-    await pool.query('select pg_reload_conf()');
-    return wal;
-  }
-
   async close(): Promise<void> {
     await this.owner.onApplicationShutdown();
     await Promise.all([this.pages.close(), this.wal.close()]);
