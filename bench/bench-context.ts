@@ -6,7 +6,17 @@ import type { Scope } from '../test/support/rig/scope.js';
 export interface Claim {
   /** As `npm run bench -- <name>` takes it. */
   name: string;
+  /** It runs only where it is named, for it takes long or much of the disk, and is not among the results of all. */
+  isSeparate?: true;
   measure(context: BenchContext): Promise<Finding[]>;
+}
+
+/** What is said of a run besides the names of its claims. */
+export interface BenchOptions {
+  /** Journals that `growth` compares, in millions of messages. */
+  millions?: readonly number[];
+  /** A server on which `growth` makes its databases. */
+  databaseUrl?: string;
 }
 
 /** What a run gives to its claims. */
@@ -21,10 +31,19 @@ export class BenchContext {
     readonly quick: boolean,
     readonly say: (line: string) => void,
     given?: BenchPostgres,
+    private readonly options: BenchOptions = {},
   ) {
     // Opened before every claim's scope, and so closed after them: their databases are on this server.
     this.serverScope = scope.child();
     if (given !== undefined) this.server = Promise.resolve(given);
+  }
+
+  get millions(): readonly number[] | undefined {
+    return this.options.millions;
+  }
+
+  get databaseUrl(): string | undefined {
+    return this.options.databaseUrl;
   }
 
   /** The one PostgreSQL of the run; every claim makes databases of its own on it. */

@@ -10,7 +10,9 @@ import { closeOnSignal, progress } from '../test/support/rig/session.js';
 const USAGE = `npm run bench -- [--quick] [claim ...]
   --quick   about five minutes on two cores; without it the long form, about half an hour
   --draw    measures nothing: writes the table and the picture of docs/appendix/bench.md from the last results
-  claim     ${CLAIMS.map((claim) => claim.name).join(', ')}; without any all of them, and the results, the table and the picture are written
+  --millions 1,10      of growth: the journals that are compared, in millions of messages; 1 GB of disk a million
+  --database-url <url> of growth: a server whose role may create databases, where the embedded one is not to be used
+  claim     ${CLAIMS.map((claim) => claim.name).join(', ')}; without any all of them but growth, and the results, the table and the picture are written
 `;
 
 /** From this share of the cores on, what others do is worth a line. */
@@ -20,10 +22,19 @@ const INTERRUPTED = 130;
 
 async function run(): Promise<number> {
   const { values, positionals } = parseArgs({
-    options: { quick: { type: 'boolean' }, draw: { type: 'boolean' }, help: { type: 'boolean' } },
+    options: {
+      quick: { type: 'boolean' },
+      draw: { type: 'boolean' },
+      help: { type: 'boolean' },
+      millions: { type: 'string' },
+      'database-url': { type: 'string' },
+    },
     allowPositionals: true,
   });
-  const claims = positionals.length === 0 ? CLAIMS : CLAIMS.filter((claim) => positionals.includes(claim.name));
+  const claims =
+    positionals.length === 0
+      ? CLAIMS.filter(({ isSeparate }) => isSeparate !== true)
+      : CLAIMS.filter((claim) => positionals.includes(claim.name));
   if (values.help === true || claims.length < positionals.length) {
     process.stdout.write(USAGE);
     return values.help === true ? 0 : 2;
@@ -39,7 +50,10 @@ async function run(): Promise<number> {
   const around = await surroundings(quick);
   if (around.busy_before > BUSY)
     progress(`others use ${Math.round(around.busy_before * 100)} % of this machine: figures will be too low`);
-  const context = new BenchContext(scope, quick, progress);
+  const context = new BenchContext(scope, quick, progress, undefined, {
+    ...(values.millions !== undefined && { millions: values.millions.split(',').map(Number) }),
+    ...(values['database-url'] !== undefined && { databaseUrl: values['database-url'] }),
+  });
   const findings: Finding[] = [];
   const broken: string[] = [];
   try {

@@ -19,6 +19,7 @@ import { Setup1771800000000 } from './1771800000000-setup.js';
 import { Destinations1771900000000 } from './1771900000000-destinations.js';
 import { ConversationAssigneeId1795963490721 } from './1795963490721-conversation-assignee-id.js';
 import { PersonGrant1795964923421 } from './1795964923421-person-grant.js';
+import { NotifiedPerson1795966000000 } from './1795966000000-notified-person.js';
 
 /** Oldest first: one migration a module, then what changed later. A test compares this list with the folder. */
 export const migrations = [
@@ -43,4 +44,5 @@ export const migrations = [
   Destinations1771900000000,
   ConversationAssigneeId1795963490721,
   PersonGrant1795964923421,
+  NotifiedPerson1795966000000,
 ];

@@ -6,6 +6,7 @@ import { codesClaim } from './codes.js';
 import { coldStartClaim } from './cold-start.js';
 import { endToEndClaim } from './end-to-end.js';
 import { eventsWaitClaim } from './events-wait.js';
+import { growthClaim } from './growth.js';
 import { journalClaim } from './journal.js';
 import { memoryClaim } from './memory.js';
 import { pausedTagClaim } from './paused-tag.js';
@@ -42,4 +43,5 @@ export const CLAIMS: readonly Claim[] = [
   coldStartClaim,
   writesClaim,
   pressureClaim,
+  growthClaim,
 ];

@@ -1,116 +1,126 @@
-import { FIRST_ID, lowestIdSince } from '../../src/common/ids.js';
-import { batchSql } from '../../src/infrastructure/database/batch-place.js';
-import { REMOVE } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';
-import { inTurn, type BenchContext } from '../bench-context.js';
+import { makePartitionsAhead } from '../../src/infrastructure/database/partitions.js';
+import type { BenchContext, Claim } from '../bench-context.js';
 import { atMostTimes, type Finding } from '../finding.js';
-import { runLoad } from '../load/run-load.js';
-import type { BenchDatabase } from '../../test/support/rig/database.js';
-import { median } from '../../test/support/rig/figures.js';
-import type { HeraldProcess } from '../../test/support/rig/herald.js';
-import type { BenchPostgres } from '../../test/support/rig/postgres.js';
-import { recipientNumber } from '../../test/support/rig/recipients.js';
+import { readCosts, type Pages } from '../growth/read-costs.js';
+import { WriteMeter, type WriteCosts } from '../growth/write-costs.js';
+import { createDatabase, type BenchDatabase } from '../../test/support/rig/database.js';
+import { fillNotifications } from '../../test/support/rig/fill-tables.js';
+import { fillWorld } from '../../test/support/rig/filled-world.js';
+import { BenchPostgres } from '../../test/support/rig/postgres.js';
 import type { Scope } from '../../test/support/rig/scope.js';
-import { seedConversations } from '../../test/support/rig/seed-messages.js';
-import { waitFor } from '../../test/support/rig/wait.js';
-import type { SeededWorkspace } from '../../test/support/rig/workspace.js';
-import { timed } from './scheduled.js';
-
-/** Processes of one installation with a journal, whose platform reports every status. */
-export interface Grown {
-  database: BenchDatabase;
-  workspace: SeededWorkspace;
-  /** Has the roles api and worker. */
-  process: HeraldProcess;
-  /** Messages in its journal. */
-  count: number;
-}
+import { startTestApp } from '../../test/support/test-app.js';
 
 const MAX_TIMES = 1.2;
-const RECIPIENTS = 100;
-/** None of the journal: what waits there for a recipient would hold up all that follows. */
-const FIRST_RECIPIENT = 9_000_000;
-const CONNECTIONS = 32;
-const READ_MS = 120_000;
-/** As the retention removes them at once. */
-const BATCH = 1_000;
+const MILLION = 1_000_000;
+const MONTH_DAYS = 30;
+/** Bytes. What only reads may write marks into pages, once. */
+const NOTHING_WRITTEN = 50;
+/** A table of other things has a twentieth as many rows as the journal has messages. */
+const BESIDE = 20;
+const YEAR_OF_USAGE = 200_000;
+/** Three a message, kept for fourteen days. */
+const NOTIFICATIONS = 14 * 86_400 * 3;
+/** Pages and bytes are counted, and no crash is to be survived. */
+const SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  max_wal_size: '2GB',
+  shared_buffers: '2GB',
+  maintenance_work_mem: '512MB',
+};
 
-/** What new messages, and the removal of old contents, cost beside a long journal, against the same beside a short one. */
-export async function growth(context: BenchContext, scope: Scope, small: Grown, big: Grown): Promise<Finding[]> {
-  const postgres = await context.postgres();
-  for (const grown of [small, big]) await makeReady(grown);
-  const load = (grown: Grown, ms: number) => () => lifeOf(scope, postgres, grown, ms);
-  // Compiles what is hot, and fills the caches.
-  for (const grown of [small, big]) await load(grown, 4_000)();
-  const lives = await inTurn(context.quick ? 5 : 9, { small: load(small, 2_000), big: load(big, 2_000) });
-  const removals = await inTurn(context.quick ? 20 : 60, {
-    small: () => removal(small),
-    big: () => removal(big),
-  });
-  const compared = (claim: string, unit: string, value: number, yardstick: number): Finding => {
-    context.say(`${claim}: ${yardstick.toPrecision(3)} and ${value.toPrecision(3)} ${unit}`);
-    return atMostTimes(
-      MAX_TIMES,
-      { claim: `${claim} in ${big.count} rows`, value, unit },
-      { name: `in ${small.count} rows`, value: yardstick },
+interface Costs {
+  messages: number;
+  reads: Pages;
+  writes: WriteCosts;
+}
+
+/** What each step of a message's life, each list and each removal reads and writes beside a journal, against the same beside the shortest one. */
+export const growthClaim: Claim = {
+  name: 'growth',
+  isSeparate: true,
+  async measure(context): Promise<Finding[]> {
+    const millions = context.millions ?? (context.quick ? [0.2, 2] : [1, 10]);
+    const sizes = millions.map((each) => each * MILLION).sort((a, b) => a - b);
+    const [smallest = MILLION] = sizes;
+    const url = context.databaseUrl ?? (await BenchPostgres.start(context.scope, undefined, SETTINGS)).url;
+    const all: Costs[] = [];
+    for (const messages of sizes) all.push(await costsBeside(context, url, messages, smallest));
+    const [base, ...others] = all;
+    return base === undefined ? [] : others.flatMap((other) => compared(base, other));
+  },
+};
+
+/** One size at a time, so that the disk holds no more than the largest. */
+function costsBeside(context: BenchContext, url: string, messages: number, smallest: number): Promise<Costs> {
+  return context.scope.within(async (scope) => {
+    const database = await createDatabase(scope, url, 'growth');
+    await makeMonths(database, messages);
+    const test = await startTestApp({
+      database: { url: database.url, drop: () => Promise.resolve() },
+      roles: ['api'],
+      env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' },
+    });
+    scope.defer(() => test.stop());
+    const startedAt = performance.now();
+    const others = messages / BESIDE;
+    const world = await fillWorld(test, { messages, usage: Math.max(others, YEAR_OF_USAGE), others });
+    await fillNotifications(database.pool, Math.min(3 * messages, NOTIFICATIONS));
+    const { rows } = await database.pool.query<{ size: string }>(
+      'select pg_size_pretty(pg_database_size(current_database())) as size',
     );
-  };
-  return [
-    compared(
-      'accept, claim, outcome and statuses: PostgreSQL, a message',
-      'µs',
-      median(lives.big),
-      median(lives.small),
-    ),
-    compared(`contents of ${BATCH} old messages are removed`, 'ms', median(removals.big), median(removals.small)),
-  ];
+    const filledIn = Math.round((performance.now() - startedAt) / 1_000);
+    context.say(`growth: ${messages.toLocaleString('en')} messages, ${rows[0]?.size}, filled in ${filledIn} s`);
+    const reads = await readCosts(test, world, smallest / BESIDE);
+    const writes = await written(scope, new WriteMeter(test, world, messages));
+    for (const [name, cost] of writes) {
+      const [pages, wal] = [cost.pages.toFixed(1), Math.round(cost.wal)];
+      context.say(`${name}: ${pages} pages, ${wal} bytes of WAL, ${cost.ms.toFixed(2)} ms`);
+    }
+    return { messages, reads, writes };
+  });
 }
 
-/** The recipients' windows are open, and what waits in the journal does so for all of the run. */
-async function makeReady({ database: { pool }, workspace }: Grown): Promise<void> {
-  for (const connection of workspace.connections) {
-    await seedConversations(pool, connection, RECIPIENTS, FIRST_RECIPIENT);
-  }
-  await pool.query('update message_queue set queued_at = now()');
-  await pool.query('vacuum analyze conversation, message_queue');
+function written(scope: Scope, meter: WriteMeter): Promise<WriteCosts> {
+  return scope.within((within) => {
+    within.defer(() => meter.close());
+    return meter.measure();
+  });
 }
 
-/** Sends for so long at full speed; microseconds of PostgreSQL's processor time a message, until all are `read`. */
-async function lifeOf(scope: Scope, postgres: BenchPostgres, grown: Grown, durationMs: number): Promise<number> {
-  const from = lowestIdSince(new Date());
-  const before = postgres.processorMs();
-  const { workspace, process, database } = grown;
-  const bodies = Array.from({ length: RECIPIENTS }, (_, n) =>
-    JSON.stringify({
-      connection_id: workspace.connections[n % workspace.connections.length]?.id,
-      to: `+${recipientNumber(FIRST_RECIPIENT + n)}`,
-      type: 'text',
-      text: { body: 'Hello, your order 4711 is on its way.' },
-    }),
+/** As an installation has them that has run for so long: a message a second. */
+async function makeMonths({ pool }: BenchDatabase, messages: number): Promise<void> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'message_content'::regclass`,
   );
-  const headers = { Authorization: `Bearer ${workspace.apiKey}` };
-  const url = `${process.url}/api/v1/messages`;
-  const { answered } = await runLoad(scope, {
-    url,
-    headers,
-    bodies,
-    connections: CONNECTIONS,
-    warmUpMs: 0,
-    durationMs,
-  });
-  const waiting = async (): Promise<true | null> => {
-    const { rowCount } = await database.pool.query(
-      `(select 1 from message_queue where message_id >= $1 limit 1) union all
-       (select 1 from message_state where message_id >= $1 and status <> 'read' limit 1)`,
-      [from],
-    );
-    return rowCount === 0 ? true : null;
-  };
-  await waitFor('all messages to be read', waiting, { timeoutMs: READ_MS, everyMs: 250 });
-  return ((postgres.processorMs() - before) * 1_000) / answered;
+  for (const { name } of rows) await pool.query(`drop table ${name}`);
+  const now = new Date();
+  const months = Math.ceil(messages / 86_400 / MONTH_DAYS);
+  for (let ago = months; ago >= 0; ago--) {
+    const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1));
+    const run = async (sql: string, params?: unknown[]): Promise<unknown> => (await pool.query(sql, params)).rows;
+    await makePartitionsAhead(run, 'message_content', 'month', month);
+  }
 }
 
-async function removal({ database }: Grown): Promise<number> {
-  const now = new Date();
-  const values = [FIRST_ID, BATCH, lowestIdSince(now), now];
-  return (await timed(database, { text: batchSql(REMOVE.contents), values })).ms;
+function compared(base: Costs, other: Costs): Finding[] {
+  const [size, small] = [other, base].map(({ messages }) => messages.toLocaleString('en'));
+  const finding = (name: string, unit: string, value: number, yardstick = NaN): Finding =>
+    atMostTimes(
+      MAX_TIMES,
+      { claim: `${name}, ${size} messages`, value, unit },
+      // A page more or less of one is no growth.
+      { name: `in ${small}`, value: Math.max(yardstick, 1) },
+    );
+  const writes = [...other.writes].flatMap(([name, { pages, wal, ms }]) => {
+    const before = base.writes.get(name);
+    const read = { ...finding(name, 'pages', pages, before?.pages), notes: { ms } };
+    return Math.min(wal, before?.wal ?? 0) < NOTHING_WRITTEN
+      ? [read]
+      : [read, finding(`${name}: WAL`, 'B', wal, before?.wal)];
+  });
+  const reads = [...other.reads].map(([name, pages]) => finding(name, 'pages', pages, base.reads.get(name)));
+  return [...writes, ...reads];
 }

@@ -5,7 +5,7 @@ import { freePort } from '../../test/support/rig/free-port.js';
 import { recipientNumber } from '../../test/support/rig/recipients.js';
 import { conversationId, MESSAGES_EACH, seedJournal, userId } from '../../test/support/rig/seed-journal.js';
 import { Stage } from '../../test/support/rig/stage.js';
-import { growth, type Grown } from './growth.js';
+import { journalWrites, type Grown } from './journal-writes.js';
 
 const SMALL = 10_000;
 const CONNECTIONS = 5;
@@ -96,7 +96,7 @@ export const journalClaim: Claim = {
           ),
         );
       }
-      return [...findings, ...(await growth(context, scope, await small.withWorker(), await big.withWorker()))];
+      return [...findings, ...(await journalWrites(context, scope, await small.withWorker(), await big.withWorker()))];
     }),
 };
 

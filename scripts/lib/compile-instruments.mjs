@@ -1,17 +1,15 @@
-// Compiles bench/, test/faults/, test/alerts/ and what they stand on into dist/, beside the application that they measure. Types are checked by
+// Compiles bench/, test/faults/, test/alerts/ and test/support/ into dist/, beside the application that they measure. Types are checked by
 // `npm run typecheck`; here only the syntax is stripped, which takes a tenth of a second.
 import { transformFile } from '@swc/core';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ROOT } from './root.mjs';
 
-const FOLDERS = ['bench', 'test/faults', 'test/alerts', 'test/support/rig'];
-// What they share with the tests.
-const FILES = ['test/support/local-server.ts'];
+const FOLDERS = ['bench', 'test/faults', 'test/alerts', 'test/support'];
 
 export async function compileInstruments() {
   for (const folder of FOLDERS) rmSync(join(ROOT, 'dist', folder), { recursive: true, force: true });
-  await Promise.all([...FOLDERS.flatMap(sourcesIn), ...FILES].map(compile));
+  await Promise.all(FOLDERS.flatMap(sourcesIn).map(compile));
 }
 
 function sourcesIn(folder) {

@@ -3,6 +3,7 @@ import { newId } from '../../src/common/ids.js';
 import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
 import pg from 'pg';
 import { conversationId, seedJournal, userId } from '../support/rig/seed-journal.js';
+import { ReadMeter } from '../support/rig/read-meter.js';
 import { recipientNumber } from '../support/rig/recipients.js';
 import { bytesOf, envelope, WEBHOOK } from '../inbound/fixture.js';
 import { FUZZ_SCALE } from '../support/runs.js';
@@ -15,7 +16,6 @@ import { Fuzzer } from './fuzz/fuzzer.js';
 import { brokenJson, hostileJson } from '../support/rig/hostile-json.js';
 import { Ledger } from './fuzz/ledger.js';
 import { BOUNDARY, encode, formOf, type Request } from './fuzz/request.js';
-import { ReadMeter } from './fuzz/read-meter.js';
 import { startStage, type Stage } from './fuzz/stage.js';
 
 /**

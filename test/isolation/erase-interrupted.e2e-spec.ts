@@ -6,7 +6,7 @@ import { OptOutsService } from '../../src/modules/opt-outs/opt-outs.service.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
-import { makePlace, type Place, writeLives } from './erased-person.js';
+import { makePlace, type Place, writeLives } from '../support/rig/erased-person.js';
 import { rowsWith } from './traces.js';
 
 let test: TestApp;

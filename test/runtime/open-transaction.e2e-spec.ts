@@ -331,7 +331,7 @@ const QUEUES: Record<string, Queue> = {
           (claimed = (await notifications.claim(claimRequest(INBOUND_LANE, OWNER, CLAIMED), 1_000_000)).items),
         outcome: () =>
           notifications.insert(
-            claimed.map(({ id, body }) => ({ id, body, state: 'applied', unread: null })),
+            claimed.map(({ id, body }) => ({ id, body, state: 'applied', unread: null, person: null })),
             database,
           ),
         'due lane': () => notifications.dueLanes(1, null),

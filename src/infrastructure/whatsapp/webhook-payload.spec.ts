@@ -32,6 +32,7 @@ const NOTHING = {
   handovers: [],
   echoes: [],
   management: [],
+  named: [],
   news: [],
   unknown: [],
   unused: [],
@@ -46,6 +47,7 @@ describe('a status', () => {
     });
     expect(parseMessages({ statuses: [raw] })).toEqual({
       ...NOTHING,
+      named: ['5511999990000', 'BR.1349'],
       statuses: [
         {
           phoneNumberId: '106540352242922',

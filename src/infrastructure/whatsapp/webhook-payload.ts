@@ -71,6 +71,8 @@ export interface WebhookPayload {
   /** Messages that were sent in the app. */
   readonly echoes: AppMessage[];
   readonly management: ManagementNotification[];
+  /** Numbers and user ids of all contacts, senders, recipients and participants, as they are written. */
+  readonly named: string[];
   /** What is told of, and changes nothing. Errors are in `management` as well. */
   readonly news: PlatformNews[];
   /** What could not be read, and names that Herald does not know, so that they can be counted and shown. */
@@ -100,6 +102,7 @@ export function nothingRead(): WebhookPayload {
     handovers: [],
     echoes: [],
     management: [],
+    named: [],
     news: [],
     unknown: [],
     unused: [],
@@ -115,6 +118,15 @@ export function parseWebhookPayload(received: unknown): WebhookPayload {
   reader.read(storableJson(received));
   return reader.result;
 }
+
+const CONTACT_NAMES = ['wa_id', 'user_id'];
+const SENDER_NAMES = ['from', 'from_user_id'];
+const RECIPIENT_NAMES = [
+  'recipient_id',
+  'recipient_user_id',
+  'recipient_participant_id',
+  'recipient_participant_user_id',
+];
 
 /** Which account and number a change is about, and when it happened. */
 type Place = Pick<ManagementNotification, 'wabaId' | 'occurredAt' | 'phoneNumberId'>;
@@ -171,13 +183,18 @@ class PayloadReader {
   /** Messages, statuses and errors may be beside each other. */
   private readMessages(field: 'messages' | 'standby', value: JsonObject, about: Change, place: Place): void {
     this.noteNames(unknownKeys(field, value));
-    for (const contact of about.contacts) this.noteNames(unknownKeys('messages.contacts', contact));
+    for (const contact of about.contacts) {
+      this.noteNames(unknownKeys('messages.contacts', contact));
+      this.notePeople(contact, CONTACT_NAMES);
+    }
     for (const raw of this.objectsIn(value, 'messages', field)) {
+      this.notePeople(raw, SENDER_NAMES);
       const message = readInbound(raw, about);
       this.keep(message, this.result.inbound, `${field}.messages`);
       if (typeof message === 'object') this.noteMessage(raw, message.type);
     }
     for (const raw of this.objectsIn(value, 'statuses', field)) {
+      this.notePeople(raw, RECIPIENT_NAMES);
       const news = about.standby ? null : readStatusNews(raw, about.phoneNumberId);
       if (news !== null) {
         this.keep(news, this.result.news, statusName(raw));
@@ -258,6 +275,13 @@ class PayloadReader {
       if (name === null) continue;
       if (isUnused(name)) this.result.unused.push(name);
       else this.skip(name, `${name} is not known`);
+    }
+  }
+
+  private notePeople(raw: JsonObject, keys: readonly string[]): void {
+    for (const key of keys) {
+      const name = ownId(raw, key);
+      if (name !== null) this.result.named.push(name);
     }
   }
 

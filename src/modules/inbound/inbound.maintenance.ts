@@ -28,17 +28,24 @@ export class InboundMaintenance implements OnModuleInit {
       days: this.config.retention.notificationDays,
       clear: (before, limit) => this.notifications.removeOld(before, limit),
     });
-    const place = {
-      batch: (whose: Subject | string, cursor: string | null, erase: boolean) => this.erase(whose, cursor, erase),
-      busy: (whose: Subject | string) => this.waiting(whose),
-    };
-    this.erasure.add({ name: 'notifications', ...place });
+    const batch =
+      (which: 'named' | 'unnamed') =>
+      (whose: Subject | string, cursor: string | null, erase: boolean): Promise<ErasureBatch> =>
+        this.erase(whose, which, cursor, erase);
+    const busy = (whose: Subject | string): Promise<string | null> => this.waiting(whose);
+    this.erasure.add({ name: 'notifications of one person', batch: batch('named'), busy });
+    this.erasure.add({ name: 'notifications of several', batch: batch('unnamed') });
     // Those about the workspace's numbers, and about codes of its projects, which a number of the service sent.
-    this.workspaces.add(place);
+    this.workspaces.add({ batch: batch('unnamed'), busy });
   }
 
-  private async erase(whose: Subject | string, after: string | null, erase: boolean): Promise<ErasureBatch> {
-    const { ids, cursor } = await this.notifications.findOf(whose, after);
+  private async erase(
+    whose: Subject | string,
+    which: 'named' | 'unnamed',
+    after: string | null,
+    erase: boolean,
+  ): Promise<ErasureBatch> {
+    const { ids, cursor } = await this.notifications.findOf(whose, which, after);
     if (erase && ids.length > 0) await this.notifications.remove(ids);
     return { found: { notifications: ids.length }, cursor };
   }

@@ -5,6 +5,7 @@ import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { INBOUND_LANE, InboundRepository, type DueNotification } from './inbound.repository.js';
+import type { NotifiedPerson } from './notified-person.js';
 
 const MEBIBYTE = 1_024 * 1_024;
 
@@ -26,7 +27,7 @@ async function store(
   state: 'stored' | 'applied' | 'unreadable' = 'stored',
   id = newId(),
 ): Promise<string> {
-  await notifications.store({ id, body: Buffer.from(body), state, unread: null });
+  await notifications.store({ id, body: Buffer.from(body), state, unread: null, person: null });
   return id;
 }
 
@@ -196,5 +197,39 @@ describe('a claim', () => {
     await letBecomeDue(id);
     await opened.database.execute(`update platform_notification set received_at = now() - interval '25 hours'`);
     expect(await claim(1)).toEqual([expect.objectContaining({ id, tries: 2, expired: true })]);
+  });
+});
+
+describe('findOf', () => {
+  const whose = {
+    organizationId: OWNER,
+    numbers: ['525512345678', '5215512345678'],
+    userIds: ['MX.1'],
+    conversationIds: [],
+  };
+
+  async function storeOf(person: NotifiedPerson | null, body: string): Promise<string> {
+    const id = newId();
+    await notifications.store({ id, body: Buffer.from(body), state: 'applied', unread: null, person });
+    return id;
+  }
+
+  it('finds what names the person alone by either name, and reads what names several', async () => {
+    const byNumber = await storeOf({ number: '525512345678', userId: null }, 'of 5215512345678');
+    const byUserId = await storeOf({ number: null, userId: 'MX.1' }, 'of MX.1');
+    const several = await storeOf(null, 'of 525512345678 and 4915550001111');
+    await storeOf({ number: '4915550001111', userId: 'DE.1' }, 'says 525512345678');
+    await storeOf(null, 'of 4915550001111');
+    expect(await notifications.findOf(whose, 'named', null)).toEqual({ ids: [byNumber, byUserId], cursor: null });
+    expect(await notifications.findOf(whose, 'named', byNumber)).toEqual({ ids: [byUserId], cursor: null });
+    expect(await notifications.findOf(whose, 'unnamed', null)).toEqual({ ids: [several], cursor: null });
+  });
+
+  it('leaves what is not applied yet', async () => {
+    const person = { number: '525512345678', userId: null };
+    const body = Buffer.from('of 525512345678');
+    await notifications.store({ id: newId(), body, state: 'stored', unread: null, person });
+    expect(await notifications.findOf(whose, 'named', null)).toEqual({ ids: [], cursor: null });
+    expect(await notifications.countStored(whose)).toBe(1);
   });
 });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID, lowestIdSince } from '../../common/ids.js';
+import { accountOf } from '../../infrastructure/whatsapp/account-number.js';
 import { BatchPlace } from '../../infrastructure/database/batch-place.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
@@ -17,6 +18,7 @@ import {
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 import { markedLane, type MarkedLanes } from '../../infrastructure/queue/due-lanes.js';
 import type { DueSince } from '../../infrastructure/queue/sweeps.js';
+import type { NotifiedPerson } from './notified-person.js';
 
 export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable' | 'failed';
 
@@ -27,7 +29,13 @@ export interface NewNotification {
   state: NotificationState;
   /** Names of what in it Herald does not know or use; null where there is nothing of the kind. */
   unread: readonly string[] | null;
+  /** Of `personOf`. */
+  person: NotifiedPerson | null;
 }
+
+/** SQL: a name as `platform_notification` has it. */
+export const hashOfName = (name: string): string =>
+  `('x' || left(encode(sha256(convert_to(${name}, 'UTF8')), 'hex'), 8))::bit(32)::integer`;
 
 export interface DueNotification {
   id: string;
@@ -100,6 +108,8 @@ export class InboundRepository {
       notifications.map((notification) => notification.body),
       notifications.map((notification) => notification.state),
       notifications.map(({ unread }) => (unread === null ? null : JSON.stringify(unread))),
+      notifications.map(({ person }) => person?.number ?? null),
+      notifications.map(({ person }) => person?.userId ?? null),
     ]);
   }
 
@@ -130,12 +140,19 @@ export class InboundRepository {
   }
 
   /**
-   * Processed notifications about a contact or a workspace, on the next page of all notifications; the cursor is null
-   * on the last one.
+   * Processed notifications about a contact or a workspace, on the next page of those that may be; the cursor is null on the last one.
+   *
+   * @param which of a contact: those that name this one person, or those of which that is not known.
    */
-  findOf(whose: Whose, after: string | null): Promise<FoundPage> {
-    const statement = typeof whose === 'string' ? FIND_OF_WORKSPACE : FIND_OF_CONTACT;
-    return this.database.row<FoundPage>(statement, [keyOf(whose), after ?? FIRST_ID, PAGE]);
+  findOf(whose: Whose, which: 'named' | 'unnamed', after: string | null): Promise<FoundPage> {
+    const values = [keyOf(whose), after ?? FIRST_ID, PAGE];
+    if (typeof whose === 'string') return this.database.row<FoundPage>(FIND_OF_WORKSPACE, values);
+    if (which === 'unnamed') return this.database.row<FoundPage>(FIND_UNNAMED, values);
+    const accounts = [...new Set(whose.numbers.map(accountOf))];
+    return this.database.transaction(
+      () => this.database.row<FoundPage>(FIND_NAMED, [...values, accounts, whose.userIds]),
+      BY_BITMAP,
+    );
   }
 
   /** The next kept notification behind `after` with a history of the number; null: there is none. */
@@ -167,8 +184,10 @@ export class InboundRepository {
 
 // Ordered, so that two batches that share notifications never deadlock.
 const INSERT = `
-insert into platform_notification as n (id, body, state, unread)
-select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::jsonb[]) order by 1
+insert into platform_notification as n (id, body, state, unread, number_hash, user_hash)
+select id, body, state, unread, ${hashOfName('number')}, ${hashOfName('user_id')}
+from unnest($1::uuid[], $2::bytea[], $3::text[], $4::jsonb[], $5::text[], $6::text[])
+  as given (id, body, state, unread, number, user_id) order by 1
 on conflict (id) do update set state = excluded.state, unread = excluded.unread where n.state = 'stored' and excluded.state <> 'stored'`;
 
 const dueSince: DueSince = (from) => `(select q.due_at from notification_queue q
@@ -229,13 +248,25 @@ const OF_CODES = `exists (
       '"biz_opaque_callback_data"\\s*:\\s*"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"', 'g') as sent (ids)
     join otp_challenge c on c.attempt_id = sent.ids[1]::uuid where c.organization_id = $1)`;
 
-const find = (isHit: string): string => `
+const find = (isHit: string, among: string): string => `
 with looked_at as materialized (
   select page.id, page.state <> 'stored' and ${isHit} as is_hit
-  from platform_notification page where page.id > $2 order by page.id limit $3
+  from ${among} page where page.id > $2 order by page.id limit $3
 )
 select array(select id from looked_at where is_hit) as ids,
   case when (select count(*) from looked_at) = $3 then (select id from looked_at order by id desc limit 1) end as cursor`;
 
-const FIND_OF_CONTACT = find(NAMES);
-const FIND_OF_WORKSPACE = find(`(${OF_NUMBERS} or ${OF_CODES})`);
+/** The index is of ranges of pages, each of which is read by a bitmap. */
+const BY_BITMAP = 'set local enable_seqscan = off; set local enable_indexscan = off; set local jit = off';
+const hashesOf = (names: string): string => `array(select ${hashOfName('name')} from unnest(${names}::text[]) as name)`;
+
+const FIND_NAMED = find(
+  NAMES,
+  `(select id, state, body from platform_notification
+    where number_hash = any(${hashesOf('$4')}) or user_hash = any(${hashesOf('$5')}) offset 0)`,
+);
+const FIND_UNNAMED = find(
+  NAMES,
+  '(select id, state, body from platform_notification where number_hash is null and user_hash is null)',
+);
+const FIND_OF_WORKSPACE = find(`(${OF_NUMBERS} or ${OF_CODES})`, 'platform_notification');

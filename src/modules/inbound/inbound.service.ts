@@ -26,6 +26,7 @@ import {
   type NewNotification,
   type NotificationState,
 } from './inbound.repository.js';
+import { personOf } from './notified-person.js';
 
 /** Later tries before a notification whose application fails is given up; they take four hours. */
 const MIN_TRIES = 8;
@@ -129,7 +130,7 @@ export class InboundService implements BeforeApplicationShutdown {
    */
   async take(body: Buffer): Promise<void> {
     const payload = readPayload(body);
-    const row = { id: newId(), body, unread: unreadOf(payload) };
+    const row = rowOf(newId(), body, payload);
     if (payload === null) await this.storeUnreadable(row);
     else if ((await within(APPLY_TIMEOUT_MS, this.tryToApply(payload, row, FIRST))) === null) {
       await this.notifications.store({ ...row, state: 'stored' });
@@ -143,7 +144,7 @@ export class InboundService implements BeforeApplicationShutdown {
    */
   async takeAgain({ id, body, expired, tries }: DueNotification): Promise<boolean> {
     const payload = readPayload(body);
-    const row = { id, body, unread: unreadOf(payload) };
+    const row = rowOf(id, body, payload);
     if (payload !== null) {
       const state = await this.tryToApply(payload, row, { expired, tries });
       return state !== null && state !== 'stored';
@@ -367,6 +368,10 @@ function stateOf(
 function readPayload(body: Buffer): WebhookPayload | null {
   const payload = parseWebhookBody(body);
   return payload.unknown.some(({ field }) => field === 'body') ? null : payload;
+}
+
+function rowOf(id: string, body: Buffer, payload: WebhookPayload | null): Row {
+  return { id, body, unread: unreadOf(payload), person: payload === null ? null : personOf(payload) };
 }
 
 /** What of a notification is not applied, by name, once each; null where that is nothing. */

@@ -25,17 +25,22 @@ const SETTINGS = {
 export class BenchPostgres {
   private constructor(
     private readonly dataDir: string,
+    private readonly settings: Record<string, string>,
     private server: RunningPostgres,
     private ended: Promise<unknown>,
   ) {}
 
-  /** @param folder an empty one where its data go instead, such as a small disk */
-  static async start(scope: Scope, folder?: string): Promise<BenchPostgres> {
+  /**
+   * @param folder an empty one where its data go instead, such as a small disk
+   * @param settings where nothing is timed: others than the durable ones
+   */
+  static async start(scope: Scope, folder?: string, settings: Record<string, string> = {}): Promise<BenchPostgres> {
     const dataDir = folder ?? temporaryFolder(scope, 'bench-postgres');
     // Under root the server runs as another user, who must get in.
     chmodSync(dataDir, 0o755);
-    const { server, ended } = await startServer(dataDir);
-    const postgres = new BenchPostgres(dataDir, server, ended);
+    const all = { ...SETTINGS, ...settings };
+    const { server, ended } = await startServer(dataDir, all);
+    const postgres = new BenchPostgres(dataDir, all, server, ended);
     scope.defer(() => postgres.server.stop());
     return postgres;
   }
@@ -80,15 +85,18 @@ export class BenchPostgres {
   async restart(): Promise<void> {
     const before = this.server.port;
     await this.ended;
-    ({ server: this.server, ended: this.ended } = await startServer(this.dataDir));
+    ({ server: this.server, ended: this.ended } = await startServer(this.dataDir, this.settings));
     if (this.server.port !== before) throw new Error('PostgreSQL came back on another port');
   }
 }
 
 /** `ended`: once it has ended without having been stopped, and may be started again. */
-async function startServer(dataDir: string): Promise<{ server: RunningPostgres; ended: Promise<unknown> }> {
+async function startServer(
+  dataDir: string,
+  settings: Record<string, string>,
+): Promise<{ server: RunningPostgres; ended: Promise<unknown> }> {
   let end: (exit: unknown) => void = () => undefined;
   const ended = new Promise<unknown>((resolve) => (end = resolve));
-  const server = await startEmbeddedPostgres({ dataDir, settings: SETTINGS, onExit: end });
+  const server = await startEmbeddedPostgres({ dataDir, settings, onExit: end });
   return { server, ended };
 }

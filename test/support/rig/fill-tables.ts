@@ -1,9 +1,10 @@
 import type { Pool } from 'pg';
-import { newId } from '../../src/common/ids.js';
-import { FIGURES } from '../../src/modules/usage/counting.repository.js';
-import type { ConnectionRow } from '../support/factories.js';
-import { recipientSql } from '../support/rig/recipients.js';
-import { seedJournal } from '../support/rig/seed-journal.js';
+import { newId } from '../../../src/common/ids.js';
+import { hashOfName } from '../../../src/modules/inbound/inbound.repository.js';
+import { FIGURES } from '../../../src/modules/usage/counting.repository.js';
+import type { ConnectionRow } from '../factories.js';
+import { recipientSql } from './recipients.js';
+import { seedJournal } from './seed-journal.js';
 
 export interface Filled {
   own: ConnectionRow;
@@ -27,29 +28,26 @@ const idOf = (at: string, n: string): string =>
 
 const figures = FIGURES.map(() => '1').join(', ');
 
+/** Rows. */
+export interface Sizes {
+  messages: number;
+  /** Of each kind of figures: those of one day are as many in each size, and a year needs 180,000. */
+  usage: number;
+  /** Of every other table, or a fixed part of it. */
+  others: number;
+}
+
 /**
- * Fills every table that a route lists or counts with `count` rows or a fixed part of it, most of them of one workspace.
- * What a caller can name is there as often in each size, or more often than one page looks at.
+ * Fills every table that a route lists or counts, most of it for one workspace. What a caller can name is there as often in each size,
+ * or more often than one page looks at.
  */
-export async function fillTables(pool: Pool, filled: Filled, count: number): Promise<void> {
+export async function fillTables(pool: Pool, filled: Filled, sizes: Sizes): Promise<void> {
   const { own, second, foreign, otpProject, file, endpoint, event } = filled;
   const { organizationId } = own;
   const many = newId();
-  await seedJournal(pool, [own, second] as never, count);
-  const fill = (sql: string, ...params: unknown[]): Promise<unknown> => pool.query(sql, [count, ...params]);
-  // The last digit of an id is of its number: a sixteenth each.
-  await fill(
-    `update message set tag = case when right(id::text, 1) in ('4', '5') then '${TAG}' else tag end,
-       media_object_id = case when right(id::text, 1) in ('4', '5') then $2::uuid else media_object_id end,
-       source = case when right(id::text, 1) in ('6', '7') then 'app' when right(id::text, 1) in ('8', '9') then 'history' end
-     where right(id::text, 1) in ('4', '5', '6', '7', '8', '9') and $1::integer > 0`,
-    file,
-  );
-  await fill(
-    `update message_state set status = case when right(message_id::text, 1) in ('a', 'b') then 'failed' else 'outcome_unknown' end,
-       failure_category = case when $1::integer > 0 then 'expired' end
-     where right(message_id::text, 1) in ('a', 'b', 'c', 'd')`,
-  );
+  await seedJournal(pool, [own, second] as never, sizes.messages, 1, { tag: TAG, file });
+  const fill = (sql: string, ...params: unknown[]): Promise<unknown> => pool.query(sql, [sizes.others, ...params]);
+  const fillUsage = (sql: string, ...params: unknown[]): Promise<unknown> => pool.query(sql, [sizes.usage, ...params]);
   await fill(
     `insert into conversation (id, organization_id, connection_id, phone, last_inbound_at)
      select gen_random_uuid(), $2, $3, '7' || lpad(n::text, 10, '0'), now() - n * interval '1 second'
@@ -61,7 +59,7 @@ export async function fillTables(pool: Pool, filled: Filled, count: number): Pro
     `insert into webhook_event (id, organization_id, endpoint_id, type, data, occurred_at, transaction_id)
      select case when n = 1 then $4 else ${idOf('at', 'n')} end, $2, $3,
        case when n % 3 = 0 then 'message.received' else 'message.status.updated' end,
-       jsonb_build_object('message_id', gen_random_uuid(), 'status', 'sent'), at, (3 + n * 500 / $1)::text::xid8
+       jsonb_build_object('message_id', gen_random_uuid(), 'status', 'sent'), at, (3 + n::bigint * 500 / $1)::text::xid8
      from generate_series(1, $1::integer) as n cross join lateral (select now() - ($1 - n) * interval '1 second' as at) as t`,
     organizationId,
     endpoint,
@@ -101,7 +99,7 @@ export async function fillTables(pool: Pool, filled: Filled, count: number): Pro
   // An account has 6,000 at the platform at the most.
   for (const [account, templates] of [
     [own.wabaId, 3_000],
-    ['of others', count / 10],
+    ['of others', sizes.others / 10],
   ] as const) {
     await fill(
       `with account as (insert into template_account (organization_id, waba_id, synced_at) values ($2, $3, now())
@@ -144,7 +142,7 @@ export async function fillTables(pool: Pool, filled: Filled, count: number): Pro
     many,
   );
   // Of one day a fixed number; the rest is of other workspaces, and of earlier days.
-  await fill(
+  await fillUsage(
     `insert into usage (organization_id, start, connection_id, ${FIGURES.join(', ')}, type, source, country)
      select case when n % 2 = 0 then $2::uuid else $3 end, date_trunc('hour', now()) - n * interval '15 minutes' / 5,
        $4, ${figures}, 'text', 'api', 'DE' from generate_series(1, $1::integer) as n`,
@@ -152,7 +150,7 @@ export async function fillTables(pool: Pool, filled: Filled, count: number): Pro
     foreign.organizationId,
     own.id,
   );
-  await fill(
+  await fillUsage(
     `insert into usage (organization_id, start, project_id, country, submitted, sent, delivered, verified, expired, failed)
      select $2, date_trunc('hour', now()) - n * interval '15 minutes' / 5,
        case when n % 2 = 0 then $3::uuid else gen_random_uuid() end, 'DE', 1, 1, 1, 1, 0, 0
@@ -169,4 +167,21 @@ export async function fillTables(pool: Pool, filled: Filled, count: number): Pro
     otpProject,
   );
   await pool.query('vacuum analyze');
+}
+
+/** Fills the platform's notifications, which no route lists: statuses as they came, of one contact each. */
+export async function fillNotifications(pool: Pool, count: number): Promise<void> {
+  await pool.query(
+    `insert into platform_notification (id, received_at, body, state, number_hash, user_hash)
+     select ${idOf('at', 'n')}, at, convert_to('{"object":"whatsapp_business_account","entry":[{"id":"2065000001","changes":[{"value":{'
+         || '"messaging_product":"whatsapp","metadata":{"display_phone_number":"493000000011","phone_number_id":"1065000001"},'
+         || '"statuses":[{"id":"wamid.' || repeat('A', 40) || n || '","status":"delivered","timestamp":"1760000000","recipient_id":"'
+         || ${recipientSql('n')} || '","recipient_user_id":"DE.' || n || '","biz_opaque_callback_data":"' || gen_random_uuid() || '.'
+         || gen_random_uuid() || '","conversation":{"id":"' || md5(n::text) || '","origin":{"type":"utility"}},'
+         || '"pricing":{"billable":true,"pricing_model":"PMP","category":"utility","type":"regular"}}]},"field":"messages"}]}]}', 'UTF8'),
+       'applied', ${hashOfName(recipientSql('n'))}, ${hashOfName("'DE.' || n")}
+     from generate_series(1, $1::integer) as n cross join lateral (select now() - ($1 - n) * interval '1 second' as at) as t`,
+    [count],
+  );
+  await pool.query('vacuum analyze platform_notification');
 }

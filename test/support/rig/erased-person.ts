@@ -1,5 +1,6 @@
-import { newId } from '../../src/common/ids.js';
-import type { Database } from '../../src/infrastructure/database/database.js';
+import { newId } from '../../../src/common/ids.js';
+import { hashOfName } from '../../../src/modules/inbound/inbound.repository.js';
+import type { Database } from '../../../src/infrastructure/database/database.js';
 
 /** Where rows are written. */
 export interface Place {
@@ -116,5 +117,8 @@ with e as {each}, made as (
   select organization_id, 'media.failed', jsonb_build_object('media', jsonb_build_object('id', media_object_id,
     'filename', 'contract of ' || sender)), created_at from made where media_object_id is not null
 )
-insert into platform_notification (id, body, state)
-select uuid_v7(), convert_to('{"messages":[{"from":"' || phone || '"}]}', 'UTF8'), 'applied' from e`;
+insert into platform_notification (id, body, state, number_hash, user_hash)
+select uuid_v7(), convert_to('{"entry":[{"changes":[{"field":"messages","value":{"messages":[{"from":"' || phone || '","from_user_id":"DE.' || phone
+  || '","text":{"body":"' || repeat('as many letters as a notification has ', 12) || '"}}]}}]}]}', 'UTF8'), 'applied',
+  ${hashOfName('phone')}, ${hashOfName("'DE.' || phone")}
+from e`;

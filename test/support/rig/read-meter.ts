@@ -1,25 +1,27 @@
 import pg from 'pg';
-import type { TestApp } from '../../support/test-app.js';
+import type { TestApp } from '../test-app.js';
 
 /** Sweeps read, too: the cheapest of several tries is what a request costs. */
 const TRIES = 3;
 
-/** What PostgreSQL reads, as SQL. */
+/** What PostgreSQL reads, or writes, as SQL. */
 const READ = {
   /** Rows of tables and entries of indexes. */
   rows: `select (select coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0) from pg_stat_user_tables)
     + (select coalesce(sum(idx_tup_read), 0) from pg_stat_user_indexes) as read`,
+  /** Bytes of the write-ahead log, of all databases of the server: it is no read, and counted alike. */
+  wal: `select pg_current_wal_insert_lsn() - '0/0' as read`,
   /** Pages of tables and indexes, in memory or not. */
   pages: `select sum(heap_blks_read + heap_blks_hit + coalesce(idx_blks_read + idx_blks_hit, 0)
     + coalesce(toast_blks_read + toast_blks_hit + tidx_blks_read + tidx_blks_hit, 0)) as read from pg_statio_user_tables`,
 } as const;
 
-/** Counts what PostgreSQL reads for requests. */
+/** Counts what PostgreSQL reads, or writes, for requests. */
 export class ReadMeter {
   private readonly observer: pg.Pool;
 
   constructor(
-    private readonly test: TestApp,
+    private readonly test: Pick<TestApp, 'database' | 'databaseUrl'>,
     private readonly what: keyof typeof READ,
   ) {
     this.observer = new pg.Pool({ connectionString: test.databaseUrl, max: 1 });
