@@ -4,9 +4,10 @@ import { createRequire } from 'node:module';
 const KNOWN_JEST = /^30\.5\./;
 
 const { version } = createRequire(import.meta.url)('jest-runtime/package.json');
-// TEST_JEST_LOADER=own shows before an update that the tests pass without it.
-const quick = KNOWN_JEST.test(version) && process.env.TEST_JEST_LOADER !== 'own';
-if (!quick) process.stderr.write(`Jest ${version} loads packages for each file: slower, and nothing else\n`);
+// It takes the product as built, which scripts/test.mjs sees to. TEST_JEST_LOADER=own shows before an update that the tests pass without it.
+const quick = KNOWN_JEST.test(version) && process.env.TEST_JEST_LOADER === 'built';
+if (!quick)
+  process.stderr.write(`Jest ${version} loads product and packages for each file: slower, and nothing else\n`);
 
 const base = {
   // Kept between runs, which have a temporary folder each.

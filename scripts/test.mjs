@@ -59,6 +59,7 @@ async function runJest(args, { folder, url, template, scale }) {
         TMPDIR: folder.temporary,
         TEST_DATABASE_URL: url,
         TEST_TEMPLATE_DATABASE: template,
+        TEST_JEST_LOADER: process.env.TEST_JEST_LOADER ?? loaderFor(args),
       },
     });
     jest.once('error', reject);
@@ -69,6 +70,9 @@ async function runJest(args, { folder, url, template, scale }) {
   });
   return { code, result: readResult(resultFile) };
 }
+
+/** A watch does not build, and coverage is that of the sources: Jest itself loads those. */
+const loaderFor = (args) => (args.some((arg) => /^--(watch|coverage)/.test(arg)) ? 'own' : 'built');
 
 function readResult(file) {
   try {

@@ -7,6 +7,7 @@ CREATE ROLE herald LOGIN PASSWORD :'password';
 -- Behind a pooler in transaction mode a connection gets no other limits than those of its role.
 ALTER ROLE herald SET statement_timeout = '10s';
 ALTER ROLE herald SET idle_in_transaction_session_timeout = '30s';
+ALTER ROLE herald SET jit = off;
 CREATE DATABASE herald OWNER herald;
 REVOKE ALL ON DATABASE herald FROM PUBLIC;
 SQL

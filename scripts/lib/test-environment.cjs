@@ -1,5 +1,5 @@
-// A test file runs in the realm of its worker, so that `instanceof` holds between it and the packages, which are loaded once
-// per worker (test-runtime.cjs). What it changes in the process is undone after it.
+// A test file runs in the realm of its worker, so that `instanceof` holds between it and the packages and the product, which are
+// loaded once per worker (test-runtime.cjs). What it changes in the process is undone after it.
 const { AsyncLocalStorage } = require('node:async_hooks');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
@@ -13,6 +13,9 @@ const RUNNER_STATE = [
   'TEST_TIMEOUT_SYMBOL',
   'WAIT_BEFORE_RETRY',
 ].map((name) => Symbol.for(name));
+
+/** What decorators said of the product's classes, which are loaded once. */
+const STORES = new Set(['typeormMetadataArgsStorage', 'classValidatorMetadataStorage']);
 
 /** Packages may keep listeners of other events, for the files that follow. */
 const ENDS_OF_PROCESS = ['SIGINT', 'SIGTERM', 'uncaughtException', 'unhandledRejection'];
@@ -43,15 +46,15 @@ class TestEnvironment {
   }
 }
 
-/** The stores of TypeORM and class-validator too: they hold the decorated classes of one file. */
 function keepGlobals() {
   const before = Object.getOwnPropertyDescriptors(globalThis);
   return () => {
     for (const symbol of RUNNER_STATE) delete globalThis[symbol];
     for (const [name, now] of Object.entries(Object.getOwnPropertyDescriptors(globalThis))) {
       const then = before[name];
-      if (then === undefined) delete globalThis[name];
-      else if (then.configurable && (now.value !== then.value || now.get !== then.get)) {
+      if (then === undefined) {
+        if (!STORES.has(name)) delete globalThis[name];
+      } else if (then.configurable && (now.value !== then.value || now.get !== then.get)) {
         Object.defineProperty(globalThis, name, then);
       }
     }

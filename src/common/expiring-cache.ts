@@ -12,6 +12,9 @@ export interface ExpiringCacheOptions<V> {
   clock?: Clock;
 }
 
+/** Bounds an LRUCache: its `max` would reserve lists for the largest number at once; a size of one each lets them grow. */
+export const upTo = (maxSize: number) => ({ maxSize, sizeCalculation: () => 1 });
+
 /**
  * A cache of short-lived reads. Concurrent reads of one key share one load. The `fetch` of `lru-cache` counts the time
  * from the end of a read and rejects waiting callers when a key is invalidated, so the sharing is done here.
@@ -26,9 +29,7 @@ export class ExpiringCache<K extends {}, V> {
     this.clock = options.clock ?? systemClock;
     this.keep = options.keep ?? ((value) => value !== null && value !== undefined);
     const perf = { now: () => this.clock.monotonic() };
-    // `max` would reserve its lists for the largest number at once; a size of one each lets them grow.
-    const bound = { maxSize: options.maxEntries, sizeCalculation: () => 1 };
-    this.entries = new LRUCache({ ...bound, ttl: options.ttlMs, ttlResolution: 0, perf });
+    this.entries = new LRUCache({ ...upTo(options.maxEntries), ttl: options.ttlMs, ttlResolution: 0, perf });
   }
 
   /** A fresh value without loading, else undefined. */

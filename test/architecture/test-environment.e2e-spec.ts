@@ -1,4 +1,9 @@
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { constants, runInThisContext } from 'node:vm';
+import { databaseClock } from '../../src/common/clock.js';
+import { newId, timeOfId } from '../../src/common/ids.js';
+import { ROOT } from '../support/project-files.js';
 
 interface Environment {
   teardown: () => Promise<void>;
@@ -44,5 +49,40 @@ describe('the packages of a test file', () => {
     expect((await import('typeorm')).DataSource).toBe((load('typeorm') as typeof import('typeorm')).DataSource);
     expect(Buffer.alloc(1).buffer).toBeInstanceOf(ArrayBuffer);
     expect(load('node:os').cpus()).toBeInstanceOf(Array);
+  });
+});
+
+// With TEST_JEST_LOADER=own it is that of its sources.
+(process.env.TEST_JEST_LOADER === 'built' ? describe : describe.skip)('the product of a test file', () => {
+  it('is the built one, which the worker keeps', async () => {
+    const nodesOwn = runInThisContext('(path) => import(path)', {
+      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    }) as (path: string) => Promise<unknown>;
+    const built = (await nodesOwn(join(ROOT, 'dist/src/common/ids.js'))) as typeof import('../../src/common/ids.js');
+    expect((await import('../../src/common/ids.js')).newId).toBe(built.newId);
+  });
+
+  it('has none of the time of the file before', async () => {
+    const [at, later] = [performance.now(), databaseClock.now() + 3_600_000];
+    databaseClock.measured(later, at, at);
+    newId();
+    // As Jest loads it before each file.
+    await import(`../support/setup.js?${later}`);
+    expect(databaseClock.ageMs).toBe(Infinity);
+    expect(timeOfId(newId())).toBeLessThan(later);
+  });
+
+  it('keeps what its decorators said', async () => {
+    const { getMetadataArgsStorage } = await import('typeorm');
+    const before = getMetadataArgsStorage();
+    delete global.typeormMetadataArgsStorage;
+    try {
+      const environment = new TestEnvironment({ projectConfig: { fakeTimers: {} } });
+      const made = getMetadataArgsStorage();
+      await environment.teardown();
+      expect(getMetadataArgsStorage()).toBe(made);
+    } finally {
+      global.typeormMetadataArgsStorage = before;
+    }
   });
 });

@@ -8,7 +8,10 @@ let small: SmallApp;
 let key: string;
 
 beforeAll(async () => {
-  small = await startSmallApp({ controllers: [ThingsController], env: { AUTH_FAILURES_PER_MINUTE: '100000' } });
+  small = await startSmallApp({
+    controllers: [ThingsController],
+    env: { AUTH_FAILURES_PER_MINUTE: '100000', CONSOLE: 'false' },
+  });
   const workspace = await small.factories.workspace({ ratePerSecond: 100_000, rateBurst: 100_000 });
   key = (await small.factories.apiKey({ organizationId: workspace.id })).text;
 });

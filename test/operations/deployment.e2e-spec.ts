@@ -199,7 +199,7 @@ describe('compose.yaml', () => {
            has_database_privilege('public', $1, 'connect') as open from pg_roles where rolname = $1`,
         [name],
       );
-      const limits = ['statement_timeout=10s', 'idle_in_transaction_session_timeout=30s'];
+      const limits = ['statement_timeout=10s', 'idle_in_transaction_session_timeout=30s', 'jit=off'];
       expect(rows).toEqual([{ strong: false, open: false, limits }]);
       const url = Object.assign(new URL(process.env.TEST_DATABASE_URL ?? ''), { username: name, password: name });
       url.pathname = `/${name}`;

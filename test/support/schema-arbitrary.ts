@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyText } from './any-text.js';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -86,7 +87,12 @@ function stringOf(schema: Schema): fc.Arbitrary<string> {
   const minLength = Number(schema.minLength ?? 0);
   // Long enough to meet what is beyond ASCII, short enough to be quick; limits have tests of their own.
   const maxLength = Math.min(Number(schema.maxLength ?? 40), Math.max(minLength, 40));
-  return fc.string({ unit: 'binary', minLength, maxLength }).map((text) => text.replaceAll('\u0000', 'x'));
+  // The second has names as of JavaScript's own properties among its texts.
+  const text = fc.oneof(
+    { weight: 3, arbitrary: anyText({ minLength, maxLength }) },
+    fc.string({ minLength, maxLength }),
+  );
+  return text.map((made) => made.replaceAll('\u0000', 'x'));
 }
 
 function unsupported(schema: Schema): never {

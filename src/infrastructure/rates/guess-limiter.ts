@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { originOf } from '../../common/public-address.js';
 import { systemClock, type Clock } from '../../common/clock.js';
+import { upTo } from '../../common/expiring-cache.js';
 
 interface Failures {
   count: number;
@@ -22,7 +23,7 @@ export class GuessLimiter {
     private readonly clock: Clock = systemClock,
     maxAddresses = MAX_ADDRESSES,
   ) {
-    this.failures = new LRUCache({ max: maxAddresses });
+    this.failures = new LRUCache(upTo(maxAddresses));
   }
 
   /**

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { originOf } from '../../common/public-address.js';
 import { systemClock, type Clock } from '../../common/clock.js';
+import { upTo } from '../../common/expiring-cache.js';
 import { GuessLimiter } from '../../infrastructure/rates/guess-limiter.js';
 
 /**
@@ -31,7 +32,7 @@ export class NotificationSenders {
     private readonly clock: Clock = systemClock,
     maxProven = MAX_PROVEN,
   ) {
-    this.proven = new LRUCache({ max: maxProven });
+    this.proven = new LRUCache(upTo(maxProven));
     this.failures = new GuessLimiter(failuresPerMinute, clock);
   }
 

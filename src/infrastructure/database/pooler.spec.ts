@@ -1,0 +1,18 @@
+import pg from 'pg';
+import { asAdmin, createTestDatabase } from '../../../test/support/test-database.js';
+import { sessionPool } from './pooler.js';
+
+it.each(['none', 'session'] as const)(
+  "a pool's statements aren't compiled, whatever the database has set: %s",
+  async (pooling) => {
+    const { url, drop } = await createTestDatabase();
+    await asAdmin(`alter database ${new URL(url).pathname.slice(1)} set jit = on`);
+    const pool = new pg.Pool(sessionPool({ url, pooling }));
+    try {
+      expect((await pool.query('show jit')).rows).toEqual([{ jit: 'off' }]);
+    } finally {
+      await pool.end();
+      await drop();
+    }
+  },
+);
