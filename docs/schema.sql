@@ -952,9 +952,13 @@ create table platform_notification (
   body bytea not null,
   state text not null default 'stored',
   unread jsonb,
+  number_hash integer,
+  user_hash integer,
   constraint platform_notification_pkey PRIMARY KEY (id),
   constraint platform_notification_state_check CHECK ((state = ANY (ARRAY['stored', 'applied', 'unmatched', 'unreadable', 'failed'])))
 ) with (autovacuum_vacuum_scale_factor=0.01);
+CREATE INDEX platform_notification_person ON platform_notification USING brin (number_hash int4_bloom_ops (n_distinct_per_range='1000', false_positive_rate='0.005'), user_hash int4_bloom_ops (n_distinct_per_range='1000', false_positive_rate='0.005')) WITH (pages_per_range='64', autosummarize='on');
+CREATE INDEX platform_notification_unnamed ON platform_notification (id) WHERE ((number_hash IS NULL) AND (user_hash IS NULL));
 CREATE INDEX platform_notification_unread ON platform_notification (id) WHERE (unread IS NOT NULL);
 CREATE TRIGGER platform_notification_insert AFTER INSERT ON platform_notification FOR EACH ROW WHEN ((new.state = 'stored')) EXECUTE FUNCTION platform_notification_queue();
 CREATE TRIGGER platform_notification_update AFTER UPDATE ON platform_notification FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION platform_notification_queue();
