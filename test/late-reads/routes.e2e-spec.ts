@@ -40,6 +40,7 @@ describeWithStandby('each route that may be late', () => {
     '/api/v1/conversations/{id}': ({ conversation }) => ['workspace', `/conversations/${conversation}`],
     '/api/v1/usage': () => ['workspace', '/usage'],
     '/api/v1/usage/codes': () => ['otp', '/usage/codes'],
+    '/api/v1/members': () => ['workspace', '/members'],
     '/api/v1/tags': () => ['workspace', '/tags'],
     '/api/v1/opt-outs': () => ['workspace', '/opt-outs'],
     '/api/v1/media': () => ['workspace', '/media'],
@@ -92,6 +93,7 @@ describeWithStandby('each route that may be late', () => {
       scopes: ['otp:read'],
       otpProject: otp.project,
     });
+    await test.factories.member({ organizationId: sender.workspace.id, name: 'Ana' });
     await countUsage(test);
     callers = { workspace: await readerOf(test, sender), otp: test.api.as(otpReader.key), operator: test.api.as(key) };
     // The first page notes that the workspace reads its events, which a standby cannot.

@@ -174,7 +174,11 @@ describe('a lane that was woken', () => {
     loop.wake(newId());
     await waitFor(() => kind.claims.length === 1);
     const rest = [newId(), newId(), newId()];
+    // A lane that has no row yet waits for it first.
+    for (const lane of rest) await lanes.ensure(lane);
     for (const lane of rest) loop.wake(lane);
+    // Each has asked for its pace and its row, and waits for the claim.
+    await new Promise(setImmediate);
     open();
     await waitFor(() => kind.claims.length >= 2);
     expect(kind.claims[1]).toEqual(expect.arrayContaining(rest));

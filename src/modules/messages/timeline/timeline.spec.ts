@@ -379,7 +379,7 @@ describe('the explanation', () => {
   });
 
   it.each<[WaitingReason, Partial<Waiting>, string | null, RegExp]>([
-    ['scheduled', { until: at(90) }, null, /the time that you gave it/],
+    ['scheduled', { until: at(90) }, null, /the time that you or its tag gave it/],
     ['scheduled', { until: at(90), estimatedSendAt: at(90) }, null, /gave it\. It leaves at about 2026-11-21T08:01:30/],
     ['earlier_message_to_recipient', { ahead: 1 }, null, /Ahead of it: 1\./],
     ['number_pace', { ahead: 30, estimatedSendAt: at(63) }, null, /leaves at about 2026-11-21T08:01:03/],
