@@ -45,7 +45,7 @@ const GIVE_BACK_EVERY_MS = 100;
  * The claims of one kind in a process, and its slots. A lane waits in `next` for a free slot; those that wait at the same time share
  * a statement. Slots are reserved while a claim is under way.
  * A lane whose rows take long to find is claimed alone, beside the shared claims: see `SlowLanes`. One claim of each `Claiming` is under way
- * at a time, so they take three connections.
+ * at a time: three statements, or of a kind whose statement claims for one lane (`claimEach`) one for each of its lanes.
  */
 export class LaneClaims<T> {
   private waiting: Waiting<T>[] = [];

@@ -99,6 +99,9 @@ const UNUSED_ROWS = `a.rate * greatest(0, extract(epoch from
  * Every grant needs the lane's advisory lock, which lasts as long as the claim. So a claim that outlasts the life of its process does not
  * run beside that of the next owner, and a lane is not taken while it runs.
  *
+ * Who takes the lane of a process that works no more, or does not know its pace, gets no slots for the sake of the order, too: the last claim
+ * of that process may have ended after this statement's snapshot.
+ *
  * Owner and lock keep the pace, and the order to one recipient (rule 2 of the claim of messages). That no row is sent twice does not rest
  * on them, but on the row's own attempt and lease.
  *

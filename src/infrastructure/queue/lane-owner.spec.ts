@@ -66,3 +66,19 @@ it('goes on after beats that failed', async () => {
   expect(owner.hasOthers).toBe(false);
   await owner.onApplicationShutdown();
 });
+
+it('is alive also while all connections are lent', async () => {
+  const busy = await openTestDatabase(2);
+  const lent = await Promise.all([busy.database.pool.connect(), busy.database.pool.connect()]);
+  const owner = new LaneOwner(busy.database);
+  try {
+    await owner.start();
+    const alive = await lent[0].query('select from worker where id = $1', [owner.id]);
+    expect(alive.rowCount).toBe(1);
+  } finally {
+    for (const client of lent) client.release();
+    await owner.onApplicationShutdown();
+    await busy.database.onApplicationShutdown();
+    await busy.close();
+  }
+});

@@ -68,7 +68,9 @@ export class LaneOwner implements OnApplicationShutdown {
   }
 
   private beat(): Promise<void> {
-    this.beating = this.database.row<{ others: number }>(BEAT, [this.id]).then(
+    // Where all connections are lent it has a reserved one: a busy process works.
+    const beat = this.database.detached(() => this.database.row<{ others: number }>(BEAT, [this.id]));
+    this.beating = beat.then(
       ({ others }) => {
         this.isFailing = false;
         this.others = others;

@@ -180,7 +180,8 @@ export class LaneRunner<T> {
    * | `failed`          | in 1 s, whatever wakes it                                              | not warm                                  |
    * | `give_back`       | none                                                                   | at once, woken or not                     |
    *
-   * A lane is warm for three seconds after a row or a wake of this process. `isWoken` is cleared where a claim follows.
+   * A lane is warm for three seconds after a row or a wake of this process. `isWoken` is cleared where a claim follows, while all slots of
+   * the lane are used, and where it must not run.
    */
   private async drain(lane: BusyLane): Promise<Ended> {
     let pollMs = MIN_POLL_MS;

@@ -102,13 +102,29 @@ describe('pauses', () => {
     expect(await counted()).toBe(0);
   });
 
+  it('are lifted also by the process that paused first, where another one paused after the claim', async () => {
+    const other = new LaneRepository(opened.database);
+    const lane = newId();
+    await lanes.pause(lane, 'rate_limited');
+    const end = () =>
+      opened.database.execute(`update lane set paused_until = clock_timestamp() where key = $1`, [lane]);
+    await end();
+    const between = performance.now();
+    await other.pause(lane, 'rate_limited');
+    await lanes.succeeded(lane, between);
+    await end();
+    await lanes.succeeded(lane, performance.now());
+    expect(await opened.database.row('select pause_count as n from lane where key = $1', [lane])).toEqual({ n: 0 });
+    expect(lanes.succeeded(lane, performance.now())).toBeNull();
+  });
+
   it('are lifted by a later success where the statement of the first fails', async () => {
     const lane = newId();
     await lanes.pause(lane, 'rate_limited');
     await opened.database.execute(`update lane set paused_until = clock_timestamp() where key = $1`, [lane]);
-    const execute = jest.spyOn(opened.database, 'execute').mockRejectedValueOnce(new Error('away'));
+    const row = jest.spyOn(opened.database, 'row').mockRejectedValueOnce(new Error('away'));
     await expect(lanes.succeeded(lane, performance.now())).rejects.toThrow('away');
-    execute.mockRestore();
+    row.mockRestore();
     await lanes.succeeded(lane, performance.now());
     expect(await opened.database.row('select pause_count as n from lane where key = $1', [lane])).toEqual({ n: 0 });
   });

@@ -105,12 +105,12 @@ export class LaneRepository {
     this.pausedAt.delete(key);
     try {
       // Nothing is claimed before a pause is over.
-      await this.database.execute(
-        `update lane set pause_count = 0, pause_reason = null, paused_until = null
-         where key = $1 and pause_count > 0
-           and (paused_until is null or paused_until <= clock_timestamp() - make_interval(secs => $2))`,
-        [key, (performance.now() - claimedAt) / 1_000],
-      );
+      const { isLeft } = await this.database.row<{ isLeft: boolean }>(FORGET, [
+        key,
+        (performance.now() - claimedAt) / 1_000,
+      ]);
+      // Of another process, after that claim: a later success forgets both.
+      if (isLeft && pausedAt !== undefined && !this.pausedAt.has(key)) this.pausedAt.set(key, pausedAt);
     } catch (error) {
       // A later success forgets them.
       if (pausedAt !== undefined && !this.pausedAt.has(key)) this.pausedAt.set(key, pausedAt);
@@ -147,6 +147,16 @@ set pause_count = case when ${CLAIMED_BEFORE_LAST} then l.pause_count else least
   paused_until = clock_timestamp() + make_interval(secs => case when ${CLAIMED_BEFORE_LAST} then $3
     else greatest(least(${MAX_PAUSE_SECONDS}, power(4, least(${EARLIER_PAUSES}, 4))), $3) end)
 where (l.paused_until is null or l.paused_until <= clock_timestamp()) and ($3 > 0 or not ${CLAIMED_BEFORE_LAST})`;
+
+// $1 lane, $2 seconds since the claim.
+const FORGET = `
+with forgotten as (
+  update lane set pause_count = 0, pause_reason = null, paused_until = null
+  where key = $1 and pause_count > 0
+    and (paused_until is null or paused_until <= clock_timestamp() - make_interval(secs => $2))
+  returning 1
+)
+select not exists (select from forgotten) and exists (select from lane where key = $1 and pause_count > 0) as "isLeft"`;
 
 const RELEASE: Prepared = {
   name: 'lane_release',

@@ -141,9 +141,9 @@ const MESSAGE_TO_SEND = `
 //    was inserted while the row before it was being deleted or released.
 // 2. The order, and one message at a time to a recipient, need two things. `FIRST_OF_RECIPIENT`: only a recipient's first row is claimed.
 //    The grant: a lane has one claim at a time, since two claims could see two first rows, where a row with a lower seq is committed
-//    between them. The grant fails to give that in one case: a statement of the earlier owner took its snapshot, stalled until another
-//    process had taken the lane and ended a claim, and tries the advisory lock only then: by its old snapshot it still owns the lane. Then
-//    two messages to a recipient may be in flight for a moment.
+//    between them. The grant fails to give that where a statement takes its snapshot, stalls until another claim of the lane has begun and
+//    ended, and tries the advisory lock only then: by its old snapshot it still owns the lane, or the lane has no owner. Then two messages to a
+//    recipient may be in flight for a moment.
 // 3. `skip locked`: a row that another statement has locked is passed over, and a later look finds it.
 // 4. An attempt's id is the claim's, its last four hexadecimal digits replaced by n. `attemptIdOf` makes the same ids, so
 //    that a lost claim can be found.
