@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { FIRST_ID } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
 import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import type { WorkspaceRole } from '../../infrastructure/http/roles.js';
@@ -26,15 +27,29 @@ export interface PersonFilter extends ListCursor {
 }
 
 /** A person has one row, or one by a group and one that was given: the list is in the order of the former, where there is one. */
-const MEMBER = `select p.id, p.name, p.email, p.last_signed_in_at as "lastSignedInAt", m.created_at as "createdAt",
+const IS_LISTED = `(m.source = 'group' or not exists (select from membership o
+    where o.organization_id = m.organization_id and o.person_id = m.person_id and o.source = 'group' offset 0))`;
+
+/** SQL: members, of the rows of `membership m`. */
+const membersOf = (
+  rows: string,
+): string => `select p.id, p.name, p.email, p.last_signed_in_at as "lastSignedInAt", m.created_at as "createdAt",
     case m.source when 'group' then m.role end as "groupRole",
     case m.source when 'invitation' then m.role else
       (select o.role from membership o
        where o.organization_id = m.organization_id and o.person_id = m.person_id and o.source = 'invitation')
     end as "givenRole"
-  from membership m join person p on p.id = m.person_id
-  where m.organization_id = $1 and (m.source = 'group' or not exists (select from membership o
-    where o.organization_id = m.organization_id and o.person_id = m.person_id and o.source = 'group'))`;
+  from ${rows} as m join person p on p.id = m.person_id`;
+
+// A page first, and then what is read of each.
+const PAGE = `
+${membersOf(`(
+  select * from membership m where m.organization_id = $1 and ${IS_LISTED}
+    and (m.created_at, m.person_id) < (coalesce($2::timestamptz, 'infinity'), coalesce($3::uuid, '${FIRST_ID}'))
+  order by m.organization_id desc, m.created_at desc, m.person_id desc limit $4)`)}
+order by m.created_at desc, m.person_id desc`;
+
+const MEMBER = `${membersOf('membership')} where m.organization_id = $1 and m.person_id = $2 and ${IS_LISTED}`;
 
 /** The only place with SQL of the tables `person` and `membership`. */
 @Injectable()
@@ -66,18 +81,11 @@ export class PeopleRepository {
 
   /** Newest first. */
   members(organizationId: string, { limit, before, beforeId }: ListCursor & { limit: number }): Promise<Member[]> {
-    return this.database.query<Member & Record<string, unknown>>(
-      `${MEMBER} and ($2::timestamptz is null or m.created_at < $2 or (m.created_at = $2 and m.person_id < $3))
-       order by m.created_at desc, m.person_id desc limit $4`,
-      [organizationId, before, beforeId, limit],
-    );
+    return this.database.query<Member & Record<string, unknown>>(PAGE, [organizationId, before, beforeId, limit]);
   }
 
   member(organizationId: string, personId: string): Promise<Member | null> {
-    return this.database.find<Member & Record<string, unknown>>(`${MEMBER} and m.person_id = $2`, [
-      organizationId,
-      personId,
-    ]);
+    return this.database.find<Member & Record<string, unknown>>(MEMBER, [organizationId, personId]);
   }
 
   /** Sets the role that is not one of a group. */

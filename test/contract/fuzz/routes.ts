@@ -2,7 +2,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { ADMIN_PREFIX } from '../../../src/infrastructure/http/api-version.js';
 
 interface Router {
-  stack: { route?: { path: string | string[]; methods: Record<string, boolean> } }[];
+  stack: { route?: { path: string | RegExp | string[]; methods: Record<string, boolean> } }[];
 }
 
 /** `METHOD /path/{name}` of every route below /api that the router has, whichever code registered it. */
@@ -13,9 +13,13 @@ export function routesOf(app: NestExpressApplication): string[] {
       .flatMap(({ route }) => {
         if (route === undefined) return [];
         const methods = Object.keys(route.methods).filter((method) => route.methods[method]);
-        return [route.path]
-          .flat()
-          .flatMap((path) => methods.map((method) => `${method.toUpperCase()} ${braced(path)}`));
+        return (
+          [route.path]
+            .flat()
+            // The console's is a pattern, where it is built.
+            .filter((path) => typeof path === 'string')
+            .flatMap((path) => methods.map((method) => `${method.toUpperCase()} ${braced(path)}`))
+        );
       })
       // The admin API has a description of its own.
       .filter((route) => / \/api(\/|$)/.test(route) && !route.includes(ADMIN_PREFIX))

@@ -8,6 +8,7 @@ import { encode } from './request.js';
 /** What the specification says, written down apart from the code, below /api/v1. */
 const OWN: Readonly<Record<string, Scope | 'any_key'>> = {
   'GET /key': 'any_key',
+  'GET /members': 'messages:read',
   'POST /connections/{id}/templates/preview': 'templates:read',
   'GET /usage/codes': 'otp:read',
   'POST /otp/send': 'otp:send',
