@@ -175,7 +175,7 @@ const QUEUES: Record<string, Queue> = {
     finish: ['delete from message_queue'],
     settle: async (test, { connection }) => {
       await mark(test, scheduleLaneOf(connection.id));
-      // Looks at all of them, once a minute.
+      // Looks at all of them, as every five seconds.
       await test.app.get(ScheduleRepository).dueLanes.moveMarks();
     },
     work: ({ app, database }, { connection }) => {
@@ -320,7 +320,7 @@ const QUEUES: Record<string, Queue> = {
     ],
     settle: async (test) => {
       await mark(test, INBOUND_LANE);
-      // Looks at all of them, once a minute.
+      // Looks at all of them, as every five seconds.
       await test.app.get(InboundRepository).dueLanes.moveMarks();
     },
     work: ({ app, database }) => {

@@ -136,25 +136,25 @@ describe('Sweeps', () => {
     }
 
     it.each([
-      ['a time that they wait for', { waitsFor: [DUE] }],
-      ['what is due', { dueSince }],
-    ])('read what was removed once a minute: by %s', async (_name, looks) => {
+      ['a time that they wait for: once a minute', { waitsFor: [DUE] }, [0, 61, 122]],
+      ['what is due: every five seconds', { dueSince }, Array.from({ length: 22 }, (_, n) => 6 * n)],
+    ])('read what was removed by %s', async (_name, looks, expected) => {
       const { all, rounds } = worker([{ name: 'one', ...looks }]);
       const read = await readIn(all, 130);
       expect(rounds).toEqual([]);
-      expect(read.flatMap((rows, second) => (rows >= REMOVED ? [second] : []))).toEqual([0, 61, 122]);
+      expect(read.flatMap((rows, second) => (rows >= REMOVED ? [second] : []))).toEqual(expected);
       expect(Math.max(...read.filter((rows) => rows < REMOVED))).toBeLessThan(100);
     });
 
     it.each([
-      ['a time that they wait for', { waitsFor: [DUE] }],
-      ['what is due', { dueSince }],
-    ])('read what was removed once a minute where each second has work, too: by %s', async (_name, looks) => {
+      ['a time that they wait for', { waitsFor: [DUE] }, 2],
+      ['what is due', { dueSince }, 12],
+    ])('read what was removed as often where each second has work, too: by %s', async (_name, looks, often) => {
       await test.database.execute(`insert into due_row select now() from generate_series(1, 3)`);
       const { all, rounds } = worker([{ name: 'one', ...looks }]);
       const read = await readIn(all, 70);
       expect(rounds).toHaveLength(70);
-      expect(read.filter((rows) => rows >= REMOVED)).toHaveLength(2);
+      expect(read.filter((rows) => rows >= REMOVED)).toHaveLength(often);
     });
   });
 

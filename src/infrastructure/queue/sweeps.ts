@@ -254,7 +254,7 @@ export class Sweeps implements OnModuleDestroy {
     if (hasWork !== undefined) return `case when ${hasWork} then '-infinity'::timestamptz end`;
     const dueSince = sweep.dueSince ?? (waitsFor && passedSince(waitsFor));
     if (dueSince === undefined) return `'-infinity'::timestamptz`;
-    const cursor = this.cursors.get(sweep) ?? new SweepCursor();
+    const cursor = this.cursors.get(sweep) ?? new SweepCursor(sweep.dueSince && ALL_OFTEN_MS);
     this.cursors.set(sweep, cursor);
     const next = cursor.next();
     return dueSince(SweepCursor.from(next === null ? 'null' : `'${next}'`));
@@ -375,19 +375,23 @@ export async function inBatches(
 const AGAIN_SECONDS = 30;
 /** Also what a cursor hides wrongly, after a step of the clock, is found after so long. */
 const ALL_EVERY_MS = 60_000;
+/** Of what may enter after its time, such as an expired message that comes back to the queue. */
+export const ALL_OFTEN_MS = 5_000;
 
 /**
  * From where on a sweep looks for times that have passed: where its last complete look ended. Removed rows precede the
  * others for as long as another transaction keeps them from being vacuumed, and are not read again and again. All rows
- * are looked at once a minute.
+ * are looked at once a minute, or as often as `allEveryMs` says.
  */
 export class SweepCursor {
   private from: string | null = null;
   private since = -Infinity;
 
+  constructor(private readonly allEveryMs = ALL_EVERY_MS) {}
+
   /** The database's time, for `since`; null: all. */
   next(): string | null {
-    if (systemClock.monotonic() - this.since > ALL_EVERY_MS) {
+    if (systemClock.monotonic() - this.since > this.allEveryMs) {
       this.from = null;
       this.since = systemClock.monotonic();
     }

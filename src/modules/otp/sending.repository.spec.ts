@@ -285,7 +285,7 @@ describe('while claims are blocked, a code', () => {
     expect(await rows.statusOf(made)).toBe('queued');
     const now = new Date(Date.now() + 1_000);
     expect(await new OtpMaintenanceRepository(opened.database).markUncertain(now)).toBe(1);
-    // All of them are looked at once a minute.
+    // All of them are looked at every five seconds.
     jest.spyOn(systemClock, 'monotonic').mockReturnValueOnce(systemClock.monotonic() + 61_000);
     await rows.endOverdue();
     expect(await rows.statusOf(made)).toBe(seconds > 300 ? 'expired' : 'outcome_unknown');

@@ -14,7 +14,7 @@ import {
 } from '../../infrastructure/queue/lane-grant.js';
 import { UNCERTAIN_BEFORE } from '../../infrastructure/queue/claims-blocked.js';
 import { claimsEnded, runClaim } from '../../infrastructure/queue/lost-claims.js';
-import { type DueSince, SweepCursor } from '../../infrastructure/queue/sweeps.js';
+import { ALL_OFTEN_MS, type DueSince, SweepCursor } from '../../infrastructure/queue/sweeps.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import { lateOf, NOTE_LATE } from '../usage/usage.types.js';
 import {
@@ -49,7 +49,7 @@ export type CodeReport = Omit<OtpStatusReport, 'error'> & { category: string };
 @Injectable()
 export class SendingRepository {
   private readonly leases = new SweepCursor();
-  private readonly ends = new SweepCursor();
+  private readonly ends = new SweepCursor(ALL_OFTEN_MS);
 
   constructor(private readonly database: Database) {}
 

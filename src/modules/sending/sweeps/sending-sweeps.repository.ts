@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
-import { type DueSince, SweepCursor } from '../../../infrastructure/queue/sweeps.js';
+import { ALL_OFTEN_MS, type DueSince, SweepCursor } from '../../../infrastructure/queue/sweeps.js';
 import { BY_EXPIRY } from '../../message-state/message-row.types.js';
 import { queueTakes } from '../../message-state/message-state.types.js';
 import type { Fact, LockedMessage } from '../../message-state/facts.types.js';
@@ -19,7 +19,7 @@ const REPAIR_BATCH = 5_000;
 @Injectable()
 export class SendingSweepsRepository {
   private readonly leaseCursor = new SweepCursor();
-  private readonly expiryCursor = new SweepCursor();
+  private readonly expiryCursor = new SweepCursor(ALL_OFTEN_MS);
   /** Null: the next repair begins with the first recipient. */
   private repairedTo: RepairedPage | null = null;
 
