@@ -571,7 +571,9 @@ describe('the places', () => {
     const { opened: mayEnd, open } = gate();
     kind.gate = mayEnd;
     const busy = newId();
-    const { loop } = loopFor(kind);
+    // On a busy machine a claim may take long, and its lanes would be claimed alone.
+    const clock = { ...systemClock, monotonic: () => 0 };
+    const { loop } = loopFor(kind, { clock });
     kind.fill(busy, 1);
     loop.wake(busy);
     await waitFor(() => kind.inFlight === 1);
@@ -586,9 +588,8 @@ describe('the places', () => {
         .flat()
         .includes(quiet[0] ?? ''),
     );
-    const claims = kind.claims.slice(before);
-    expect(claims.flat()).toContain(busy);
-    expect(Math.max(...claims.map((each) => each.length))).toBeLessThanOrEqual(100);
+    expect(kind.claims[before]).toContain(busy);
+    expect(kind.claims[before]).toHaveLength(100);
     open();
   });
 

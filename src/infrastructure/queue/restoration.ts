@@ -4,7 +4,7 @@ import { Database } from '../database/database.js';
 import { isOfOlderSchema } from '../database/database-faults.js';
 import { Metrics } from '../operations/metrics/metrics.js';
 import { Readiness } from '../operations/readiness.js';
-import { BLOCKED_ADVICE, CLAIMS_BLOCKED } from './claims-blocked.js';
+import { BLOCKED_ADVICE, BLOCKED_SINCE, CLAIMS_BLOCKED } from './claims-blocked.js';
 import { Failover } from './failover.js';
 
 /** Work that may already have been done, unknown to this database. */
@@ -94,8 +94,7 @@ export class Restoration {
   /** Null where the database is the one that was confirmed last. */
   blocked(): Promise<Blocked | null> {
     return this.database.find<Blocked>(
-      `select identity as confirmed, identity_of_database() as found,
-         case when blocked_on = identity_of_database() then blocked_since end as since
+      `select identity as confirmed, identity_of_database() as found, ${BLOCKED_SINCE} as since
        from database_identity where ${CLAIMS_BLOCKED}`,
     );
   }
@@ -159,8 +158,7 @@ export class Restoration {
   }
 
   /** Condition without which `notice` finds nothing. */
-  readonly unnoticed = `${CLAIMS_BLOCKED} and exists (
-    select from database_identity where blocked_since is null or blocked_on is distinct from identity_of_database())`;
+  readonly unnoticed = `${CLAIMS_BLOCKED} and exists (select from database_identity where (${BLOCKED_SINCE}) is null)`;
 
   /**
    * Notes since when claims are blocked, once, so that an operator decides; or unblocks them, where that may be done without one. Returns 1
