@@ -1,3 +1,5 @@
+import { commonErrors } from './common.errors.js';
+
 export interface KeyedSlotsOptions {
   /** Of each key. */
   slots: number;
@@ -46,6 +48,16 @@ export class KeyedSlots {
       }, this.options.waitMs);
       line.waiting.add(grant);
     });
+  }
+
+  /** Runs `work` in a slot. @throws SERVICE_UNAVAILABLE (503) where there is none. */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    if (!(await this.enter(key))) throw commonErrors.SERVICE_UNAVAILABLE(undefined);
+    try {
+      return await work();
+    } finally {
+      this.leave(key);
+    }
   }
 
   leave(key: string): void {

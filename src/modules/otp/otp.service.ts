@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import type { AppError } from '../../common/app-error.js';
 import { canonicalJson } from '../../common/json.js';
-import { commonErrors } from '../../common/common.errors.js';
 import { isUuid, newId } from '../../common/ids.js';
 import { KeyedSlots } from '../../common/keyed-slots.js';
 import type { Caller, OtpProjectOfKey } from '../keys/caller.decorator.js';
@@ -126,13 +125,7 @@ export class OtpService {
   async verify(caller: OtpCaller, id: string, code: string): Promise<OtpChallengeResponse> {
     const ref = refOf(caller, id);
     // A queue for each project: guesses at another project's code neither delay it nor show that it exists.
-    const turn = `${ref.projectId}/${id}`;
-    if (!(await this.turns.enter(turn))) throw commonErrors.SERVICE_UNAVAILABLE(undefined);
-    try {
-      return await this.guess(ref, code);
-    } finally {
-      this.turns.leave(turn);
-    }
+    return this.turns.run(`${ref.projectId}/${id}`, () => this.guess(ref, code));
   }
 
   /** @throws OTP_PROJECT_REQUIRED (403), OTP_NOT_FOUND (404). */

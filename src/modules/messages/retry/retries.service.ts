@@ -1,6 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AppError, type ErrorKind } from '../../../common/app-error.js';
-import { commonErrors } from '../../../common/common.errors.js';
 import { describeError } from '../../../common/describe-error.js';
 import { KeyedSlots } from '../../../common/keyed-slots.js';
 import { mapAtOnce } from '../../../common/map-at-once.js';
@@ -267,14 +266,9 @@ export class RetriesService {
   }
 
   /** In a transaction, which waits for the lock of a workspace with limits: few retries of one do so at once. */
-  private async inTurn<T>({ limited, organizationId }: Sender, work: () => Promise<T>): Promise<T> {
-    if (!limited) return this.database.transaction(work);
-    if (!(await this.turns.enter(organizationId))) throw commonErrors.SERVICE_UNAVAILABLE(undefined);
-    try {
-      return await this.database.transaction(work);
-    } finally {
-      this.turns.leave(organizationId);
-    }
+  private inTurn<T>({ limited, organizationId }: Sender, work: () => Promise<T>): Promise<T> {
+    const transaction = (): Promise<T> => this.database.transaction(work);
+    return limited ? this.turns.run(organizationId, transaction) : transaction();
   }
 
   private async isRepeat(organizationId: string, key: string | null, messageId: string): Promise<boolean> {
