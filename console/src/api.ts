@@ -48,6 +48,8 @@ export async function answered(
   }
   if (response.ok) return response;
   const refusal = await refusalOf(response);
+  // The page was left while its body came: another answer has said what is wrong.
+  if (signal.aborted && !isTimeout(signal.reason)) throw signal.reason;
   if (refusal.status === 401 && isOfSession(key)) session.removePerson(refusal.message);
   else if (refusal.status === 401) session.remove(key, 'The key is no longer valid: it was revoked or has expired.');
   else if (refusal.code === 'SESSION_WORKSPACE_UNKNOWN') session.remove(key, refusal.message);

@@ -77,7 +77,7 @@ describeConsole('the overview in the console', (rig) => {
   it(
     'counts by template and by month, over a time that the address keeps, and saves it as CSV',
     () =>
-      rig.visit({}, async (page) => {
+      rig.visit({ quiet: true }, async (page) => {
         await page.goto(`${rig.demo.base_url}/console/overview`);
         await page.getByRole('link', { name: 'Usage' }).click();
         const line = page.locator('.usage tbody tr', { hasText: 'hello_world' });
