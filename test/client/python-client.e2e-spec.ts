@@ -46,7 +46,7 @@ const GIVEN: Readonly<Record<string, string>> = {
   handle: 'def handle(event: WebhookEvent, cursor: str) -> None: ...',
   store_event: 'def store_event(event: WebhookEvent) -> None: ...',
 };
-const PAGES = ['clients/python/README.md', 'docs/events.md', 'docs/campaigns.md', 'docs/limits.md', 'docs/webhooks.md'];
+const PAGES = ['clients/python/README.md', 'docs/events.md', 'docs/campaigns.md', 'docs/webhooks.md'];
 
 /** One sample as a module that mypy reads: the reader's own names before it. */
 function moduleOf(sample: string): string {
