@@ -38,8 +38,6 @@ const GIVEN: Readonly<Record<string, string>> = {
   number: 'number: ConnectionResponse = Any',
   message: 'message: SendMessage = Any',
   order: 'order: dict[str, str] = Any',
-  base: 'base: str = Any',
-  api_key: 'api_key: str = Any',
   typed_by_the_user: 'typed_by_the_user: str = Any',
   send_template_instead: 'def send_template_instead(closed_at: object) -> None: ...',
   stored_cursor: 'def stored_cursor() -> str: return ""',
