@@ -38,15 +38,13 @@ const GIVEN: Readonly<Record<string, string>> = {
   number: 'number: ConnectionResponse = Any',
   message: 'message: SendMessage = Any',
   order: 'order: dict[str, str] = Any',
-  base: 'base: str = Any',
-  api_key: 'api_key: str = Any',
   typed_by_the_user: 'typed_by_the_user: str = Any',
   send_template_instead: 'def send_template_instead(closed_at: object) -> None: ...',
   stored_cursor: 'def stored_cursor() -> str: return ""',
   handle: 'def handle(event: WebhookEvent, cursor: str) -> None: ...',
   store_event: 'def store_event(event: WebhookEvent) -> None: ...',
 };
-const PAGES = ['clients/python/README.md', 'docs/events.md', 'docs/campaigns.md', 'docs/limits.md', 'docs/webhooks.md'];
+const PAGES = ['clients/python/README.md', 'docs/events.md', 'docs/campaigns.md', 'docs/webhooks.md'];
 
 /** One sample as a module that mypy reads: the reader's own names before it. */
 function moduleOf(sample: string): string {
