@@ -25,63 +25,23 @@ const base = {
 };
 
 /**
- * What starts or kills the built program or a server, starts a browser, executes the documentation, fuzzes, floods, fills a database
- * or tries many orders of events: `npm run test:slow`. A change of a route or a rule is shown by the others.
+ * What starts or kills the built program or a server, starts a browser, executes the documentation, fuzzes, floods, fills a database,
+ * waits for real seconds or tries many orders of events is `npm run test:slow`: files named `*.slow.spec.ts` or
+ * `*.slow.e2e-spec.ts`, and all of these folders. A change of a route or a rule is shown by the others.
  */
-const SLOW = [
-  'simulator/src/restart',
+const SLOW_FOLDERS = [
   'src/infrastructure/database/embedded/',
-  'src/infrastructure/storage/s3-storage',
-  'src/modules/message-state/fact-pairs',
-  'src/modules/sending/claim/locked-rows',
   'test/browser/',
-  'test/cli/demo',
-  'test/client/package',
-  'test/client/python-client',
-  'test/client/samples',
-  'test/client/served',
-  'test/contract/cost',
-  'test/contract/fuzz.e2e',
-  'test/contract/large-batches',
-  'test/contract/overload',
   'test/destinations/brokers/',
   'test/docs/',
-  'test/isolation/delete-workspace',
-  'test/isolation/erase',
-  'test/isolation/greedy-sweeps',
-  'test/isolation/late-reports',
-  'test/late-reads/standby',
   'test/media-s3/',
-  'test/media-transfer/restart',
-  'test/media/hostile-uploads',
-  'test/media/refused-uploads',
-  'test/media/storage-quota',
-  'test/media/uploads-at-once',
-  'test/messages/marketing-campaign',
-  'test/messages/paused-campaign',
-  'test/operations/audit',
-  'test/operations/failover',
-  'test/operations/image',
-  'test/operations/restore',
-  'test/otp/at-once',
-  'test/otp/canary',
-  'test/otp/interleavings',
   'test/pgbouncer/',
-  'test/runtime/clock-step',
-  'test/runtime/command-line',
-  'test/runtime/full-tables',
-  'test/runtime/open-transaction',
-  'test/runtime/queue-away',
-  'test/runtime/start',
-  'test/runtime/stop',
   'test/scale-out/',
-  'test/webhook-net/memory',
-  'test/webhook-net/receiver-guide',
-  'test/webhook/isolation',
-  'test/webhook/kills',
 ].map((path) => `<rootDir>/${path}`);
+const SLOW = [...SLOW_FOLDERS, '\\.slow\\.(e2e-)?spec\\.ts$'];
 
-const UNIT = ['src', 'simulator', 'bench', 'test'].map((folder) => `<rootDir>/${folder}/**/*.spec.ts`);
+const FOLDERS = ['src', 'simulator', 'bench', 'test'];
+const UNIT = FOLDERS.map((folder) => `<rootDir>/${folder}/**/*.spec.ts`);
 const E2E = ['<rootDir>/test/**/*.e2e-spec.ts'];
 
 export default {
@@ -94,7 +54,10 @@ export default {
     {
       ...base,
       displayName: 'slow',
-      testMatch: SLOW.map((path) => `${path}${path.endsWith('/') ? '**/' : ''}*spec.ts`),
+      testMatch: [
+        ...SLOW_FOLDERS.map((folder) => `${folder}**/*spec.ts`),
+        ...FOLDERS.map((folder) => `<rootDir>/${folder}/**/*.slow.{spec,e2e-spec}.ts`),
+      ],
     },
   ],
 };

@@ -1,6 +1,6 @@
 """
 Against a running Herald: HERALD_URL, HERALD_API_KEY, CONNECTION_ID and CUSTOMER, who wrote within 24 hours, say which.
-test/client/python-client.e2e-spec.ts starts one and runs this.
+test/client/python-client.slow.e2e-spec.ts starts one and runs this.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ export function filtersOf({ own, file, event }: Filled, smallest: number): Recor
 }
 
 /**
- * Pairs that no index has: 2,000 messages are looked at, each by its key, which `journal-page.spec.ts` counts. Of fewer
+ * Pairs that no index has: 2,000 messages are looked at, each by its key, which `journal-page.slow.spec.ts` counts. Of fewer
  * messages the planner may read all at once, which is less.
  */
 const isLookedAtOneByOne = (a: string, b: string): boolean =>

@@ -83,7 +83,7 @@ describe('deletion of a workspace', () => {
   const filesBy = async () => (await filesOf(test.dataDir)).map(({ path }) => path).sort();
   const rowsOf = async (organizationId: string) => (await rowsWith(test.database, [organizationId])).sort();
   const deletion = () => test.app.get(WorkspaceErasure);
-  /** The audit trail keeps the ids: `test/operations/audit.e2e-spec.ts`. */
+  /** The audit trail keeps the ids: `test/operations/audit.slow.e2e-spec.ts`. */
   const leftOf = async (traces: string[]) =>
     (await rowsWith(test.database, traces)).filter((place) => place !== 'public.audit_event');
 
