@@ -23,10 +23,7 @@ export interface NewMessage extends MessageInput {
   id: string;
   organizationId: string;
   conversationId: string | null;
-  /**
-   * What the statement looks up where the conversation is not known. `window`: a conversation with an open window is
-   * required. `contact`: the conversation is created if missing.
-   */
+  /** For an unknown conversation. `window`: one with an open window is required; `contact`: it is created if missing. */
   lookUp?: 'window' | 'contact' | null;
   /** The user id that the message is addressed to, if any. */
   recipientUserId?: string | null;
@@ -63,10 +60,7 @@ interface NewGroup {
   requireAll: boolean;
 }
 
-/**
- * Callers whose messages share batches: those of all workspaces without limits, or of one workspace with limits, so
- * that its lock delays no other.
- */
+/** Callers that share batches: those of all workspaces without limits, or of one with limits, whose lock delays them. */
 interface Queue {
   batches: GroupCommit<NewMessage, Accepted>;
   groups: GroupCommit<NewGroup, Accepted[]>;
@@ -98,9 +92,7 @@ interface StoredRow {
 /** Limit of messages in groups that wait in one queue; the same as the limit of a `GroupCommit`. */
 const MAX_GROUPED = 2_000;
 const WITHOUT_LIMITS = '';
-/**
- * As long as several commits on a usual disk: after that the batch in flight counts as blocked, and another may start.
- */
+/** As long as several commits on a usual disk. After that the batch in flight counts as blocked. */
 const OVERLAP_AFTER_MS = 25;
 
 interface KeyRow {
