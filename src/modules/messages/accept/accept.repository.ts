@@ -60,7 +60,7 @@ interface NewGroup {
   requireAll: boolean;
 }
 
-/** Callers that share batches: those of all workspaces without limits, or of one with limits, whose lock delays them. */
+/** Callers that share batches: all workspaces without limits, or one with limits: its lock delays no other workspace. */
 interface Queue {
   batches: GroupCommit<NewMessage, Accepted>;
   groups: GroupCommit<NewGroup, Accepted[]>;
