@@ -87,10 +87,9 @@ const CONNECT_MS = 5_000;
 const ANSWER_MS = 10_000;
 
 /**
- * A connection for the start or for a command. It sets only the name, because a pooler refuses unknown settings. @param
- * answerMs time limit of a statement; 0: none.
+ * A connection for the start or for a command. It sets only the name, because a pooler refuses unknown settings.
  *
- * @param answerMs how long a statement may take; 0: as long as it takes.
+ * @param answerMs time limit of a statement; 0: none.
  */
 export function startClient(url: string, answerMs = ANSWER_MS): pg.Client {
   const client = new pg.Client({

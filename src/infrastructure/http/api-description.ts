@@ -22,8 +22,7 @@ type Schema = Readonly<Record<string, unknown>>;
 const named = new Map<string, Schema>();
 
 /**
- * Registers a schema without a class under a name in the API description, and returns the reference to it. @throws
- * Error when another schema has the name.
+ * Registers a schema without a class under a name in the API description, and returns the reference to it.
  *
  * @throws Error when another schema has the name.
  */

@@ -14,7 +14,7 @@ type MayBeLate = (query: Readonly<Record<string, unknown>>) => boolean;
 
 /**
  * The route only reads, and its readers tolerate a delay, so a standby of DATABASE_READ_URL may answer it: see
- * `LateReads`. Not for reads that decide about a send, a limit or a key. @param when which requests; default: all.
+ * `LateReads`. Not for reads that decide about a send, a limit or a key.
  *
  * @param when which requests; default: all.
  */

@@ -18,8 +18,7 @@ export interface TemporaryFile {
   /** Bytes written so far. */
   readonly sizeBytes: number;
   /**
-   * Appends; await it before the next call. The buffer may be reused afterwards. @throws StorageUnavailableError where
-   * the bytes do not fit.
+   * Appends; await it before the next call. The buffer may be reused afterwards.
    *
    * @throws StorageUnavailableError where the bytes do not fit.
    */
@@ -31,10 +30,9 @@ export interface TemporaryFile {
    */
   read(position: number, length: number): Promise<Buffer>;
   /**
-   * Stores the finished file under its key: afterwards it is complete and survives a loss of power. @throws
-   * StorageUnavailableError; the temporary file then still exists.
+   * Stores the finished file under its key: afterwards it is complete and survives a loss of power.
    *
-   * @throws StorageUnavailableError; the temporary file is then still there.
+   * @throws StorageUnavailableError; the temporary file then still exists.
    */
   put(): Promise<void>;
   /** Removes it. Harmless after `put`, and when called twice. Never rejects. */
@@ -110,8 +108,9 @@ export class FileGoneError extends Error {
 }
 
 /**
- * Folders come from the end of the key: its beginning is the time, which would fill one folder after the other. @throws
- * TypeError
+ * Folders come from the end of the key: its beginning is the time, which would fill one folder after the other.
+ *
+ * @throws TypeError
  */
 export function pathOfKey(key: string): string {
   if (!isUuid(key)) throw new TypeError('a storage key is a UUID');

@@ -74,8 +74,9 @@ export class FolderStorage extends FileStorage {
   }
 
   /**
-   * Makes the folder of temporary files if it is missing. @throws StorageUnavailableError where too little space is
-   * free
+   * Makes the folder of temporary files if it is missing.
+   *
+   * @throws StorageUnavailableError where too little space is free
    */
   private async prepare(): Promise<void> {
     await mkdir(this.incoming, { recursive: true, mode: FOLDER_MODE });
@@ -207,9 +208,9 @@ export const OWNER = `${PLACE}-${process.pid}-${TOKEN}`;
 
 /**
  * Whether a temporary file will never be finished: its process is gone, or it was not written to for longer than an
- * upload may pause. @param idleMs time since the last write to it
+ * upload may pause.
  *
- * @param idleMs since the last write to it
+ * @param idleMs time since the last write to it
  */
 export function isAbandoned(name: string, idleMs: number): boolean {
   const [, place, pid, token] = /^([0-9a-f]{12})-(\d+)-([0-9a-f]{8})\./.exec(name) ?? [];

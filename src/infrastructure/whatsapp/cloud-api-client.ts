@@ -88,8 +88,9 @@ export class CloudApiClient implements OnApplicationShutdown {
 
   /**
    * Sends one message, once. The outcome says whether it was accepted, certainly not accepted, or may have been
-   * accepted. @throws TypeError when the body is not JSON (a BigInt, a cycle); nothing is sent then
-   * @throws TypeError when the body is not JSON (a BigInt, a circle); nothing is sent then
+   * accepted.
+   *
+   * @throws TypeError when the body is not JSON (a BigInt, a cycle); nothing is sent then
    */
   sendMessage({ phoneNumberId, endpoint = 'messages', token, body, notAfter }: SendMessageInput): Promise<SendOutcome> {
     if (!isSendableToken(token)) return Promise.resolve(UNSENDABLE_TOKEN);

@@ -120,9 +120,9 @@ export class MediaClient implements OnApplicationShutdown {
   }
 
   /**
-   * Uploads one file for one number. @throws errors of `open` or its stream, and LengthMismatchError where the file
-   * does not have the stated length
-   * @throws what `open` or its stream throws, and LengthMismatchError where the file is not as long as was said
+   * Uploads one file for one number.
+   *
+   * @throws errors of `open` or its stream, and LengthMismatchError where the file does not have the stated length
    */
   async uploadMedia(input: UploadMediaInput): Promise<UploadOutcome> {
     const { phoneNumberId, token, filename, sizeBytes } = input;
@@ -137,8 +137,9 @@ export class MediaClient implements OnApplicationShutdown {
   }
 
   /**
-   * Uploads one file by the resumable upload, in one piece; the result is its handle. @throws the same as `uploadMedia`
-   * @throws as `uploadMedia`
+   * Uploads one file by the resumable upload, in one piece; the result is its handle.
+   *
+   * @throws the same as `uploadMedia`
    */
   async uploadSample(input: UploadSampleInput): Promise<PlatformResult<string>> {
     const { appId, token, mimeType, filename, sizeBytes } = input;

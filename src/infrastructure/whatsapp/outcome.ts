@@ -74,10 +74,9 @@ export const TOO_LARGE_STATUSES: ReadonlySet<number> = new Set([413, 414, 431]);
 
 /**
  * The meaning of one exchange for its message. Total: every status, body and error has exactly one outcome, and
- * anything that is not certainly a refusal is `unknown`. @param nowMs milliseconds since the epoch, for a `Retry-After`
- * with a date
+ * anything that is not certainly a refusal is `unknown`.
  *
- * @param nowMs milliseconds since the epoch, against which a dated `Retry-After` is read
+ * @param nowMs milliseconds since the epoch, for a `Retry-After` with a date
  */
 export function classifyExchange(exchange: Exchange, nowMs: number): SendOutcome {
   return exchange.kind === 'broken' ? classifyBroken(exchange) : classifyAnswered(exchange, nowMs);

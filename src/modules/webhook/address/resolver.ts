@@ -9,10 +9,9 @@ import { Slots } from '../../../common/slots.js';
 /** Resolves host names. */
 export interface HostResolver {
   /**
-   * Every A and AAAA record, at least one. @throws HostUnresolved where there is none, or no name server answers in
-   * time.
+   * Every A and AAAA record, at least one.
    *
-   * @throws HostUnresolved where there is none, or no name server says so in time.
+   * @throws HostUnresolved where there is none, or no name server answers in time.
    */
   resolve(host: string): Promise<string[]>;
 }
