@@ -17,10 +17,10 @@ import { SecretRotation } from '../infrastructure/secrets/secret-rotation.js';
 import { requireDatabase, requireOwnSchema } from './database.js';
 import { listenError, StartError } from './start-error.js';
 
-/** Between two looks whether the database is another one; claims look each time. */
+/** Interval of checks whether this is another database than before; claims check each time. */
 const NOTICE_EVERY_MS = 1_000;
 
-/** Migrates where that is wanted, and makes the application; it does not listen and works on nothing yet. */
+/** Migrates if configured, and creates the application; it does not listen or work yet. */
 export async function createApplication(config: Config, logger: HeraldLogger): Promise<NestExpressApplication> {
   await requireDatabase(config.database);
   await requireOwnSchema(config.database);
@@ -37,7 +37,8 @@ export async function createApplication(config: Config, logger: HeraldLogger): P
   try {
     await app.init();
     await proveKeys(app.get(SecretRotation));
-    // Before anything is accepted here: what waits already in another database than last time may have been sent.
+    // Before anything is accepted: if this is another database than last time, messages that already wait may have been
+    // sent.
     const restoration = app.get(Restoration);
     await restoration.checkAtStart();
     const sweeps = app.get(Sweeps);
@@ -48,7 +49,7 @@ export async function createApplication(config: Config, logger: HeraldLogger): P
     sweeps.add({
       name: 'server',
       everyMs: NOTICE_EVERY_MS,
-      // Not every worker knows the database before.
+      // In every worker, because not each of them knows the previous database.
       everywhere: failover.continues,
       hasWork: restoration.unnoticed,
       run: () => restoration.notice(),
@@ -62,9 +63,9 @@ export async function createApplication(config: Config, logger: HeraldLogger): P
 }
 
 /**
- * What was encrypted can be opened: else each message would fail, one by one.
+ * Checks that stored secrets can be decrypted: otherwise each message would fail, one by one.
  *
- * @throws StartError where no stored secret opens.
+ * @throws StartError where no stored secret can.
  */
 async function proveKeys(secrets: SecretRotation): Promise<void> {
   const { opened, closed } = await secrets.proveKeys();
@@ -76,7 +77,7 @@ async function proveKeys(secrets: SecretRotation): Promise<void> {
   new Logger('Secrets').error(`ENCRYPTION_KEYS does not open the ${what}; what needs them fails: add their key`);
 }
 
-/** Listens, and in a worker begins to work. Returns the port. */
+/** Listens, and starts the work of a worker. Returns the port. */
 export async function startApplication(app: NestExpressApplication, config: Config): Promise<number> {
   const { host, port, roles } = config.process;
   try {
@@ -89,7 +90,7 @@ export async function startApplication(app: NestExpressApplication, config: Conf
   return address.port;
 }
 
-/** A worker takes no more work. What it has in flight ends beside what else stops; `app.close()` waits for it. */
+/** A worker accepts no more work. Its work in flight ends while other parts stop; `app.close()` waits for it. */
 export function endWork(app: NestExpressApplication): void {
   app.get(QueueWorkers).beginStop();
 }

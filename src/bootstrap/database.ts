@@ -15,12 +15,12 @@ interface Found {
   pooling: Pooling;
   version: number;
   versionText: string;
-  /** The same for two addresses of one database, and in each run of its server another. */
+  /** The same for two addresses of one server run; new at each restart of the server. */
   identity: string;
-  /** Milliseconds after which the server ends a statement, and a transaction that does nothing; 0: never. */
+  /** The server's time limits for statements and idle transactions in milliseconds; 0: none. */
   statementMs: number;
   idleMs: number;
-  /** Names of those of `UNTRACKED` that are others there. */
+  /** The settings of `UNTRACKED` that have other values there. */
   other: (keyof typeof UNTRACKED)[];
 }
 
@@ -32,8 +32,8 @@ select current_setting('server_version_num')::int as version, current_setting('s
   array(select name from jsonb_each_text($1) as wanted (name, value) where current_setting(name) <> value order by name) as other`;
 
 /**
- * Asks the database before anything else does, as its errors are the most common of a first start: what lends its
- * connections is noted in the settings, and its clock is measured.
+ * Queries the database before anything else does, because its errors are the most common ones of a first start. Stores
+ * in the settings whether a pooler lends its connections, and measures its clock.
  *
  * @throws StartError naming the setting and the server, never the password.
  */
@@ -61,7 +61,7 @@ export async function requireDatabase(database: Config['database']): Promise<voi
       'DATABASE_URL leads to a pooler in transaction mode, and some of the work needs a session: set DATABASE_DIRECT_URL to PostgreSQL itself',
     );
   }
-  // Settings of a connection, sent as it is opened.
+  // Settings that are sent when a connection is opened.
   const limits = {
     ...(found.statementMs === 0 && { statement_timeout: `${database.queryTimeoutMs}ms` }),
     ...(found.idleMs === 0 && { idle_in_transaction_session_timeout: '30s' }),
@@ -76,7 +76,7 @@ export async function requireDatabase(database: Config['database']): Promise<voi
 }
 
 /**
- * Before anything reads tables of another build, whose columns may be missing.
+ * Runs before any read of another build's tables, which may lack columns.
  *
  * @throws StartError where another build made the database.
  */
@@ -142,7 +142,7 @@ function sentenceFor(error: unknown, place: string, setting: string): unknown {
 /**
  * Starts the embedded PostgreSQL of DATA_DIR.
  *
- * @param onExit called when the server ends without having been stopped.
+ * @param onExit called when the server ends without being stopped.
  * @throws StartError in production, or where it cannot run; says what to do.
  */
 export async function startEmbeddedDatabase(
@@ -151,7 +151,7 @@ export async function startEmbeddedDatabase(
 ): Promise<RunningPostgres> {
   if (config.process.production) throw new StartError('DATABASE_URL must be set in production');
   const logger = new Logger('EmbeddedDatabase');
-  // Only here: in production the package is not installed.
+  // Imported only here, because the package is not installed in production.
   const { EmbeddedPostgresError, startEmbeddedPostgres } =
     await import('../infrastructure/database/embedded/embedded-postgres.js');
   try {

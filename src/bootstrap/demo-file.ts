@@ -10,13 +10,13 @@ export interface DemoFile {
   /** With `/api/v1`. */
   api_url: string;
   docs_url: string;
-  /** The only place where the plain key is kept. */
+  /** The only place that stores the plain key. */
   api_key: string;
-  /** Key of a project whose codes are not sent but answered. */
+  /** Key of a sandbox project: its codes are not sent but returned. */
   otp_sandbox_key: string;
   /** Key of a project with packages for DE and US. */
   otp_live_key: string;
-  /** Key of the admin API; null where other machines reach this service. */
+  /** Key of the admin API; null where other machines can reach this service. */
   operator_key: string | null;
   organization_id: string;
   connection_id: string;
@@ -24,7 +24,7 @@ export interface DemoFile {
   second_connection_id: string;
   second_phone_number_id: string;
   simulator_url: string | null;
-  /** Numbers with an open window on the first connection, and what the simulator does with a message to each. */
+  /** Contacts with an open window on the first connection, and what the simulator does with a message to each. */
   recipients: DemoRecipient[];
 }
 
@@ -33,7 +33,7 @@ export interface DemoRecipient {
   outcome: string;
 }
 
-/** What an earlier start wrote, or the running one; empty where the file is lost or unreadable. */
+/** The file of an earlier start, or of the running service; empty where it is missing or unreadable. */
 export function readDemoFile(dataDir: string): Partial<DemoFile> {
   try {
     const content: unknown = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'));
@@ -43,23 +43,23 @@ export function readDemoFile(dataDir: string): Partial<DemoFile> {
   }
 }
 
-/** Where the service in this data folder started its simulator; null where it wrote none. */
+/** The address of the simulator that the service of this data folder started; null where there is none. */
 export function runningSimulator(dataDir: string): string | null {
   return readDemoFile(dataDir).simulator_url ?? null;
 }
 
-/** Writes `DATA_DIR/demo.json`, and `demo.sh`, which the guides' commands begin with. */
+/** Writes `DATA_DIR/demo.json`, and `demo.sh`, which the commands in the guides load. */
 export function writeDemoFiles(dataDir: string, demo: DemoFile): void {
   writePrivateFile(dataDir, 'demo.json', `${JSON.stringify(demo, null, 2)}\n`);
   writePrivateFile(dataDir, 'demo.sh', demoShell(demo));
 }
 
-/** What commands that were killed left behind is cut off here. */
+/** Limit of entries; older ones, left by killed commands, are removed. */
 const MAX_RECEIVERS = 20;
 
 /**
- * Lets the demo workspace of this folder, where it has one, point its webhook to a receiver of this machine, until what is
- * returned is called.
+ * Lets the demo workspace of this folder, if there is one, point its webhook to a receiver on this machine, until the
+ * returned function is called.
  */
 export function announceReceiver(dataDir: string, url: string): () => void {
   if (readDemoFile(dataDir).organization_id === undefined) return () => undefined;
@@ -77,7 +77,7 @@ export function announceReceiver(dataDir: string, url: string): () => void {
   return () => write(others());
 }
 
-/** Replaces a file, readable by its owner only. Replaced as a whole: a reader never reads half of it. */
+/** Replaces a file atomically, readable by its owner only: a reader never sees half of it. */
 function writePrivateFile(dataDir: string, name: string, text: string): void {
   makeFolder(dataDir);
   const path = join(dataDir, name);
@@ -87,7 +87,10 @@ function writePrivateFile(dataDir: string, name: string, text: string): void {
   renameSync(temporary, path);
 }
 
-/** Prints JSON with indents, or the one field that its arguments lead to; an error instead of a field ends with 1. */
+/**
+ * Prints JSON with indentation, or the one field that its arguments name. For an `error` instead of the field the exit
+ * code is 1.
+ */
 const JSON_FUNCTION = `json() {
   node -e '
     let value = JSON.parse(require("fs").readFileSync(0, "utf8") || "null");
@@ -132,7 +135,7 @@ function demoShell(demo: DemoFile): string {
     '# What the commands in README.md and docs/ use. Herald writes it at each start; read it into a shell with',
     '#   . .data/demo.sh',
     ...Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`),
-    // For programs: the code samples of /docs take them, and the command line.
+    // Exported for programs: the code samples of /docs read them, and the command line.
     ...Object.entries(exported).map(([name, value]) => `export ${name}=${quoted(value)}`),
     "uuid() { node -p 'crypto.randomUUID()'; }",
     JSON_FUNCTION,
@@ -144,10 +147,13 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** What a new user needs: the next command to paste, and where everything else is. It works as it is printed. */
+/**
+ * What a new user needs: the next command to paste, and where everything else is. Every printed command works
+ * unchanged.
+ */
 export function welcome(demo: DemoFile, dataDir: string): string {
   const folder = shown(dataDir);
-  // The other terminal has no setting of this one.
+  // The other terminal does not have this one's settings.
   const herald = folder === './.data' ? 'npx herald' : `DATA_DIR=${quoted(folder)} npx herald`;
   const to = demo.recipients[0]?.to ?? '';
   const text = { body: 'Hello from Herald' };
@@ -179,7 +185,7 @@ export function welcome(demo: DemoFile, dataDir: string): string {
   ].join('\n');
 }
 
-/** As one would type it: short where the folder is below the current one. */
+/** The short form, relative if the folder is below the current one. */
 function shown(dataDir: string): string {
   const path = relative(process.cwd(), dataDir);
   return path.startsWith('..') || isAbsolute(path) ? resolve(dataDir) : `./${path}`;

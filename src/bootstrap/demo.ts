@@ -32,7 +32,7 @@ import { MessagesService } from '../modules/messages/messages.service.js';
 import type { Message } from '../modules/message-state/message.types.js';
 import { DocsDemo } from '../infrastructure/http/docs/docs.js';
 
-/** The customer to whom the first example is sent: whatever it gets goes its way. */
+/** The recipient of the first example; the simulator delivers everything to it. */
 export const DEMO_CUSTOMER = '15550001234';
 
 /** What the simulator does with a message to a number that ends in these digits. */
@@ -57,7 +57,7 @@ export const DEMO_RECIPIENTS: readonly DemoRecipient[] = [
   ...Object.entries(SCENARIOS).map(([digits, outcome]) => ({ to: `+1555010${digits}`, outcome })),
 ];
 
-/** Addresses of this machine alone. */
+/** Addresses that only this machine can reach. */
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
 
 const YEAR_MS = 365 * 24 * 3_600_000;
@@ -65,8 +65,8 @@ const CODE_COUNTRIES = ['DE', 'US'];
 const CODES_A_MONTH = 10_000;
 
 /**
- * The demo workspace: made at the first start, and completed at every other where something of it is missing. Its keys
- * stay the same for as long as `DATA_DIR/demo.json` is kept.
+ * The demo workspace: created at the first start; later starts add missing parts. Its keys stay the same as long as
+ * `DATA_DIR/demo.json` exists.
  */
 class Demo {
   private readonly services: Services;
@@ -96,7 +96,7 @@ class Demo {
     return this.services.connections.add({ organizationId, phoneNumberId, wabaId, phoneNumber, verifiedName, token });
   }
 
-  /** The number that sends the codes; one that was set otherwise stays. */
+  /** The number that sends the codes; a number that was set otherwise stays. */
   async prepareCodeSender(): Promise<void> {
     if ((await this.services.otpSender.find()) !== null) return;
     await this.services.otpSender.set({
@@ -121,7 +121,10 @@ class Demo {
     }
   }
 
-  /** The key of an earlier start where it still opens the workspace or project; else a new one, and the old ones end. */
+  /**
+   * The key of an earlier start if it is still valid for the workspace or project; otherwise a new one, and the old
+   * ones are revoked.
+   */
   async key(
     field: 'api_key' | 'otp_sandbox_key' | 'otp_live_key',
     organizationId: string,
@@ -138,8 +141,8 @@ class Demo {
   }
 
   /**
-   * A key of the admin API, of an earlier start where it is still valid. Null where other machines reach this service, in
-   * production, and where there is no admin API.
+   * A key of the admin API, that of an earlier start if it is still valid. Null where other machines can reach this
+   * service, in production, and without an admin API.
    */
   async operatorKey({ host, production, adminApi }: Config['process']): Promise<string | null> {
     if (production || !adminApi || !LOOPBACK.has(host)) return null;
@@ -169,19 +172,19 @@ class Demo {
   }
 }
 
-/** The simulator takes any token; a demo never has a real one. */
+/** The simulator accepts any token; a demo never has a real one. */
 function simulatorToken(): string {
   return `demo-${randomBytes(16).toString('hex')}`;
 }
 
-/** A window that closes sooner is opened again: 24 h less the 20 h for which a demo should last. */
+/** A window that closes sooner is opened again: 24 h minus the 20 h for which a demo should last. */
 const MIN_LEFT_MS = 4 * 3_600_000;
 const OPEN_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 20;
 
 /**
  * Lets the demo's customers write "Hi!" through the simulator, so that they may be answered. Resolves when their
- * messages have come in through the webhook, as real ones would; that they did not is a warning only.
+ * messages have arrived through the webhook, like real ones; if they do not, it only warns.
  */
 export async function openDemoWindows(
   app: INestApplicationContext,
@@ -266,7 +269,7 @@ export async function makeDemo(
   return demo;
 }
 
-/** Without a line for each of its own requests. */
+/** Keeps the demo's own requests out of the access log. */
 async function quietly(app: INestApplicationContext, work: () => Promise<void>): Promise<void> {
   const accessLog = app.get(AccessLog, { strict: false });
   accessLog.paused = true;
@@ -277,19 +280,19 @@ async function quietly(app: INestApplicationContext, work: () => Promise<void>):
   }
 }
 
-/** One key makes one message and never expires: every start after the first gets the same one. */
+/** A key never expires, so every later start gets the same message. */
 const FAILED_MESSAGE_KEY = 'd3a0fa11-ed00-4000-8000-000000000003';
-/** At the simulator a message to a number that ends so is accepted and then fails. */
+/** The simulator accepts a message to such a number and then fails it. */
 const FAILING = /0002$/;
 const CALL_WITHIN_MS = 5_000;
 const SCHEDULED_AHEAD_MS = 30 * 86_400_000;
-/** Where the receiver of docs/webhooks.md listens. */
+/** The address of the receiver in docs/webhooks.md. */
 const LOCAL_RECEIVER = 'http://127.0.0.1:8080/';
 
 /**
- * Fills the served API description with ids of the demo, so that "Try it out" works unchanged: its
- * number, a message of its customer that can be answered, one that failed, has a tag and can be retried, one that is scheduled and
- * can be canceled, and a file; and offers its keys to Swagger UI. What can not be made is a warning only.
+ * Puts ids of the demo into the served API description, so that "Try it out" works unchanged: its number, a message
+ * that can be answered, one that failed, has a tag and can be retried, one that is scheduled and can be canceled, and a
+ * file. Offers the demo's keys to Swagger UI. If something cannot be made, it only warns.
  */
 export async function showDemoInDocs(app: INestApplicationContext, config: Config, demo: DemoFile): Promise<void> {
   const docs = app.get(DocsDemo, { strict: false });
@@ -359,14 +362,14 @@ async function firstOf(demo: DemoFile, path: string): Promise<string | null> {
   return first?.id ?? null;
 }
 
-/** From the demo's first number. */
+/** Sends from the demo's first number. */
 async function send(demo: DemoFile, key: string, message: object): Promise<string> {
   const headers = { 'content-type': 'application/json', 'idempotency-key': key };
   const body = JSON.stringify({ connection_id: demo.connection_id, ...message });
   return (await call<{ id: string }>(demo, '/messages', { method: 'POST', headers, body })).id;
 }
 
-/** As any caller would, over HTTP. Returns `data`. */
+/** Calls over HTTP like any caller. Returns `data`. */
 async function call<T>(demo: DemoFile, path: string, init: RequestInit = {}): Promise<T> {
   const response = await fetch(`${demo.base_url}/api/v1${path}`, {
     ...init,

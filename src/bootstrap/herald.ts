@@ -15,33 +15,35 @@ import { startEmbeddedDatabase } from './database.js';
 import type { Teardown } from './teardown.js';
 import type { Timeline } from './timeline.js';
 
-/** Path under which the messaging platform, or the simulator, posts notifications. */
+/** Path to which WhatsApp, or the simulator, posts notifications. */
 const WEBHOOK_PATH = '/platform/whatsapp/webhook';
-/** Of the time for a stop: what requests under way may take, so that the lanes have time left. */
+/** Part of a stop's time for requests in flight, so that the lanes have time left. */
 const HTTP_SHARE = 0.4;
-/** Of the time for a stop: for how long requests are still taken, at the most. */
+/** Part of a stop's time in which new requests are still accepted, at most. */
 const DRAIN_SHARE = 0.3;
 
 export interface StartOptions {
   config: Config;
   logger: HeraldLogger;
   timeline: Timeline;
-  /** Everything that this start begins is added here at once, so that a start that fails midway leaves nothing. */
+  /**
+   * Every step of the start registers its end here at once, so that a start that fails midway leaves nothing behind.
+   */
   teardown: Teardown;
-  /** A part that this process cannot live without ended by itself. */
+  /** Called when an essential part of this process ended by itself. */
   onFatal: (reason: string) => void;
-  /** For tests, which have no minute to wait for a slow answer. */
+  /** For tests, which cannot wait a minute for a slow answer. */
   simulatorOptions?: Partial<SimulatorOptions>;
 }
 
-/** What runs in this process, as its roles say. */
+/** The running parts of this process, by its roles. */
 export interface Herald {
-  /** The settings with what was found at start: addresses of the embedded database and the simulator. */
+  /** The settings, completed at the start with the addresses of the embedded database and the simulator. */
   config: Config;
-  /** Null in a process that is a simulator only. */
+  /** Null in a process that is only a simulator. */
   app: NestExpressApplication | null;
   simulator: Simulator | null;
-  /** Where this process answers HTTP; the simulator's address where it is nothing else. */
+  /** The address of this process's HTTP server; in a process that is only a simulator, the simulator's. */
   baseUrl: string;
   simulatorUrl: string | null;
   /** Null where there is no demo workspace. */
@@ -60,7 +62,7 @@ export async function startHerald(options: StartOptions): Promise<Herald> {
   requireFolders(config);
   if (!roles.includes('api') && !roles.includes('worker')) return startSimulatorOnly(config, options);
 
-  // The application's modules are loaded while the database starts: about half of a start is either.
+  // The application's modules load while the database starts; each takes about half of a start.
   const loading = timeline.measure('load', () => import('./application.js'));
   loading.catch(() => undefined);
   if (config.database.url === null) {
@@ -88,7 +90,8 @@ export async function startHerald(options: StartOptions): Promise<Herald> {
 }
 
 /**
- * Where files cannot be written, every upload would fail, and what the simulator keeps. A full disk may have space again.
+ * If files cannot be written, every upload and the simulator's storage fail. A full disk is accepted, since it may have
+ * space again later.
  *
  * @throws StartError naming the folder
  */
@@ -123,7 +126,7 @@ async function startSimulator(config: Config, { timeline, teardown, simulatorOpt
   return role;
 }
 
-/** Unless another platform is set. */
+/** Unless another platform is configured. */
 function useSimulator({ whatsapp }: Config, url: string): void {
   if (whatsapp.apiUrl !== null) return;
   Object.assign(whatsapp, { apiUrl: url, ...SIMULATED_APP, signupAppSecret: null });
@@ -140,7 +143,7 @@ async function stopHttp(app: NestExpressApplication, settings: Config['process']
   await drain.stop(app.getHttpServer(), shutdownTimeoutMs * HTTP_SHARE);
 }
 
-/** What is found at start is written into a copy: the settings given may serve another start. */
+/** The start completes a copy, because the given settings may serve another start. */
 function copyOf(config: Config): Config {
   const { process, database, whatsapp } = config;
   return changedConfig(config, { process: { ...process }, database: { ...database }, whatsapp: { ...whatsapp } });

@@ -10,9 +10,9 @@ import { Teardown } from './teardown.js';
 import { Timeline } from './timeline.js';
 import { welcome } from './demo-file.js';
 
-/** As sysexits.h has it: something is wrong with the configuration. */
+/** The exit code of sysexits.h for a configuration error. */
 const EXIT_CONFIG = 78;
-/** Left of SHUTDOWN_TIMEOUT_MS for the database, which ends last. */
+/** Part of SHUTDOWN_TIMEOUT_MS reserved for the database, which ends last. */
 const DATABASE_RESERVE_MS = 1_500;
 const HALT_WITHIN_MS = 5_000;
 
@@ -32,7 +32,7 @@ export async function runHerald(): Promise<void> {
   await new HeraldProcess(config, logger).run();
 }
 
-/** Why there is no start, on standard error, which needs no time to be written before the process ends. */
+/** Prints the reason to standard error, which is written synchronously before the process ends. */
 function refuse(message: string, format: Config['process']['logFormat']): void {
   const line = { level: 'fatal', time: new Date().toISOString(), context: 'Herald', msg: message };
   process.stderr.write(`${format === 'json' ? JSON.stringify(line) : message}\n`);
@@ -73,7 +73,7 @@ class HeraldProcess {
         },
         'Herald',
       );
-      // On standard error: standard output may be a file of JSON lines.
+      // To standard error, since standard output may be a file of JSON lines.
       if (herald.demo !== null) process.stderr.write(welcome(herald.demo, config.process.dataDir));
     } catch (error) {
       if (this.ending) return;
@@ -94,7 +94,7 @@ class HeraldProcess {
   }
 
   private onFatal(what: string, error: unknown): void {
-    // While stopping, what was given up may still complain about its closed connections.
+    // While stopping, aborted work may still report its closed connections.
     if (this.ending) {
       this.logger.debug(`${what} while stopping: ${describeError(error)}`, 'Herald');
       return;
@@ -109,7 +109,7 @@ class HeraldProcess {
     this.ending = true;
     const from = performance.now();
     const withinMs = Math.max(this.config.process.shutdownTimeoutMs - DATABASE_RESERVE_MS, 50);
-    // A start under way is let finish first, so that there is something whole to stop.
+    // Waits for a running start, so that it can be stopped as a whole.
     if (this.starting !== null)
       await within(
         withinMs,

@@ -29,10 +29,10 @@ import { HeraldLogger } from '../infrastructure/operations/logger.js';
 import { SecretRotation } from '../infrastructure/secrets/secret-rotation.js';
 
 /**
- * The application as a command uses it: no role, few connections, and silent but for errors. It never changes a schema that
- * a service works on; only where the command itself started the embedded database, a new one is made ready.
+ * The application for a command: no roles, few connections, and only errors in its log. It never changes the schema of
+ * a running service; only if the command itself started the embedded database does it migrate a new one.
  *
- * @throws Error where the schema is another one than this build's.
+ * @throws Error where the schema is not this build's.
  */
 export async function createServices(config: Config, ownsDatabase: boolean): Promise<NestExpressApplication> {
   const database = { ...config.database };
@@ -43,7 +43,7 @@ export async function createServices(config: Config, ownsDatabase: boolean): Pro
   const modest = changedConfig(config, {
     process: { ...config.process, roles: [] },
     database: { ...database, poolSize: 2, migrate: isNew },
-    // That of the service in this data folder, perhaps with a port that this command was not given.
+    // The simulator of the service in this data folder, whose port this command may not know.
     whatsapp: { ...config.whatsapp, ...(simulator !== null && { apiUrl: simulator, ...SIMULATED_APP }) },
   });
   const logger = new HeraldLogger({ logLevel: 'error', logFormat: 'json' }, process.stderr);
@@ -64,7 +64,7 @@ export function fetchOf(app: NestExpressApplication): typeof fetch {
   return fetchWithin(app.getHttpServer()) as typeof fetch;
 }
 
-/** What commands and the demo call. Only here are the services loaded, so that a command which needs none starts at once. */
+/** The services for commands and the demo. They are loaded only here, so that a command without them starts at once. */
 export type Services = ReturnType<typeof servicesOf>;
 
 export function servicesOf(app: INestApplicationContext) {
@@ -84,7 +84,7 @@ export function servicesOf(app: INestApplicationContext) {
   };
 }
 
-/** A container may run as a number without a name. */
+/** In a container the user may have a number but no name. */
 function accountName(): string {
   try {
     return userInfo().username;

@@ -1,5 +1,5 @@
 /**
- * The app of the simulator, whose dialog every installation has that runs with it. Its ids are those that the simulator
- * knows (`simulator/src/numbers/numbers.ts`); it takes the app of any token for this one.
+ * The simulator's Meta app, whose dialog every installation with the simulator has. The simulator knows these ids
+ * (`simulator/src/numbers/numbers.ts`), and treats any token as one of this app.
  */
 export const SIMULATED_APP = { appId: '670843887433847', signupConfigId: '1' } as const;

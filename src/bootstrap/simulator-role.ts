@@ -6,14 +6,14 @@ import { Simulator } from '../../simulator/src/simulator.js';
 import type { SimulatorOptions } from '../../simulator/src/simulator.types.js';
 import { listenError } from './start-error.js';
 
-/** The name under which this machine reaches a server that listens on `host`; an IPv6 address in brackets. */
+/** The name by which this machine reaches a server that listens on `host`; an IPv6 address in brackets. */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Starts the simulator; its notifications wait until it has the address of the webhook. */
+/** Starts the simulator; it holds its notifications until it has the address of the webhook. */
 export async function startSimulatorRole(config: Config, options: Partial<SimulatorOptions> = {}) {
   const logger = new Logger('Simulator');
   const { dataDir } = config.process;

@@ -5,7 +5,7 @@ export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
-/** Turns a failure to listen into a sentence that says what to do; other errors stay as they are. */
+/** Turns a failure to listen into a sentence that says what to do; other errors stay unchanged. */
 export function listenError(error: unknown, host: string, port: number, setting: string): unknown {
   const noAddress = `this machine has no address ${host}: set ${setting.replace('PORT', 'HOST')} to one that it has`;
   const sentences: Record<string, string> = {

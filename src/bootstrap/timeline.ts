@@ -1,11 +1,11 @@
-/** Where the time of a start goes. */
+/** Measures where a start spends its time. */
 export class Timeline {
   private readonly phases: { name: string; ms: number }[] = [];
 
-  /** @param startedAt by `performance.now()`, whose zero is the start of the process. */
+  /** @param startedAt the beginning by `performance.now()`, whose zero is the start of the process. */
   constructor(private readonly startedAt = 0) {}
 
-  /** Notes how long `work` took. Phases may overlap. */
+  /** Records how long `work` took. Phases may overlap. */
   async measure<T>(name: string, work: () => Promise<T>): Promise<T> {
     const from = performance.now();
     try {

@@ -25,21 +25,21 @@ export function durationSeconds(text: string): number {
   return Number(match[1]) * (UNIT_SECONDS[match[2] ?? ''] ?? 0);
 }
 
-/** A time that is over: of ISO 8601, or so long ago (`90m`, `2h`). */
+/** A time in the past: ISO 8601, or an age (`90m`, `2h`). */
 export function pastTime(text: string): Date {
   if (/^\d+[smhdw]$/.test(text.trim())) return new Date(databaseClock.now() - durationSeconds(text) * 1_000);
   if (isDateTime(text)) return new Date(text);
   throw new InvalidArgumentError('give a time of ISO 8601 with its zone, or how long ago, such as 90m or 2h.');
 }
 
-/** A day (`2027-01-31`: through its end, UTC) or a time of ISO 8601. */
+/** A day (`2027-01-31`: up to its end, UTC) or an ISO 8601 time. */
 export function dayOrTime(text: string): Date {
   const [, day, rest] = /^(\d{4}-\d{2}-\d{2})(T.+)?$/.exec(text) ?? [];
   const time = new Date(rest === undefined ? `${day}T23:59:59.999Z` : text);
   if (day === undefined || Number.isNaN(time.getTime())) {
     throw new InvalidArgumentError('give a day such as 2027-01-31, or a time of ISO 8601.');
   }
-  // JavaScript takes the 30th of February for the 2nd of March.
+  // JavaScript reads the 30th of February as the 2nd of March.
   const midnight = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(day)) {
     throw new InvalidArgumentError(`the calendar has no day ${day}.`);
@@ -47,14 +47,14 @@ export function dayOrTime(text: string): Date {
   return time;
 }
 
-/** As `durationSeconds`, of what must not be over as soon as it is made. */
+/** Like `durationSeconds`, but not zero, so that nothing expires when it is made. */
 export function lifetimeSeconds(text: string): number {
   const seconds = durationSeconds(text);
   if (seconds === 0) throw new InvalidArgumentError('it would have expired as it is made; give 1s or more.');
   return seconds;
 }
 
-/** A time of ISO 8601 with its zone, or a duration from now, such as `2h`. */
+/** An ISO 8601 time with a zone, or a duration from now, such as `2h`. */
 export function timeAhead(text: string): Date {
   if (isDateTime(text)) return new Date(text);
   if (!/^\d+[smhdw]$/.test(text)) {
@@ -72,13 +72,13 @@ export function nameText(text: string): string {
   return name;
 }
 
-/** Scopes separated by commas; `all` is every one that is not OTP's. */
+/** Scopes separated by commas; `all` means every one that is not OTP's. */
 export function scopeList(text: string): Scope[] {
   if (text === 'all') return SCOPES.filter((scope) => !isOtpScope(scope));
   return scopesOf(text, SCOPES, isScope);
 }
 
-/** Scopes of an operator key, separated by commas; `all` is every one. */
+/** Scopes of an operator key, separated by commas; `all` means every one. */
 export function operatorScopeList(text: string): OperatorScope[] {
   return text === 'all' ? [...OPERATOR_SCOPES] : scopesOf(text, OPERATOR_SCOPES, isOperatorScope);
 }
@@ -106,14 +106,14 @@ function listOf(text: string): string[] {
     .filter(Boolean);
 }
 
-/** Digits of a phone number however it is written. */
+/** The digits of a phone number in any spelling. */
 export function phoneDigits(text: string): string {
   const digits = text.replaceAll(/[\s().+-]/g, '');
   if (!/^\d{5,20}$/.test(digits)) throw new InvalidArgumentError('give a phone number with its country code.');
   return digits;
 }
 
-/** The platform's business-scoped id of a user. */
+/** WhatsApp's business-scoped id of a user. */
 export function userId(text: string): string {
   if (!/^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$/.test(text)) {
     throw new InvalidArgumentError('give the id as a notification shows it, such as DE.1795100000000001.');
@@ -134,7 +134,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-/** Of money, up to nine digits and two decimal places. */
+/** An amount of money: up to nine digits and two decimal places. */
 export function amount(text: string): string {
   if (!/^\d{1,9}(?:\.\d{1,2})?$/.test(text)) throw new InvalidArgumentError('must be an amount such as 250.00.');
   return text;
@@ -150,7 +150,7 @@ export function otpMode(text: string): OtpMode {
   throw new InvalidArgumentError('give sandbox or live.');
 }
 
-/** ISO 3166 alpha-2, of the countries that have phone numbers. */
+/** ISO 3166 alpha-2, for countries that have phone numbers. */
 export function countryCode(text: string): string {
   const code = text.trim().toUpperCase();
   if (!isSupportedCountry(code)) throw new InvalidArgumentError(`${text} is no country; give codes such as DE.`);
@@ -161,7 +161,7 @@ export function countryList(text: string): string[] {
   return [...new Set(text.split(',').filter(Boolean).map(countryCode))];
 }
 
-/** Words separated by commas, each of those that are known. */
+/** Words separated by commas, each from the list of known ones. */
 export function wordsOf(known: readonly string[]): (text: string) => string[] {
   return (text) => {
     const words = text.split(',').filter(Boolean);
@@ -175,7 +175,7 @@ export function collected(value: string, before: string[] | undefined): string[]
   return [...(before ?? []), value];
 }
 
-/** `-` stands for standard input, so that a secret appears in no list of processes and no history. */
+/** `-` means standard input, so that a secret appears in no process list and no shell history. */
 export async function secretArgument(text: string): Promise<string> {
   const secret = text === '-' ? await readStandardInput() : text;
   if (secret.trim() === '') throw new Error('the secret is empty');
@@ -188,16 +188,17 @@ export async function readStandardInput(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** What `read` reads, or the word: commander takes a null for an option without a value. */
+/** The result of `read`, or the word itself: commander reads null as an option without a value. */
 export function orWord<T, W extends string>(word: W, read: (text: string) => T): (text: string) => T | W {
   return (text) => (text === word ? word : read(text));
 }
 
-/** The option that confirms where there is no terminal to ask at. */
+/** The option that confirms without a terminal. */
 export const YES_OPTION = ['-y, --yes', 'do it without asking'] as const;
 
 /**
- * Asks at the terminal for yes, or for `word`, before what can't be undone: `await confirm('Delete 12 files?', yes)`.
+ * Asks at the terminal for yes, or for `word`, before an irreversible action: `await confirm('Delete 12 files?', yes)`.
+ * @throws Error for any other answer, and without a terminal unless `--yes` is given.
  *
  * @throws Error where the answer is another one, and where there is no terminal and `--yes` is not given.
  */

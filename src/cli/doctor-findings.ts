@@ -1,4 +1,4 @@
-/** What one check found. `warn`: works, but needs attention. */
+/** The result of one check. `warn`: works, but needs attention. */
 export interface Finding {
   check: string;
   status: 'ok' | 'warn' | 'fail';
@@ -11,5 +11,5 @@ export const ok = (detail: string): Result => ({ status: 'ok', detail });
 export const warn = (detail: string): Result => ({ status: 'warn', detail });
 export const fail = (detail: string): Result => ({ status: 'fail', detail });
 
-/** The longest that a check waits for another server. */
+/** Limit of a check's wait for another server. */
 export const REACH_WITHIN_MS = 5_000;

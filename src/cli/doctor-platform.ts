@@ -7,7 +7,7 @@ import { platformUrl } from '../infrastructure/whatsapp/connect-options.js';
 import { isUnused } from '../infrastructure/whatsapp/webhook-names.js';
 import { fail, ok, REACH_WITHIN_MS, type Result, warn } from './doctor-findings.js';
 
-/** Any answer will do, whatever its status: the path leads nowhere, and no token is shown. */
+/** Any status proves that it is reachable: the path does not exist, and no token is sent. */
 export async function checkPlatform(config: Config): Promise<Result> {
   const { apiUrl, apiVersion } = config.whatsapp;
   const running = apiUrl === null ? runningSimulator(config.process.dataDir) : null;
@@ -24,7 +24,7 @@ export async function checkPlatform(config: Config): Promise<Result> {
   }
 }
 
-/** The version of the platform's API that is set; what it answers after its end is another version's. */
+/** Checks the configured version of WhatsApp's API; after a version's end, requests get another version's answers. */
 export function checkGraphVersion({ whatsapp }: Config, now = databaseClock.date()): Result {
   const { apiVersion } = whatsapp;
   const end = endOfGraphVersion(apiVersion, now);
@@ -38,7 +38,7 @@ export function checkGraphVersion({ whatsapp }: Config, now = databaseClock.date
   return warn(`${apiVersion} ends on ${end.date}, in ${end.daysLeft} days: ${other}`);
 }
 
-/** Most numbers that one line names. */
+/** Limit of numbers in one line. */
 const MAX_NUMBERS = 5;
 
 /** Numbers that send less than they should, or nothing. */
@@ -79,7 +79,7 @@ export async function checkPayment(client: pg.Client): Promise<Result> {
   return warn(`no valid payment method for ${ids}${more}: add or repair it in WhatsApp Manager${used}`);
 }
 
-/** Erased people whom WhatsApp has not removed from the business's contact book yet. */
+/** Erased people whom WhatsApp has not yet removed from the business's contact book. */
 export async function checkContactBook(client: pg.Client): Promise<Result> {
   const { rows } = await client.query<{ waiting: number; failing: number }>(
     'select count(*)::int as waiting, count(*) filter (where tries > 2)::int as failing from contact_book_removal',
@@ -89,7 +89,7 @@ export async function checkContactBook(client: pg.Client): Promise<Result> {
   return warn(`WhatsApp does not remove ${failing} erased people from its contact book; the worker's log says why`);
 }
 
-/** Which endpoint marketing templates go by, and whether the accounts that have some may use WhatsApp's own for them. */
+/** The endpoint for marketing templates, and whether the accounts that have some may use WhatsApp's own. */
 export async function checkMarketing(client: pg.Client): Promise<Result> {
   const { rows } = await client.query<{ id: string; status: string | null; affected: number }>(
     `select c.id, c.marketing_status as status, count(*) over ()::int as affected from connection c
@@ -115,11 +115,11 @@ export async function checkMarketing(client: pg.Client): Promise<Result> {
   );
 }
 
-/** Notifications that one look reads, newest first. */
+/** Limit of notifications in one check, newest first. */
 const MAX_NOTIFICATIONS = 10_000;
 const MAX_NAMES = 20;
 
-/** What the platform sent that Herald does not apply: a new name may carry something that matters. */
+/** Parts of notifications that Herald does not apply: a new name may matter. */
 export async function checkNotifications(client: pg.Client, { retention }: Config): Promise<Result> {
   const { rows } = await client.query<{ name: string; count: number }>(
     `select name, count(*)::int as count

@@ -9,7 +9,7 @@ import { askStandby } from '../infrastructure/database/standby.js';
 import { PRIMARY_FACTS, type PrimaryFacts, reasonAgainst } from '../infrastructure/queue/failover-proof.js';
 import { type Finding, ok, type Result, warn } from './doctor-findings.js';
 
-/** A standby that replays is behind by milliseconds. */
+/** A working standby is milliseconds behind. */
 const WAIT_MS = 2_000;
 const AGAIN_MS = 50;
 const INSTEAD = 'The primary is read instead';
@@ -23,7 +23,7 @@ export async function checkStandbys(primary: pg.Client, { database }: Config): P
   return findings;
 }
 
-/** One finding where AFTER_FAILOVER=continue: whether it would. */
+/** One finding with AFTER_FAILOVER=continue: whether Herald would continue. */
 export async function checkFailover(primary: pg.Client, { database }: Config): Promise<Finding[]> {
   if (database.afterFailover !== 'continue') return [];
   const { rows } = await primary.query<{ facts: PrimaryFacts }>(`select ${PRIMARY_FACTS} as facts`, [0]);

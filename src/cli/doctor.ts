@@ -41,7 +41,7 @@ import { checkFailover, checkStandbys } from './doctor-standbys.js';
 import { fail, type Finding, ok, REACH_WITHIN_MS, type Result, warn } from './doctor-findings.js';
 import { openDatabase } from './session.js';
 
-/** Runs a check; what it throws is its finding. */
+/** Runs a check; an error becomes its finding. */
 async function find(check: string, work: () => Result | Promise<Result>): Promise<Finding> {
   try {
     return { check, ...(await work()) };
@@ -51,13 +51,13 @@ async function find(check: string, work: () => Result | Promise<Result>): Promis
 }
 
 const MIB = 1_024 * 1_024;
-/** Of 32 random bytes fewer than 16 are different once in 10^9 keys. */
+/** 32 random bytes have fewer than 16 different ones once in 10^9 keys. */
 const MIN_DIFFERENT_BYTES = 16;
 const MIN_VERSION = 15;
 const CLOCK_FAIL_MS = 30_000;
 const TRANSACTION_WARN_S = 300;
 const WORKER_WARN_S = 30;
-// A socket has no address at all.
+// A socket has no address.
 const PRIVATE_NETWORKS = [
   '127.0.0.0/8',
   '10.0.0.0/8',
@@ -68,7 +68,7 @@ const PRIVATE_NETWORKS = [
   'fc00::/7',
 ];
 
-/** Every check in its order; what one finds keeps no other from being made. */
+/** Runs every check in order; each runs whatever the others find. */
 export async function examine(): Promise<Finding[]> {
   let config: Config;
   try {
@@ -130,7 +130,7 @@ function checkBilling({ limits }: Config): Result {
     : ok('on: sending needs a subscription, a live code a package; BILLING=off asks for neither');
 }
 
-/** Uploads are refused below MEDIA_MIN_FREE_MIB; an embedded database stops at nothing left. */
+/** Uploads are refused below MEDIA_MIN_FREE_MIB; an embedded database stops when nothing is left. */
 function checkDisk(config: Config): Result {
   const { dir, minFreeBytes } = config.media;
   probeFolder(dir);
@@ -141,13 +141,13 @@ function checkDisk(config: Config): Result {
   return free < minFreeBytes * 4 ? warn(`${text}: uploads will be refused soon`) : ok(text);
 }
 
-/** Writes, reads, lists and removes one object, as the service does with files. */
+/** Writes, reads, lists and removes one object, like the service does with files. */
 async function checkBucket(config: Config): Promise<Result> {
   const { S3Storage } = await import('../infrastructure/storage/s3-storage.js');
   const { bucket, endpoint, prefix } = config.s3;
   const where = `${bucket}${prefix === '' ? '' : `/${prefix}`} at ${endpoint ?? 'Amazon S3'}`;
   const storage = new S3Storage(config);
-  // What fails is the finding; its log lines would stand among the answers.
+  // The finding reports a failure; log lines would mix with the output.
   Logger.overrideLogger(false);
   try {
     const note = await storage.probe();
@@ -160,7 +160,7 @@ async function checkBucket(config: Config): Promise<Result> {
   }
 }
 
-/** Asks Redis, where there is one: without it PostgreSQL wakes the workers. */
+/** Checks Redis if it is configured; without it PostgreSQL wakes the workers. */
 async function checkQueue(config: Config): Promise<Result> {
   const connection = new QueueConnection(config);
   if (!connection.isUsed) return ok('PostgreSQL notifies the workers');
@@ -179,7 +179,7 @@ async function checkQueue(config: Config): Promise<Result> {
   }
 }
 
-/** What callers are given as the service's address: the links to files and to error codes. */
+/** The service's address for callers, in links to files and error codes. */
 function checkPublicUrl({ process }: Config): Result {
   const { publicUrl, production } = process;
   if (publicUrl !== null) {
@@ -212,7 +212,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
       for (const [name, check] of checks) findings.push(await find(name, () => check(client, config)));
     };
     await run(SERVER_CHECKS);
-    // Where the question itself fails, so do the others, and say why.
+    // If this query fails, so do the others, and report why.
     const readable = await schemaOf(client).then(isOwn, () => true);
     if (readable) await run(TABLE_CHECKS);
     if (readable) findings.push(...(await checkStandbys(client, config)), ...(await checkFailover(client, config)));
@@ -233,7 +233,7 @@ const SERVER_CHECKS: readonly (readonly [string, Check])[] = [
   ['transactions', checkTransactions],
 ];
 
-/** Of what is stored, in tables as this build makes them. */
+/** Checks of stored data, in tables of this build. */
 const TABLE_CHECKS: typeof SERVER_CHECKS = [
   ['stored tokens', checkTokens],
   ['numbers', checkNumbers],
@@ -272,7 +272,7 @@ async function checkVersion(client: pg.Client, { process }: Config): Promise<Res
   return ok(text);
 }
 
-/** Not a fault: it is how a production begins. */
+/** Not a fault: every new production database starts this way. */
 
 async function checkMigrations(client: pg.Client): Promise<Result> {
   const { empty, foreign, missing, newer } = await schemaOf(client);
@@ -289,12 +289,12 @@ function schemaOf(client: pg.Client): Promise<SchemaState> {
   return readSchemaState(async (sql) => (await client.query(sql)).rows);
 }
 
-/** A newer one has all that this build reads. */
+/** A newer schema has everything that this build reads. */
 function isOwn({ foreign, missing }: SchemaState): boolean {
   return !foreign && missing.length === 0;
 }
 
-/** Notes in the settings what lends the connections; silent where that is PostgreSQL itself. */
+/** Stores in the settings whether a pooler lends the connections; no finding without one. */
 async function checkPooler({ database }: Config): Promise<Finding[]> {
   const finding = await find('pooler', async () => {
     await requireDatabase(database);
@@ -308,7 +308,7 @@ async function checkConnections(client: pg.Client, config: Config): Promise<Resu
   const limit =
     Number(await setting(client, 'max_connections')) - Number(await setting(client, 'superuser_reserved_connections'));
   const isPooled = config.database.pooling === 'transaction';
-  // One more listens for changes.
+  // One more connection listens for changes.
   const needed = (isPooled ? 0 : config.database.poolSize + RESERVED_CONNECTIONS) + 1;
   const { rows } = await client.query<{ others: number }>(
     `select count(*)::int as others from pg_stat_activity
@@ -329,7 +329,10 @@ async function checkDurability(client: pg.Client): Promise<Result> {
   return ok('commits are durable');
 }
 
-/** Of this machine, and of those whose processes say that theirs is wrong: Herald goes by the database's, logs do not. */
+/**
+ * Checks the clocks of this machine, and of those whose processes reported a wrong one: Herald uses the database's
+ * clock, but logs do not.
+ */
 async function checkClock(client: pg.Client): Promise<Result> {
   await measureClock(async (sql) => (await client.query<{ now: string }>(sql)).rows);
   const own = databaseClock.hostAheadMs;
@@ -343,7 +346,7 @@ async function checkClock(client: pg.Client): Promise<Result> {
   return (worst > CLOCK_FAIL_MS ? fail : warn)(`${texts.join('; ')}: synchronise both`);
 }
 
-/** Rows that a transaction anywhere on the server may still see can't be cleared away: hot tables grow and slow down. */
+/** Rows that any transaction on the server may still see can't be vacuumed: hot tables grow and slow down. */
 async function checkTransactions(client: pg.Client): Promise<Result> {
   const { rows } = await client.query<Holder>(VACUUM_HORIZON);
   const long = rows.find(({ seconds }) => (seconds ?? 0) >= TRANSACTION_WARN_S);
@@ -362,7 +365,7 @@ async function checkTransactions(client: pg.Client): Promise<Result> {
   return ok('none is long');
 }
 
-/** Where secrets are stored; `herald secrets rotate` encrypts them again. */
+/** Columns with stored secrets; `herald secrets rotate` encrypts them again. */
 export const SECRETS = [
   ['connection', 'token_ciphertext'],
   ['webhook_secret', 'ciphertext'],
@@ -374,7 +377,7 @@ export const SECRETS = [
   ['person_grant', 'grant_ciphertext'],
 ] as const;
 
-/** The version of the key that encrypted a secret is its first four bytes. */
+/** The first four bytes of a secret are the version of its key. */
 async function checkTokens(client: pg.Client, config: Config): Promise<Result> {
   const counts = new Map<number, number>();
   for (const [table, column] of SECRETS) {
@@ -397,7 +400,7 @@ async function checkTokens(client: pg.Client, config: Config): Promise<Result> {
   return ok(`${total}, all encrypted with loaded keys${hint}`);
 }
 
-/** Sweeps run in workers, the quickest once a second. */
+/** Sweeps run in workers, the most frequent once a second. */
 async function checkWorkers(client: pg.Client): Promise<Result> {
   const { rows } = await client.query<{ name: string; seconds: number; every: number | null; running: boolean }>(
     SWEEPS,
@@ -409,14 +412,14 @@ async function checkWorkers(client: pg.Client): Promise<Result> {
     const text = `none at work; the last one was ${ago}. Nothing is sent`;
     return last.running ? fail(`${text}, although processes are connected: see the log of the workers`) : warn(text);
   }
-  // As readiness has it: three rounds.
+  // The same limit as in readiness: three rounds.
   const silent = rows.filter(({ seconds, every }) => every !== null && seconds > Math.max(WORKER_WARN_S, every * 3));
   if (silent.length === 0) return ok(`at work ${ago}`);
   const list = silent.map(({ name, seconds }) => `${name} ${Math.round(seconds)} s`);
   return fail(`sweeps without a success for too long: ${list.join(', ')}. See the log of the workers`);
 }
 
-// Every process of the service listens as long as it runs.
+// Every process of the service listens while it runs.
 const SWEEPS = `
 select substr(name, 7) as name, extract(epoch from clock_timestamp() - beat_at)::float8 as seconds,
   every_seconds as every,
@@ -424,7 +427,7 @@ select substr(name, 7) as name, extract(epoch from clock_timestamp() - beat_at):
     and application_name like '${LISTENER}%') as running
 from heartbeat where name like 'sweep:%' order by beat_at desc`;
 
-/** Another server or history than last time: what waits may have been sent. */
+/** Another server or history than last time: waiting messages may have been sent. */
 async function checkLanes(client: pg.Client): Promise<Result> {
   const { rows } = await client.query<{ held: boolean }>(`select ${CLAIMS_BLOCKED} as held`);
   if (rows[0]?.held === false) return ok('not blocked: the database is the one that was confirmed last');

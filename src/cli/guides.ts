@@ -3,11 +3,11 @@ import { isOtpScope, SCOPES } from '../infrastructure/http/scopes.js';
 import { paint } from './output.js';
 
 export interface Guide {
-  /** Command lines as one would type them, each with what it is for where that is not plain. */
+  /** Command lines to type, each with its purpose where that is not obvious. */
   examples: readonly (string | readonly [line: string, purpose: string])[];
-  /** More than the description says: limits, dangers, where the facts come from. */
+  /** Additions to the description: limits, dangers, sources of the data. */
   notes?: string;
-  /** What exit code 1 means here, where it is more than "it failed; the message says why". */
+  /** The meaning of exit code 1, where it is more than "it failed; the message says why". */
   failure?: string;
 }
 
@@ -15,7 +15,10 @@ const OF_WORKSPACES = SCOPES.filter((scope) => !isOtpScope(scope));
 
 const WATCH_FAILURE = 'refused, or with --watch: it failed or was not read within --timeout; the message says why';
 
-/** The rest of each command's help, by the command's words: notes, examples, exit codes. A test looks that each has it. */
+/**
+ * The rest of each command's help, by the command's words: notes, examples, exit codes. A test checks that each command
+ * has it.
+ */
 export const GUIDES: Readonly<Record<string, Guide>> = {
   'workspace create': {
     examples: ['herald workspace create --name "Lighthouse Coffee"'],
@@ -454,7 +457,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
   },
 };
 
-/** Every command that does something, by its words: `key create`. */
+/** Every executable command, by its words: `key create`. */
 export function commandsOf(command: Command, words: readonly string[] = []): [words: string, command: Command][] {
   if (command.commands.length === 0) return [[words.join(' '), command]];
   return command.commands.flatMap((inner) => commandsOf(inner, [...words, inner.name()]));

@@ -9,23 +9,23 @@ import { readStandardInput } from './arguments.js';
 import { paint } from './output.js';
 import { openSession, type Session } from './session.js';
 
-/** Options of every command that works over the admin API. */
+/** Options of every command that uses the admin API. */
 export interface OperatorOptions {
   url?: string;
   keyStdin?: true;
 }
 
-/** The admin API, that of this process or of a service elsewhere: a command does not know which. */
+/** The admin API of this process, or of a service elsewhere: commands do not distinguish them. */
 export interface Operator {
   admin: HeraldAdmin;
-  /** The services of this machine; null with an address. */
+  /** The services of this machine; null when an address is given. */
   services: Services | null;
 }
 
-/** What the admin API takes and answers. */
+/** The types of the admin API. */
 export type Schemas = components['schemas'];
 
-/** Rows a request; the most that the admin API gives. */
+/** Rows per request, the limit of the admin API. */
 export const PAGE = 100;
 
 /** The rows of a list, whose pages are read one after the other. */
@@ -38,17 +38,20 @@ export async function rowsOf<Row>(list: AsyncIterable<Row>, most = Infinity): Pr
   return rows;
 }
 
-/** @param what such as `--dry-run`. @throws Error with an address, which says why it is for the server. */
+/**
+ * @param what such as `--dry-run`. @throws Error when an address is given; says why the option works only on the
+ * server.
+ */
 export function onServer({ services }: Operator, what: string, why: string): Services {
   if (services !== null) return services;
   throw new Error(`${what} works on the server only: ${why}. Run the command there, without --url`);
 }
 
-/** One call to the platform may take long; what it calls has shorter limits. */
+/** A call to WhatsApp may take long, and has shorter limits of its own. */
 const TIMEOUT_MS = 60_000;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Runs the work, over HTTP where an address is given, and closes what it needed whatever happens. */
+/** Runs the work, over HTTP if an address is given, and always closes what it opened. */
 export async function withOperator<T>(options: OperatorOptions, work: (operator: Operator) => Promise<T>): Promise<T> {
   const { createHeraldAdmin } = await import('../../clients/typescript/src/admin.js');
   const config = loadClientConfig();
@@ -72,7 +75,7 @@ export async function withOperator<T>(options: OperatorOptions, work: (operator:
   const admin = createHeraldAdmin({ baseUrl: url, operatorKey, fetch, timeoutMs: TIMEOUT_MS });
   let there: string | undefined;
   try {
-    // What is wrong with address, certificate or key is known before anything is changed.
+    // A wrong address, certificate or key shows before anything is changed.
     there = (await admin.operatorKey.get()).version;
     if (there !== heraldVersion()) process.stderr.write(`${paint.doubtful('herald:')} ${mismatch(url, there)}\n`);
     return await work({ admin, services: null });
@@ -81,10 +84,10 @@ export async function withOperator<T>(options: OperatorOptions, work: (operator:
   }
 }
 
-/** Opens the application of this machine, and closes it whatever happens. */
+/** Opens the application of this machine, and always closes it. */
 export async function withSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
   const session = await openSession();
-  // An interrupt must not leave behind an embedded database that was started for this command.
+  // An interrupt must also stop an embedded database that this command started.
   const interrupt = (): void => {
     void session.close().finally(() => process.exit(INTERRUPTED));
   };
@@ -99,10 +102,10 @@ export async function withSession<T>(work: (session: Session) => Promise<T>): Pr
   }
 }
 
-/** As the shell counts a command that Ctrl-C ended. */
+/** The shell's exit code after Ctrl-C. */
 export const INTERRUPTED = 130;
 
-/** @throws Error where the key would cross a network as plain text. */
+/** @throws Error where the key would cross a network in plain text. */
 function requirePrivate(url: string): void {
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:' || LOOPBACK.test(hostname)) return;
@@ -115,7 +118,7 @@ function mismatch(url: string, there: string): string {
   return `the service at ${url} is Herald ${there}, this command is ${heraldVersion()}: use the command of that release where they disagree`;
 }
 
-/** The service is of another release. */
+/** The service runs another release. */
 function unknownRoute(cause: unknown, url: string, there: string | undefined): Error {
   const why =
     there === undefined

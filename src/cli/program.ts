@@ -62,14 +62,14 @@ export function buildProgram(): Command {
   return program;
 }
 
-// Of errors that commander finds before any option is read.
+// For errors that commander finds before it reads options.
 const WANTS_JSON = process.argv.includes('--json');
 
 const PROGRAM_NOTES = `
 Every command takes --json, and exits with 0 when it is done, 1 when it is not, 2 when it was called wrongly.
 Settings come from the environment and from .env, as those of the service do. Colours: NO_COLOR=1, FORCE_COLOR=1.`;
 
-/** Commander asks for the end of the program: help and version that were asked for are no errors, all else is wrong use. */
+/** Commander wants to end the program: requested help and version are no errors, everything else is wrong use. */
 function endWith(end: CommanderError): never {
   process.exit(end.exitCode === 0 ? EXIT.done : EXIT.wrongUse);
 }

@@ -8,10 +8,10 @@ import { refusalOf, type Target, type TargetOptions, targetOf } from './api/clie
 import type { Services } from '../bootstrap/services.js';
 import { INTERRUPTED, type Operator, type OperatorOptions, withOperator, withSession } from './operator.js';
 
-/** What the shell learns of a command's end. */
+/** The exit codes of commands. */
 export const EXIT = { done: 0, failed: 1, wrongUse: 2, interrupted: INTERRUPTED } as const;
 
-/** The output of a command that goes on for a while, and the wish to end it. */
+/** The output of a long-running command, and its end. */
 export class Live {
   private readonly controller = new AbortController();
   private readonly interrupt = (): void => this.controller.abort(new Error('interrupted'));
@@ -19,16 +19,16 @@ export class Live {
   constructor(readonly json: boolean) {
     process.once('SIGINT', this.interrupt);
     process.once('SIGTERM', this.interrupt);
-    // A reader that has seen enough, such as `head`, ends the command as Ctrl-C does.
+    // When a reader such as `head` closes the pipe, the command ends like with Ctrl-C.
     process.stdout.once('error', this.interrupt);
   }
 
-  /** Aborted by Ctrl-C, SIGTERM, and a reader that went away. */
+  /** Aborted by Ctrl-C, by SIGTERM, and when the reader is gone. */
   get signal(): AbortSignal {
     return this.controller.signal;
   }
 
-  /** Prints a line: the text, or with `--json` the data. */
+  /** Prints a line: the text, or the data with `--json`. */
   say(text: string, data: unknown): void {
     if (this.signal.aborted) return;
     process.stdout.write(`${this.json ? JSON.stringify(data) : printable(text)}\n`);
@@ -44,7 +44,7 @@ export class Live {
     await sleep(ms, undefined, { signal: this.signal });
   }
 
-  /** Does what goes on until Ctrl-C, which is then no failure. */
+  /** Runs work that lasts until Ctrl-C, which then is not a failure. */
   async untilEnded(work: () => Promise<unknown>): Promise<null> {
     try {
       await work();
@@ -61,16 +61,16 @@ export class Live {
   }
 }
 
-/** Options that do not go together, which commander cannot see. */
+/** An invalid combination of options, which commander cannot detect. */
 export class UsageError extends Error {
   readonly code = 'WRONG_USE';
   readonly extra = {};
 }
 
-/** Runs one command with what it needs, its options and its arguments, as commander read them. */
+/** Runs one command with its dependencies, and the options and arguments that commander read. */
 type Handler<Needs extends unknown[], O, R = Answer> = (...given: [...Needs, O, ...string[]]) => Promise<R>;
 
-/** Gives a command `--json` and its work. What it throws is printed, and ends the program with exit code 1. */
+/** Gives a command `--json` and its handler. An error is printed, and ends the program with exit code 1. */
 export function action<O extends object>(command: Command, handler: Handler<[], O>): Command {
   return register<O>(command, 'print JSON', async (json, options, args) => {
     const answer = await handler(options, ...args);
@@ -79,11 +79,11 @@ export function action<O extends object>(command: Command, handler: Handler<[], 
   });
 }
 
-/** Where a command runs; the documentation says it of each. */
+/** Where a command runs; the documentation shows it for each. */
 export type Place =
   /** Here, or over the admin API of a service elsewhere. */
   | 'anywhere'
-  /** It calls the API of messages, or needs no service. */
+  /** It calls the messages API, or needs no service. */
   | 'caller'
   /** On the server only, for this reason. */
   | { onlyHere: string };
@@ -94,7 +94,7 @@ export function placeOf(command: Command): Place {
   return places.get(command) ?? 'caller';
 }
 
-/** As `action`, for what operators do: over the admin API, that of this process or of a service elsewhere. */
+/** Like `action`, for operators' commands: over the admin API of this process, or of a service elsewhere. */
 export function operatorAction<O extends object>(command: Command, handler: Handler<[Operator], O>): Command {
   places.set(command, 'anywhere');
   return action<O & OperatorOptions>(
@@ -106,7 +106,7 @@ export function operatorAction<O extends object>(command: Command, handler: Hand
   );
 }
 
-/** As `action`, for what no route of the admin API does. @param why ends the sentence that refuses `--url` */
+/** Like `action`, for work that no route of the admin API does. @param why ends the sentence that refuses `--url` */
 export function localAction<O extends object>(command: Command, why: string, handler: Handler<[], O>): Command {
   places.set(command, { onlyHere: why });
   return action<O & OperatorOptions>(
@@ -118,7 +118,7 @@ export function localAction<O extends object>(command: Command, why: string, han
   );
 }
 
-/** As `localAction`, for work that needs services: opens them, and closes them whatever happens. */
+/** Like `localAction`, for work that needs services: opens them, and always closes them. */
 export function serviceAction<O extends object>(
   command: Command,
   why: string,
@@ -130,8 +130,8 @@ export function serviceAction<O extends object>(
 }
 
 /**
- * As `action`, for work that goes on for a while: `live.say` prints as things happen, with `--json` one object a line.
- * Ctrl-C aborts `live.signal`; the handler ends then, and the program with 130 unless the handler chose otherwise.
+ * Like `action`, for long-running work: `live.say` prints at once, with `--json` one object per line. Ctrl-C aborts
+ * `live.signal`; then the handler ends, and the program exits with 130 unless the handler set another code.
  */
 export function liveAction<O extends object>(command: Command, handler: Handler<[Live], O, Answer | null>): Command {
   return register<O>(command, 'print JSON, one object a line', async (json, options, args) => {
@@ -149,14 +149,14 @@ export function liveAction<O extends object>(command: Command, handler: Handler<
   });
 }
 
-/** As `action`, for calls of the API, with the options for where to call, and as whom. */
+/** Like `action`, for calls of the API, with the options for the address and the key. */
 export function apiAction<O extends object>(command: Command, handler: Handler<[Target], O>): Command {
   return action<O & TargetOptions>(withTarget(command), async ({ url, key, ...options }, ...args) =>
     handler(await targetOf({ url, key }), options as O, ...args),
   );
 }
 
-/** As `liveAction`, for calls of the API. */
+/** Like `liveAction`, for calls of the API. */
 export function liveApiAction<O extends object>(
   command: Command,
   handler: Handler<[Live, Target], O, Answer | null>,
@@ -166,7 +166,7 @@ export function liveApiAction<O extends object>(
   );
 }
 
-/** The options for where to call, and as whom. */
+/** The options for the address and the key. */
 export function withTarget(command: Command): Command {
   return command
     .option('--url <url>', 'the service; default HERALD_URL, the demo, or this machine')
@@ -188,19 +188,19 @@ function register<O extends object>(command: Command, jsonMeaning: string, act: 
   });
 }
 
-/** `{"error": {...}}` on standard output with `--json`, else one line on standard error. */
+/** `{"error": {...}}` on standard output with `--json`, otherwise one line on standard error. */
 function printError(json: boolean, error: unknown): void {
   const { code, message, extra } = faceOf(error);
   if (json) {
     process.stdout.write(`${JSON.stringify({ error: { code, message, ...extra } })}\n`);
     return;
   }
-  // The API's code is what its documents are searched by.
+  // The API's documents are searched by its codes.
   const text = error instanceof HeraldError ? `${code}: ${message}` : message;
   process.stderr.write(`${paint.bad('herald:')} ${printable(text)}\n`);
 }
 
-/** What a person, or with `--json` a program, is told of an error. */
+/** The text of an error for a person, or its fields for a program with `--json`. */
 export function faceOf(error: unknown): { code?: string; message: string; extra?: object } {
   if (error instanceof HeraldError) return refusalOf(error);
   // Its cause says why, and what to do.

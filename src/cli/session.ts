@@ -4,17 +4,14 @@ import { changedConfig, type Config } from '../infrastructure/config/config.js';
 import { loadConfig } from '../infrastructure/config/load-config.js';
 
 interface DatabaseSession {
-  /** With the address of the database, embedded or not. */
+  /** The settings, with the address of the database, embedded or not. */
   config: Config;
-  /** The embedded one, started for this session: no service uses it. */
+  /** The embedded database was started for this session, so no service uses it. */
   started: boolean;
   close: () => Promise<void>;
 }
 
-/**
- * The database of these settings. Where it is the embedded one, that of the running service, or one started for as
- * long as the session lasts.
- */
+/** The database of these settings. An embedded one is that of the running service, or is started for the session. */
 export async function openDatabase(given: Config = loadConfig()): Promise<DatabaseSession> {
   const running = { started: false, close: () => Promise.resolve() };
   if (given.database.url !== null) return { config: given, ...running };
@@ -30,7 +27,7 @@ export async function openDatabase(given: Config = loadConfig()): Promise<Databa
   }
 }
 
-/** The application of this machine without a port, workers or sweeps, on a schema that it knows. */
+/** The application of this machine without a port, workers or sweeps, on a schema of this build. */
 export interface Session {
   services: Services;
   /** Calls its API, as the account that runs the command. */

@@ -1,4 +1,4 @@
-/** What went wrong, independent of transport. The HTTP filter alone maps a kind to a status. */
+/** The kind of an error, independent of transport. Only the HTTP filter turns kinds into statuses. */
 export const ERROR_STATUS = {
   invalid_request: 400,
   unauthenticated: 401,
@@ -27,9 +27,9 @@ export interface ErrorDetail {
   message: string;
 }
 
-/** More violations than these help no caller, and a hostile body has thousands. */
+/** Limit of violations in an answer: more help no caller, and a hostile body has thousands. */
 export const MAX_DETAILS = 20;
-/** Characters of a path that an answer repeats: its keys are the caller's, of any length. */
+/** Limit of a path in an answer, in characters: its keys come from the caller and may have any length. */
 export const MAX_FIELD_LENGTH = 200;
 
 /** The path of a field, or of an item of a list. */
@@ -52,7 +52,7 @@ export interface AppErrorInit {
   cause?: unknown;
 }
 
-/** Every failure that a caller may see. Text for us (`internal`, `cause`) and text for the caller are kept apart. */
+/** An error that a caller may see. Text for the log (`internal`, `cause`) and text for the caller are separate. */
 export class AppError extends Error {
   readonly kind: ErrorKind;
   readonly code: string;

@@ -1,4 +1,4 @@
-/** Time for pure decisions in this process. What has a time of day takes the database's clock instead. */
+/** A clock for decisions within this process. Anything with a time of day uses the database's clock instead. */
 export interface Clock {
   /** Milliseconds that never run backwards. */
   monotonic(): number;
@@ -7,15 +7,15 @@ export interface Clock {
 export const systemClock: Clock = { monotonic: () => performance.now() };
 
 /**
- * The database's time of day as this process knows it. Whatever deletes, ends, expires, refuses or numbers asks this one:
- * times are stored by it, it is the same for all processes, and the clock of a host may be wrong.
+ * The database's time of day as this process knows it. All code that deletes, ends, expires, refuses or numbers by time
+ * uses it: the stored times are the database's, it is the same for all processes, and a host's clock may be wrong.
  *
- * It is the monotonic clock and its distance from the database's, which is measured before a process does anything, and
- * every second or two from then on. So a host's clock that is set changes nothing, and while the database is away the last
- * distance holds. Before the first measurement, as in a command that needs no database, it is the clock of the host.
+ * It adds a measured distance to the monotonic clock. The distance is measured before a process does anything, and then
+ * every second or two. So setting a host's clock changes nothing, and while the database is away the last distance
+ * stays. Before the first measurement, as in a command without a database, the host's clock is used.
  */
 export class DatabaseClock {
-  /** From the monotonic clock to the time of day. */
+  /** The difference between the monotonic clock and the time of day. */
   private distanceMs = Date.now() - performance.now(); // the host's clock: nothing is measured yet
   private measuredAt = -Infinity;
 
@@ -29,8 +29,8 @@ export class DatabaseClock {
   }
 
   /**
-   * The database's clock said `time` at some moment between two of the monotonic clock. However long the answer took: a
-   * distance that it does not contradict is kept.
+   * Records that the database's clock showed `time` at some moment between two times of the monotonic clock. A distance
+   * that does not contradict the answer is kept, however long the answer took.
    */
   measured(time: number, askedAt: number, answeredAt: number): void {
     const [least, most] = [time - answeredAt, time - askedAt];

@@ -60,7 +60,7 @@ export const commonErrors = defineErrors('common', {
   }),
   UNSUPPORTED_CONTENT_TYPE: error<{
     expected: string;
-    /** Content-Encoding of the body, where that is what is wrong. */
+    /** The unsupported Content-Encoding of the body, if that is the fault. */
     encoding?: string;
   }>({
     kind: 'unsupported_media_type',
@@ -113,14 +113,14 @@ export const commonErrors = defineErrors('common', {
   }),
 });
 
-/** INVALID_REQUEST (400) about one field; an empty one is the request or its body as a whole. */
+/** INVALID_REQUEST (400) about one field; an empty field means the request or its body as a whole. */
 export function invalidField(field: string, rule: string, message: string, cause?: unknown): AppError {
   return commonErrors.INVALID_REQUEST({ details: [{ field, rule, message }] }, { cause });
 }
 
 const UUID_FORM = 'a UUID, such as 0b7f5a0e-5c1d-4f39-9d8e-2a4c6b8d0e1f';
 
-/** Of every route that takes an Idempotency-Key. */
+/** Errors of every route that accepts an Idempotency-Key. */
 export const idempotencyErrors = defineErrors('idempotency', {
   IDEMPOTENCY_KEY_REQUIRED: error<{ form: string } | undefined>({
     kind: 'invalid_request',

@@ -1,6 +1,6 @@
 /**
- * A moment after which something must not happen any more. By two clocks: the monotonic one stands still while the machine
- * is suspended, and the time of day may be set back. Whichever comes first counts.
+ * A moment after which something must no longer happen. It uses two clocks, and the first to pass the deadline counts:
+ * the monotonic clock stops while the machine is suspended, and the time of day may be set back.
  */
 export class Deadline {
   private constructor(

@@ -1,11 +1,9 @@
 import { AppError, type ErrorKind } from './app-error.js';
 
-/**
- * One code of an error table. `Args` are the typed arguments of the factory; `extra` turns them into public fields.
- */
+/** One code of an error table. `Args` are the typed arguments of the factory; `extra` turns them into public fields. */
 export interface ErrorDefinition<Args = void> {
   kind: ErrorKind;
-  /** Further statuses under which the same code is answered elsewhere (documentation). */
+  /** Other statuses under which the same code is answered, for the documentation. */
   alsoKinds?: readonly ErrorKind[];
   /** One sentence for the caller that says what to do. */
   message: string | ((args: Args) => string);
@@ -27,7 +25,7 @@ export interface DocumentedError extends Required<Pick<ErrorDefinition, 'kind' |
   code: string;
   module: string;
   message: string;
-  /** Public fields beside code and message, in a real case; null: the table has no sample of them. */
+  /** The public fields besides code and message in a real case; null: the table has no sample. */
   extra: Record<string, unknown> | null;
 }
 
@@ -39,7 +37,7 @@ type Factories<T> = {
   readonly [K in keyof T]: T[K] extends ErrorDefinition<infer Args> ? Factory<Args> : never;
 };
 
-/** A definition whose arguments are not known. */
+/** A definition with unknown arguments. */
 type AnyDefinition = Omit<ErrorDefinition<never>, 'sample'> & { sample?: unknown };
 
 const registry = new Map<string, DocumentedError>();
@@ -50,7 +48,7 @@ export function error<Args = void>(definition: ErrorDefinition<Args>): ErrorDefi
 }
 
 /**
- * Declares a module's error table and returns one factory a code.
+ * Declares a module's error table and returns one factory per code.
  *
  * @throws Error at load when a code is declared twice: codes are stable and mean one thing.
  */

@@ -1,7 +1,7 @@
 /*
- * Ids in the examples of the API description. Where Herald knows better ones, as in the demo workspace, it puts them in
- * their place when it serves the description, and Swagger UI those of what was made last in its page, so that "Try it
- * out" works as it stands.
+ * Ids in the examples of the API description. When Herald serves the description, it replaces them with real ids where
+ * it knows some, as in the demo workspace. Swagger UI replaces them with the ids of objects made last in its page, so
+ * that "Try it out" works without changes.
  */
 export const EXAMPLE_WORKSPACE_ID = '01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f';
 export const EXAMPLE_CONNECTION_ID = '01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f';
@@ -23,5 +23,5 @@ export const EXAMPLE_INVITATION_ID = '01936f75-4f50-7e61-8273-8d9e0f1a2b3c';
 export const EXAMPLE_KEY_ID = 'y4zZjPLnlOBt';
 export const EXAMPLE_IDEMPOTENCY_KEY = '0b7f5a0e-5c1d-4f39-9d8e-2a4c6b8d0e1f';
 export const EXAMPLE_WEBHOOK_URL = 'https://shop.example.com/whatsapp/events';
-/** Of the demo's message that failed. */
+/** The tag of the demo's failed message. */
 export const EXAMPLE_TAG = 'spring-sale';

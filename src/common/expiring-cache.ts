@@ -3,7 +3,7 @@ import { systemClock, type Clock } from './clock.js';
 import { onPrimary } from './late-read.js';
 
 export interface ExpiringCacheOptions<V> {
-  /** How long a value may be used, counted from the start of its read, so that a slow read is not a stale one. */
+  /** How long a value may be used, counted from the start of its read, so that a slow read does not extend it. */
   ttlMs: number;
   /** Least recently used entries beyond this number are dropped. */
   maxEntries: number;
@@ -12,7 +12,10 @@ export interface ExpiringCacheOptions<V> {
   clock?: Clock;
 }
 
-/** Bounds an LRUCache: its `max` would reserve lists for the largest number at once; a size of one each lets them grow. */
+/**
+ * Options that bound an LRUCache. Its `max` would allocate lists of the largest size at once; a size of one per entry
+ * lets them grow.
+ */
 export const upTo = (maxSize: number) => ({ maxSize, sizeCalculation: () => 1 });
 
 /**
@@ -44,10 +47,10 @@ export class ExpiringCache<K extends {}, V> {
     const underWay = this.loading.get(key);
     if (underWay !== undefined) return underWay;
     const startedAt = this.clock.monotonic();
-    // What is kept serves requests that must not be late, too.
+    // Later requests share the cached value, and some of them may not read late, so it is read from the primary.
     const promise = onPrimary(load)
       .then((value) => {
-        // What was read before an invalidation may be what the invalidation was about.
+        // A value read before an invalidation may be out of date.
         if (this.loading.get(key) === promise && this.keep(value)) this.set(key, value, startedAt);
         return value;
       })

@@ -1,4 +1,4 @@
-/** Who can do something about a failure: the caller of the API, the person written to, who runs Herald, or WhatsApp. */
+/** Who can fix a failure: the caller of the API, the recipient, the operator of Herald, or WhatsApp. */
 export const RESPONSIBLES = ['you', 'recipient', 'operator', 'whatsapp'] as const;
 export type Responsible = (typeof RESPONSIBLES)[number];
 
@@ -6,9 +6,9 @@ export type Responsible = (typeof RESPONSIBLES)[number];
 export interface FailureMeaning {
   /** What happened, and what to do about it. */
   summary: string;
-  /** Null: only time helps, or it is not known. */
+  /** Null: only time helps, or it is unknown. */
   responsible: Responsible | null;
-  /** Minutes after the failure from which the same message may be sent again with hope; null: as it is, it fails again. */
+  /** Minutes after the failure until the same message may succeed; null: it would fail again unchanged. */
   retryAfterMinutes: number | null;
 }
 
@@ -19,8 +19,8 @@ const meaning = (
 ): FailureMeaning => ({ summary, responsible, retryAfterMinutes });
 
 /**
- * Why a message failed, in terms that stay the same whatever the platform calls it, and what each means; a platform code
- * may say more (`meaningOf`).
+ * Why a message failed, in terms that do not depend on the platform's codes, with their meanings. A platform code may
+ * add detail (`meaningOf`).
  */
 export const FAILURE_MEANINGS = {
   invalid_recipient: meaning(

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 /**
- * Makes a folder and those above it that are missing. Node's own recursive mkdir never ends where a file system, such as
- * /proc, refuses a new folder as one that does not exist.
+ * Makes a folder and its missing parents. Node's recursive mkdir never returns on a file system, such as /proc, that
+ * answers ENOENT for a new folder.
  *
  * @throws Error of the operating system
  */
@@ -15,13 +15,13 @@ export function makeFolder(folder: string, mode?: number): void {
     try {
       mkdirSync(each, { mode });
     } catch (error) {
-      // Another process was faster.
+      // Another process made it first.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
 }
 
-/** Makes the folder where it is missing, and writes into it. @throws Error of the operating system */
+/** Makes the folder if it is missing, and tests that it can be written. */
 export function probeFolder(folder: string): void {
   makeFolder(folder, 0o700);
   const probe = join(folder, `.probe-${randomUUID()}`);

@@ -1,15 +1,18 @@
 import { NIL, v7 } from 'uuid';
 import { databaseClock } from './clock.js';
 
-/** Text of a UUID. Versions and variants are not looked at: a caller's ids may come from anywhere. */
+/** A UUID of any version and variant: a caller's ids may come from anywhere. */
 export const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Before every other id: where a walk over them begins. */
+/** Sorts before every other id: the start of a walk over ids. */
 export const FIRST_ID: string = NIL;
 
 const BYTES = 16;
 const RANDOM = new Uint8Array(256 * BYTES);
-/** Where the clock is set back, ids go on from the last one; by more than this the clock was wrong, and they follow it. */
+/**
+ * If the clock is set back, ids continue after the last one. Beyond this difference the clock was wrong before, and ids
+ * follow it.
+ */
 const MAX_AHEAD_MS = 86_400_000;
 let taken = RANDOM.length;
 let msecs = -Infinity;
@@ -17,7 +20,7 @@ let sequence = 0;
 
 /** A new UUIDv7 of the database's time: time-ordered, so that inserts touch the right edge of the index only. */
 export function newId(): string {
-  // The package asks the system for sixteen bytes an id, which takes longer than all the rest of it.
+  // Random bytes are fetched in blocks: the uuid package asks the system per id, which takes longer than the rest.
   if (taken === RANDOM.length) {
     crypto.getRandomValues(RANDOM);
     taken = 0;
@@ -29,14 +32,14 @@ export function newId(): string {
     sequence =
       (((random[6] ?? 0) & 0x7f) << 24) | ((random[7] ?? 0) << 16) | ((random[8] ?? 0) << 8) | (random[9] ?? 0);
   } else {
-    // Within a millisecond ids count up, and go on in the next one where the count is full: as the package does it.
+    // Within a millisecond ids count up; a full count continues in the next millisecond, like in the uuid package.
     sequence = (sequence + 1) | 0;
     if (sequence === 0) msecs++;
   }
   return v7({ random, msecs, seq: sequence });
 }
 
-/** Below every id that `newId` makes from this time on: old rows are found by their keys alone. */
+/** Lower than every id that `newId` makes from this time on, so that old rows are found by their keys alone. */
 export function lowestIdSince(time: Date): string {
   const hex = Math.max(0, time.getTime()).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7000-8000-000000000000`;

@@ -3,7 +3,7 @@ import { commonErrors } from './common.errors.js';
 export interface KeyedSlotsOptions {
   /** Of each key. */
   slots: number;
-  /** That may wait for a slot of one key. */
+  /** Callers that may wait for a slot of one key. */
   mostWaiting: number;
   /** How long each of them waits. */
   waitMs: number;
@@ -11,20 +11,23 @@ export interface KeyedSlotsOptions {
 
 interface Line {
   taken: number;
-  /** In their order; a Set, so that one whose time is over leaves at once. */
+  /** In order of arrival; a Set, so that a caller whose time is over is removed at once. */
   waiting: Set<() => void>;
 }
 
-/** As many at once for each key, and a bounded number that waits for a bounded time: one key's callers never delay another's. */
+/**
+ * Limits how many callers of each key run at once, and how many wait and for how long. Callers of one key never delay
+ * those of another.
+ */
 export class KeyedSlots {
   private readonly lines = new Map<string, Line>();
 
   constructor(private readonly options: KeyedSlotsOptions) {}
 
   /**
-   * Takes a slot, which `leave` gives back; without a promise where one is free.
+   * Takes a slot, which `leave` returns; without a promise if a slot is free.
    *
-   * @returns false where too many wait already, or none came free in time.
+   * @returns false where too many callers wait, or no slot became free in time.
    */
   enter(key: string): boolean | Promise<boolean> {
     const line = this.lines.get(key);
@@ -50,7 +53,7 @@ export class KeyedSlots {
     });
   }
 
-  /** Runs `work` in a slot. @throws SERVICE_UNAVAILABLE (503) where there is none. */
+  /** Runs `work` in a slot. @throws SERVICE_UNAVAILABLE (503) where none is free. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     if (!(await this.enter(key))) throw commonErrors.SERVICE_UNAVAILABLE(undefined);
     try {

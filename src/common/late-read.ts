@@ -1,18 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 interface LateRead {
-  /** The standby's; null once the read has ended: what it began and did not wait for goes on at the primary. */
+  /**
+   * The standby's data source; null once the read has ended: work that it started and did not await continues on the
+   * primary.
+   */
   source: object | null;
 }
 
 const reads = new AsyncLocalStorage<LateRead | null>();
 
-/** What the statements of the read under way go to, as `readLate` was given it; null: to the primary. */
+/** The data source for statements of the current read, as given to `readLate`; null: the primary. */
 export function lateSource(): object | null {
   return reads.getStore()?.source ?? null;
 }
 
-/** Runs a read whose statements go to a standby, with its transactions. It must write nothing: a standby refuses that. */
+/** Runs a read whose statements and transactions use a standby. It must not write, because a standby refuses writes. */
 export async function readLate<T>(source: object, read: () => Promise<T>): Promise<T> {
   const late: LateRead = { source };
   try {
@@ -22,8 +25,8 @@ export async function readLate<T>(source: object, read: () => Promise<T>): Promi
   }
 }
 
-/** Runs what must not be late, such as a read that others share, whether or not the caller's read may be. */
+/** Runs work on the primary, such as a read whose result is shared, even inside `readLate`. */
 export function onPrimary<T>(work: () => T): T {
-  // Nothing to leave, in most requests.
+  // Most requests are not inside `readLate`.
   return reads.getStore() === undefined ? work() : reads.run(null, work);
 }

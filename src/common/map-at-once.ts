@@ -1,6 +1,6 @@
 /**
- * `work` of each item, at most `limit` of them at the same time; the results in the order of the items. After a failure
- * no other item is begun.
+ * Runs `work` for each item, at most `limit` at the same time; the results are in the order of the items. After a
+ * failure no further item is started.
  */
 export async function mapAtOnce<Item, Result>(
   items: readonly Item[],
@@ -8,7 +8,7 @@ export async function mapAtOnce<Item, Result>(
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  // All takers share one iterator, so each item is taken once.
+  // All workers share one iterator, so each item is taken once.
   const left = items.entries();
   let hasFailed = false;
   const take = async (): Promise<void> => {

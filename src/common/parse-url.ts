@@ -1,8 +1,8 @@
 import { domainToUnicode } from 'node:url';
 
 /**
- * The URL of a text, or null where it is none. `URL.canParse` is not used here: on Node 20 its optimised form takes
- * Latin-1 letters for broken UTF-8, so that it refuses `https://bücher.de` once it has been called often enough.
+ * The URL of a text, or null where it is none. Not `URL.canParse`: once Node 20 has optimised it, it reads Latin-1
+ * letters as broken UTF-8 and refuses `https://bücher.de`.
  */
 export function parseUrl(text: string, base?: string): URL | null {
   try {
@@ -13,7 +13,9 @@ export function parseUrl(text: string, base?: string): URL | null {
   }
 }
 
-/** Part of a name that is no Punycode, such as `xn--a`. Node 20 and 22 take it for no URL, Node 24 leaves it as it is. */
+/**
+ * Whether a label is invalid Punycode, such as `xn--a`. Node 20 and 22 refuse such a URL, Node 24 leaves it unchanged.
+ */
 function hasUnreadableLabel(host: string): boolean {
   return (
     host.includes('xn--') &&

@@ -1,16 +1,16 @@
 import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** The address under which Azure's hosts answer their guests: the one closed address that no registry lists. */
+/** The address at which Azure's hosts answer their guests. It is not public, but no registry lists it. */
 const AZURE_HOST = '168.63.129.16';
 
-/** Where all public IPv6 servers live; mapped, translated, local and multicast addresses lie outside. */
+/** The block of all public IPv6 servers; mapped, translated, local and multicast addresses are outside. */
 const OPEN_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * True for an address of a public server. False for every other one, and for text that is not exactly one address:
- * IPv4 in four decimal parts, or IPv6 without a zone. `unicast` is what lies in no block of the IANA special-purpose
- * registries (those few that are reachable from everywhere too serve protocols, not webhooks) and is no multicast.
+ * True for the address of a public server; false for any other address, and for text that is not exactly one address
+ * (IPv4 in four decimal parts, or IPv6 without a zone). `unicast` means outside all blocks of the IANA special-purpose
+ * registries and not multicast. The few globally reachable blocks of those registries serve protocols, not webhooks.
  */
 export function isPublicAddress(address: string): boolean {
   if (!isPlainAddress(address) || address === AZURE_HOST) return false;
@@ -18,7 +18,9 @@ export function isPublicAddress(address: string): boolean {
   return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || parsed.match(OPEN_IPV6));
 }
 
-/** A test of membership in networks (CIDR), with the same strictness: mapped IPv6 is not the IPv4 that it maps. */
+/**
+ * A test of membership in networks (CIDR), equally strict: a mapped IPv6 address is not the IPv4 address that it maps.
+ */
 export function memberOf(networks: readonly string[]): (address: string) => boolean {
   const parsed = networks.map((network) => ipaddr.parseCIDR(network));
   return (address) => {
@@ -28,12 +30,12 @@ export function memberOf(networks: readonly string[]): (address: string) => bool
   };
 }
 
-/** Node takes a zone (fe80::1%eth0) for a part of the address. */
+/** Node accepts a zone (fe80::1%eth0) as part of an address. */
 function isPlainAddress(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%');
 }
 
-/** True where both texts say the same address. */
+/** Whether both texts denote the same address. */
 export function isSameAddress(one: string, other: string): boolean {
   return one === other || (ipaddr.isValid(one) && ipaddr.isValid(other) && canonical(one) === canonical(other));
 }
@@ -43,8 +45,8 @@ function canonical(address: string): string {
 }
 
 /**
- * The network that one caller has: of IPv6 the /64 around an address, of IPv4 the address itself, also where it is mapped
- * to IPv6. Text that is no address stays as it is.
+ * The network that counts as one caller: for IPv6 the /64 around the address; for IPv4, mapped to IPv6 or not, the
+ * address itself. Text that is not an address stays unchanged.
  */
 export function originOf(address: string): string {
   const plain = address.split('%', 1)[0] ?? '';

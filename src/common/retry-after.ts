@@ -1,9 +1,9 @@
-/** `Sun, 06 Nov 1994 08:49:37 GMT`, the form that RFC 9110 asks for; the two obsolete ones are not read. */
+/** `Sun, 06 Nov 1994 08:49:37 GMT`, the form that RFC 9110 requires; the two obsolete forms are not read. */
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * Milliseconds to wait as a `Retry-After` header asks, from 0 to `longestMs`; null where it is missing, doubled or
- * neither seconds nor an HTTP date.
+ * The wait that a `Retry-After` header asks for, in milliseconds from 0 to `longestMs`; null where the header is
+ * missing, repeated, or neither seconds nor an HTTP date.
  */
 export function parseRetryAfter(
   header: string | string[] | undefined,

@@ -2,9 +2,9 @@ const FIRST_WAIT_MS = 50;
 const MAX_WAIT_MS = 2_000;
 
 /**
- * Repeats work that must not be dropped for a transient error, such as a database that is away, with growing waits.
+ * Repeats work with growing waits, for work that must survive a transient error such as a lost database.
  *
- * @param forMs milliseconds after which it is given up
+ * @param forMs milliseconds after which it gives up
  * @param onFailure is called after each failure
  * @throws what the last try threw.
  */

@@ -4,8 +4,8 @@ import { UUID_PATTERN } from './ids.js';
 import { isObject } from './json.js';
 
 /**
- * Shapes of JSON values: one description that validates a request body and that the API description is made from, so
- * that the two cannot differ. Plain functions instead of decorators, because the hottest route validates with them.
+ * Shapes of JSON values. One description both validates a request body and generates the API description, so the two
+ * cannot differ. Plain functions instead of decorators, because the hottest route validates with them.
  */
 export interface Shape {
   /** Adds the violations of `value` to `violations`. `field` is its path, such as `text.body`. */
@@ -108,7 +108,7 @@ export function oneOf(words: readonly string[], rules: { description?: string } 
 export interface ObjectRules {
   required?: Readonly<Record<string, Shape>>;
   optional?: Readonly<Record<string, Shape>>;
-  /** Other keys pass as they are. Default: they are refused by name. */
+  /** Other keys are allowed unchecked. Default: they are refused by name. */
   open?: boolean;
   description?: string;
 }
@@ -153,7 +153,7 @@ export function object(rules: ObjectRules): Shape & { readonly keys: ReadonlySet
   };
 }
 
-/** An object in one of several forms; the word under `key` says which, and each form requires it. */
+/** An object in one of several forms; the value of `key` names the form, and each form requires it. */
 export function tagged(key: string, forms: Readonly<Record<string, Shape>>): Shape {
   const words = Object.keys(forms);
   const tag = object({ required: { [key]: oneOf(words) }, open: true });
@@ -199,7 +199,7 @@ export function array(items: Shape, rules: { min?: number; max?: number; descrip
 }
 
 /**
- * A shape with a further rule that JSON Schema can't state well. `check` runs only where the shape itself holds;
+ * A shape with a further rule that JSON Schema can't express well. `check` runs only if the shape itself is valid;
  * `schema` is merged into the shape's.
  */
 export function refined<S extends Shape>(
@@ -217,7 +217,7 @@ export function refined<S extends Shape>(
   };
 }
 
-/** Any JSON value of the given type, left to the platform. */
+/** Any JSON value of the given type; the platform validates it. */
 export function free(schema: Readonly<Record<string, unknown>>): Shape {
   return { check: () => undefined, schema };
 }

@@ -1,4 +1,4 @@
-/** Lets any number of waiters sleep until something happens or their time is up. */
+/** Lets any number of waiters sleep until a notification or a timeout. */
 export class Signal {
   private waiters = new Set<() => void>();
 

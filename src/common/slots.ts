@@ -5,7 +5,7 @@ export class Slots {
 
   constructor(private readonly total: number) {}
 
-  /** Resolves with a place, which `release` gives back. */
+  /** Resolves with a place, which `release` returns. */
   async acquire(): Promise<void> {
     if (this.taken < this.total) this.taken += 1;
     else await new Promise<void>((resolve) => this.waiting.push(resolve));

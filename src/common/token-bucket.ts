@@ -22,7 +22,7 @@ export class TokenBucket {
     this.refilledAtMs = nowMs;
   }
 
-  /** Takes `count` tokens, or none where fewer are there. */
+  /** Takes `count` tokens, or none if there are fewer. */
   take(nowMs: number, count = 1): boolean {
     this.refill(nowMs);
     if (this.tokens < count) return false;
@@ -30,18 +30,18 @@ export class TokenBucket {
     return true;
   }
 
-  /** Puts tokens back that were taken and not needed. */
+  /** Returns tokens that were taken and not needed. */
   giveBack(count: number): void {
     this.tokens = Math.min(this.limits.burst, this.tokens + count);
   }
 
-  /** Tokens there now; a fraction counts for what it is. */
+  /** Tokens now, including fractions. */
   level(nowMs: number): number {
     this.refill(nowMs);
     return this.tokens;
   }
 
-  /** Milliseconds until `count` tokens will be there; 0: now. Infinity where the bucket is too small for them. */
+  /** Milliseconds until `count` tokens are available; 0: now. Infinity where the bucket is too small. */
   msUntil(count: number, nowMs: number): number {
     this.refill(nowMs);
     if (this.tokens >= count) return 0;
@@ -49,7 +49,7 @@ export class TokenBucket {
     return ((count - this.tokens) / this.limits.ratePerSecond) * 1_000;
   }
 
-  /** Goes on under other limits; what is there stays, up to the new size. */
+  /** Changes the limits; present tokens stay, up to the new size. */
   setLimits(limits: BucketLimits, nowMs: number): void {
     this.refill(nowMs);
     this.limits = limits;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version in package.json, two folders above the source and three above the build. */
+/** The version in package.json, which is two folders above the source and three above the build. */
 export function heraldVersion(): string {
   for (const path of ['../../package.json', '../../../package.json']) {
     try {

@@ -1,4 +1,4 @@
-/** What `work` gives, or null where that takes longer; `work` itself goes on. */
+/** The result of `work`, or null where it takes longer; `work` itself continues. */
 export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {

@@ -16,12 +16,12 @@ interface Keyed extends Record<string, unknown> {
   idempotency_key: unknown;
 }
 
-/** What one request takes (POST /messages/batch); a little room for what surrounds the messages. */
+/** The limit of one request (POST /messages/batch), with a little room for the envelope. */
 const MAX_MESSAGES = 100;
 const MAX_BYTES = 1_024 * 1_024 - 4_096;
 const SERVER_ERROR = 500;
 
-/** Sends the messages of a file, or of standard input, a hundred with each request; says what became of each. */
+/** Sends the messages of a file, or of standard input, a hundred per request; reports the result of each. */
 export async function sendFile(
   live: Live,
   target: Target,
@@ -68,7 +68,7 @@ export async function sendFile(
   };
 }
 
-/** A JSON array, an object with `messages`, or an object a line. */
+/** A JSON array, an object with `messages`, or one object per line. */
 function messagesOf(text: string): Record<string, unknown>[] {
   const parsed =
     parse(text) ??
@@ -111,7 +111,7 @@ async function sendBatch(
   permissive: boolean,
 ): Promise<Batch> {
   try {
-    // Repeated with the same keys, so that nothing is sent twice.
+    // A repeat uses the same keys, so that nothing is sent twice.
     const validation = permissive ? 'permissive' : 'strict';
     return await api.messages.sendBatch({ messages: messages as unknown as SendBatch['messages'], validation });
   } catch (error) {

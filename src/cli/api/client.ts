@@ -6,9 +6,9 @@ import { loadClientConfig } from '../../infrastructure/config/load-config.js';
 import { CLIENT_SETTINGS } from '../../infrastructure/config/settings.js';
 import { secretArgument } from '../arguments.js';
 
-/** What the terminal says of a refusal: the code, its words, and what is beside them in the answer. */
+/** The text for a refusal: the code, its message, and the other fields of the answer. */
 export function refusalOf({ status, code, text, details, docUrl, fields }: HeraldError) {
-  // Not an answer of Herald: a proxy's, or another program's.
+  // The answer is not Herald's, but from a proxy or another program.
   if (docUrl === '') {
     return { code: 'UNEXPECTED_ANSWER', message: `the answer was ${status}: is this address a Herald?`, extra: {} };
   }
@@ -16,13 +16,13 @@ export function refusalOf({ status, code, text, details, docUrl, fields }: Heral
   return { code, message: IN_WORDS_OF_COMMANDS[code] ?? refusalText(text, details), extra };
 }
 
-/** The API names its routes there. */
+/** The API's texts name routes; these are the commands. */
 const IN_WORDS_OF_COMMANDS: Readonly<Record<string, string>> = {
   WORKSPACE_NOT_FOUND: 'There is no such workspace, or the operator key may not see it: herald workspace list.',
   OTP_SENDER_NOT_SET: 'No number is set: herald otp-sender set.',
 };
 
-/** Message and details, each text once: where one field is wrong, the message is that of its detail. */
+/** Message and details, each text once: for a single invalid field the message equals its detail. */
 export function refusalText(message: string, details: readonly { message: string }[] = []): string {
   return [...new Set([message, ...details.map((detail) => detail.message)])].join(' ');
 }
@@ -30,7 +30,7 @@ export function refusalText(message: string, details: readonly { message: string
 const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS|ERR_SSL/;
 const TO_START = 'start it with "npm start" in another terminal, or name it with --url';
 
-/** A `fetch` that says why no answer came, and what to do. */
+/** A `fetch` that explains why no answer came, and what to do. */
 export function fetchFrom(base: string, advice = TO_START): typeof fetch {
   return async (input, init) => {
     try {
@@ -57,18 +57,18 @@ export interface Target {
   api: HeraldClient;
   url: string;
   key: string;
-  /** The demo workspace's facts where its key is used; else empty. */
+  /** The demo workspace's data if its key is used; otherwise empty. */
   demo: Partial<DemoFile>;
 }
 
 const TIMEOUT_MS = 30_000;
 
-/** The API as one of its callers sees it, until the signal ends it. */
+/** A client of the API; the signal aborts its calls. */
 export function apiAt(url: string, key: string, signal?: AbortSignal): HeraldClient {
   return createHeraldClient({ baseUrl: url, apiKey: key, timeoutMs: TIMEOUT_MS, fetch: fetchFrom(url), signal });
 }
 
-/** As HERALD_URL is read. */
+/** Reads the same form as HERALD_URL. */
 export function addressOf(option: string | undefined): string | null {
   if (option === undefined) return null;
   try {
@@ -79,10 +79,10 @@ export function addressOf(option: string | undefined): string | null {
 }
 
 /**
- * Where to call, and as whom: options first, then settings, then the demo's file. The demo's key goes to the demo's
- * address only.
+ * The address and the key to use: from options first, then settings, then the demo's file. The demo's key is sent only
+ * to the demo's address.
  *
- * @throws Error saying how to name a key where there is none.
+ * @throws Error without a key; says how to give one.
  */
 export async function targetOf(options: TargetOptions, signal?: AbortSignal): Promise<Target> {
   const config = loadClientConfig();

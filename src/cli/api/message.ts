@@ -12,7 +12,7 @@ import { type Live, UsageError } from '../runner.js';
 import type { Target } from './client.js';
 import { faceOf } from '../runner.js';
 
-/** Its states in the order in which they are reached, with the field that says when. */
+/** A message's states in order, each with the field of its time. */
 const STATE_FIELDS = [
   ['queued', 'queued_at'],
   ['processing', 'processing_at'],
@@ -36,10 +36,10 @@ export const STATES = [
 ];
 export const DIRECTIONS = ['inbound', 'outbound'];
 
-/** From this status on an answer does not say whether the request took effect. */
+/** From this status on, the answer does not show whether the request took effect. */
 const SERVER_ERROR = 500;
 
-/** Sends what the body says. Without a key of the caller's each call sends another message. */
+/** Sends the body. Without a key from the caller each call sends another message. */
 export async function sendMessage({ api }: HeraldClient, body: object, idempotencyKey: string = randomUUID()) {
   try {
     const params = { header: keyed(idempotencyKey) };
@@ -57,7 +57,7 @@ export async function sendMessage({ api }: HeraldClient, body: object, idempoten
   }
 }
 
-/** The number to send from: that named, the demo's first, or the only one of the workspace. */
+/** The number to send from: the named one, the demo's first, or the workspace's only one. */
 export async function connectionOf({ api, demo }: Target, named: string | undefined): Promise<string> {
   if (named !== undefined) return named;
   if (demo.connection_id !== undefined) return demo.connection_id;
@@ -69,7 +69,7 @@ export async function connectionOf({ api, demo }: Target, named: string | undefi
   throw new Error(`name the number to send from with --connection <id>:\n${list}`);
 }
 
-/** What becomes of an error of the file. */
+/** Describes an error of reading the file. */
 export const unreadable = (path: string) => (error: unknown) => {
   throw new UsageError(`the file ${path} can't be read: ${describeError(error)}`);
 };
@@ -79,7 +79,7 @@ async function uploadFile(api: HeraldClient, connectionId: string, path: string)
   return api.media.upload({ connection_id: connectionId, file: await openAsBlob(path), filename: basename(path) });
 }
 
-/** What a message says, and to whom. */
+/** The content of a message, and its recipient. */
 export interface BodyOptions {
   to?: string;
   recipient?: string;
@@ -95,7 +95,7 @@ export interface BodyOptions {
   ttl?: number;
 }
 
-/** The body of POST /messages; a file is uploaded for it. */
+/** The body of POST /messages; uploads the file for it, if any. */
 export async function bodyOf(target: Target, options: BodyOptions): Promise<object> {
   const { to, recipient, text, template, media } = options;
   if (media !== undefined) await access(media, constants.R_OK).catch(unreadable(media));
@@ -128,16 +128,16 @@ function templateOf(name: string, { language, param }: BodyOptions): object {
 }
 
 interface WatchOptions {
-  /** Ends the watch. Default: nothing more is to be expected. */
+  /** Whether to end the watch. Default: no further status is expected. */
   until?: (message: Message) => boolean;
   timeoutMs: number;
-  /** In front of each line. */
+  /** Put in front of each line. */
   indent?: string;
-  /** What an earlier watch of the same message has said already. */
+  /** States that an earlier watch of the same message has printed. */
   seen?: Set<string>;
 }
 
-/** Between two looks; far below the default limit of 50 requests a second. */
+/** Polling interval; far below the default limit of 50 requests a second. */
 const LOOK_EVERY_MS = 200;
 
 /** One step in a message's life, as `message watch --json` prints it. */
@@ -145,13 +145,13 @@ interface Step {
   event: 'status';
   id: string;
   status: string;
-  /** By the API; null for a state that has no time of its own, such as outcome_unknown. */
+  /** From the API; null for a state without a time of its own, such as outcome_unknown. */
   at: string | null;
   attempt: number;
   error?: string;
 }
 
-/** Reads a message again and again, and says each state that it has come to, until `until` or the end of the time. */
+/** Polls a message and prints each new state, until `until` is true or time is up. */
 export async function watchMessage(api: HeraldClient, id: string, live: Live, options: WatchOptions) {
   const { until = isOver, timeoutMs, indent = '', seen = new Set() } = options;
   const deadline = performance.now() + timeoutMs;
@@ -169,14 +169,14 @@ export async function watchMessage(api: HeraldClient, id: string, live: Live, op
   }
 }
 
-/** Every state that the message has been in since it was last queued, and the one in which it is. */
+/** Every state of the message since it was last queued, and the current one. */
 function stepsOf(message: Message): Step[] {
   const attempt = message.attempt_count;
   const base = { event: 'status', id: message.id } as const;
   const steps: Step[] = STATE_FIELDS.flatMap(([status, field]) => {
     const at = message[field];
     if (at === null || (status === 'failed' && message.status !== 'failed')) return [];
-    // A retry keeps the time of the failure before it; only what came since the message was queued is its own.
+    // After a retry the time of the earlier failure remains; only states after the message was queued count.
     if (message.queued_at !== null && at < message.queued_at) return [];
     return [{ ...base, status, at, attempt: status === 'queued' ? Math.max(0, attempt - 1) : attempt }];
   });
@@ -202,12 +202,12 @@ function lineOf({ status, at, error }: Step, message: Message): string {
     .trimEnd();
 }
 
-/** The other end of a message. */
+/** The contact of a message. */
 export function contactOf({ direction, from, to, recipient }: MessageListItem): string | null {
   return direction === 'inbound' ? from : (to ?? recipient);
 }
 
-/** States after which nothing more is to be expected of a message. */
+/** Whether no further status is expected. */
 export function isOver({ status }: { status: string }): boolean {
   return status === 'read' || status === 'failed' || status === 'received';
 }

@@ -13,7 +13,7 @@ export function addCompletionCommand(program: Command): void {
   });
 }
 
-/** A function that looks up the words before the cursor; nothing is run while one types. */
+/** A function that looks up the words before the cursor; it runs no command while the user types. */
 function completionScript(program: Command, shell: string): string {
   if (shell === 'fish') return fishScript(program);
   const cases = branchesOf(program, []).map(([path, words]) => `    '${path}') known='${words.join(' ')}' ;;`);
@@ -33,7 +33,7 @@ function completionScript(program: Command, shell: string): string {
   ].join('\n');
 }
 
-/** The same for fish, which asks for the words so far. */
+/** The same for fish, which passes the words so far. */
 function fishScript(program: Command): string {
   const cases = branchesOf(program, []).map(
     ([path, words]) => `    case '${path}'\n      printf '%s\\n' ${words.join(' ')}`,
@@ -52,7 +52,7 @@ function fishScript(program: Command): string {
   ].join('\n');
 }
 
-/** What may follow each command's words: the commands below it, or its options. */
+/** For each command, the words that may follow: its subcommands or its options. */
 function branchesOf(command: Command, path: readonly string[]): [path: string, words: string[]][] {
   const below = command.commands.map((inner) => inner.name());
   const options = command.options.flatMap(({ hidden, long }) => (hidden ? [] : (long ?? [])));

@@ -15,7 +15,7 @@ export function addConsoleCommand(program: Command): void {
       .option('--open', 'open it in the browser of this machine too'),
     async ({ api, url, key: text }, { open = false }) => {
       const key = await api.key.get();
-      // No browser sends the fragment, and the page removes it from the address.
+      // A browser does not send the fragment, and the page removes it from the address.
       const link = `${await consoleUrl(url)}#${new URLSearchParams({ key: text }).toString()}`;
       if (open) await openInBrowser(link);
       const data = { url: link, workspace: key.workspace, key_name: key.name, opened: open };
@@ -36,7 +36,7 @@ async function consoleUrl(base: string): Promise<string> {
   return url;
 }
 
-/** What opens an address, by platform. */
+/** The program that opens an address, by platform. */
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
   darwin: ['open'],
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],

@@ -13,11 +13,11 @@ import { type Live, liveAction, UsageError } from '../runner.js';
 import { SimulatorControl } from './simulate.command.js';
 import { type ReceivedEvent, WebhookReceiver } from './webhook.command.js';
 
-/** Generous: the machine may be busy. */
+/** Long, because the machine may be busy. */
 const PATIENCE_MS = 40_000;
 const READING_MS = 700;
 
-/** A chapter that can't be played here; says how it could. */
+/** A chapter that can't run here; says what it would need. */
 class Skipped extends Error {}
 
 /** A step had another result than expected. */
@@ -27,12 +27,12 @@ class StepFailed extends Error {}
 interface Chapter {
   name: string;
   title: string;
-  /** What will be seen, and why it is so. */
+  /** What the user will see, and why. */
   intro: string;
   play: (stage: Stage) => Promise<void>;
 }
 
-/** Where chapters are played: the demo's API and simulator, and lines for who watches. */
+/** What chapters use: the demo's API and simulator, and output. */
 class Stage {
   private readonly seen = new Map<string, Set<string>>();
 
@@ -49,7 +49,7 @@ class Stage {
     this.live.say(`   ${text}`, { event: 'note', text });
   }
 
-  /** Time to read what was said. */
+  /** A pause for reading. */
   async breathe(): Promise<void> {
     if (!this.isFast && !this.live.json) await this.live.pause(READING_MS);
   }
@@ -60,7 +60,7 @@ class Stage {
     this.live.say(`   ${paint.good('✓')} ${text}`, { event: 'check', text });
   }
 
-  /** Sends from the demo's first number; says what and to whom. */
+  /** Sends from the demo's first number; prints the content and the recipient. */
   async send(to: string, content: object, shown: string, idempotencyKey?: string) {
     const body = { connection_id: this.demo.connection_id, to, ...content };
     const sent = await sendMessage(this.api, body, idempotencyKey);
@@ -86,7 +86,7 @@ class Stage {
     return message;
   }
 
-  /** The code with which a call is refused; null where it is not. */
+  /** The error code of a refused call; null where it is not refused. */
   async refusal(call: () => Promise<unknown>): Promise<string | null> {
     try {
       await call();
@@ -97,7 +97,7 @@ class Stage {
     }
   }
 
-  /** Looks until there is something. */
+  /** Polls until there is a result. */
   async waitFor<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
     const deadline = performance.now() + PATIENCE_MS;
     for (;;) {
@@ -109,7 +109,7 @@ class Stage {
   }
 }
 
-/** Of the demo's numbers, by what the simulator does with a message to them. */
+/** Numbers of the demo, named by what the simulator does with a message to them. */
 const FAILS = '+15550100002';
 const LOSES_THE_ANSWER = '+15550100005';
 
@@ -246,7 +246,7 @@ const CHAPTERS: readonly Chapter[] = [
     name: 'webhook',
     title: 'Receive webhooks',
     intro: 'Herald posts every message in and every status to your address, signed, until it is acknowledged.',
-    // With a webhook of this command's own, which it removes again.
+    // Uses a webhook of its own, which it removes again.
     play: async (stage) => {
       const known = await unlessRefused('WEBHOOK_NOT_FOUND', stage.api.webhook.get());
       if (known !== null) {
@@ -284,12 +284,12 @@ const CHAPTERS: readonly Chapter[] = [
   },
 ];
 
-/** A number without a contact, whose last digits select no simulated outcome. */
+/** A number without a contact whose last digits select no simulated outcome. */
 function newCustomer(): string {
   return `1555020${randomInt(2_000, 10_000)}`;
 }
 
-/** What the call answers; null where it is refused with this code. */
+/** The answer of the call; null where it is refused with this code. */
 async function unlessRefused<T>(code: ErrorCode, call: Promise<T>): Promise<T | null> {
   return call.catch((error: unknown) => {
     if (isHeraldError(error, code)) return null;
@@ -304,7 +304,7 @@ interface Result {
   duration_ms: number;
 }
 
-/** Plays the chapters one after another; one that fails does not keep the next from being played. */
+/** Plays the chapters in order; the next one is played even if one fails. */
 async function play(stage: Stage, chapters: readonly Chapter[]): Promise<Answer> {
   const results: Result[] = [];
   for (const [index, chapter] of chapters.entries()) {
@@ -386,7 +386,7 @@ async function openStage(live: Live, isFast: boolean): Promise<Stage> {
   const { simulator_url: simulatorUrl } = demo;
   if (simulatorUrl === null) throw new Error('the demo needs the simulator: start Herald with the role simulator');
   const api = apiAt(demo.base_url, demo.api_key, live.signal);
-  // Fails at once where no service answers, or the key is of a demo that is gone.
+  // Fails at once if no service answers, or the key belongs to a deleted demo.
   await api.connections.list();
   return new Stage(live, api, demo, new SimulatorControl(simulatorUrl, live.signal), isFast);
 }

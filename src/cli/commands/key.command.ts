@@ -82,7 +82,7 @@ export function addKeyCommands(program: Command): void {
   );
 }
 
-/** A path of the admin API begins with the workspace; on the server it is looked up. */
+/** Paths of the admin API begin with the workspace; on the server the workspace is looked up. */
 export const WORKSPACE_OPTION = ['--workspace <id>', 'its workspace; needed with --url'] as const;
 
 async function workspaceOfKey(operator: Operator, id: string): Promise<string> {
@@ -107,7 +107,7 @@ function issuedAnswer(data: Schemas['IssuedKeyResponse']): Answer {
   return { data, text: `${text}\nKeep the key now: it is not shown again.` };
 }
 
-/** Of an API key, or of an operator key. */
+/** The state of an API key or an operator key. */
 export function stateOf(revokedAt: unknown, expiresAt: string | null): string {
   if (revokedAt !== null) return 'revoked';
   if (expiresAt === null) return 'valid';

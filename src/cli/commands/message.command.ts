@@ -18,7 +18,7 @@ function timeoutOption(): Option {
   return new Option('--timeout <duration>', 'how long to watch').argParser(durationSeconds).default(60, '1m');
 }
 
-/** `message send|watch|explain`: over the API, with a key, as an integration does it. */
+/** `message send|watch|explain`: uses the API with a key, like an integration. */
 export function addMessageCommands(program: Command): void {
   const message = program.command('message').description('send and follow messages, over the API with a key');
   addSend(message);
@@ -52,7 +52,7 @@ interface SendOptions extends BodyOptions, WatchOptions {
   permissive?: boolean;
 }
 
-/** Besides what says how to send a file, options that have a default. */
+/** Options allowed with `--file`: those that say how to send it, and those with a default. */
 const WITH_FILE = new Set(['file', 'connection', 'permissive', 'language', 'timeout']);
 
 function addSend(message: Command): void {

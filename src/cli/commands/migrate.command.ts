@@ -15,7 +15,7 @@ interface MigrateCommandOptions {
   yes?: boolean;
 }
 
-/** `migrate`: the schema of the database, up to date, to another place of the list, or one step back. */
+/** `migrate`: brings the schema up to date, to another place in the list, or one step back. */
 export function addMigrate(program: Command): void {
   const command = program
     .command('migrate')
@@ -29,8 +29,8 @@ export function addMigrate(program: Command): void {
     if (options.status === true && (options.to !== undefined || options.down === true || options.dryRun === true)) {
       throw new UsageError('--status stands alone: it only lists');
     }
-    // Loaded only for this command: every other one would wait for them. It runs alone before the service, and is given no
-    // secret but the database's.
+    // Loaded here only, so that other commands need not wait for it. This command runs before the service, with no
+    // secret except the database's.
     const { loadConfig } = await import('../../infrastructure/config/load-config.js');
     const { requireDatabase } = await import('../../bootstrap/database.js');
     const { sessionLink } = await import('../../infrastructure/database/pooler.js');
@@ -90,7 +90,7 @@ async function change(link: DatabaseLink, options: MigrateCommandOptions): Promi
   };
 }
 
-/** The last migration that the database is to have. */
+/** The last migration that the database should have. */
 async function placeOf({ to, down }: MigrateCommandOptions, ran: readonly RanMigration[]): Promise<string> {
   const { migrations } = await import('../../../migrations/all.js');
   const { migrationNamed, oldestPlace, placeBefore } = await import('../../infrastructure/database/migration-plan.js');

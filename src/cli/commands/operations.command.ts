@@ -101,7 +101,7 @@ function addRestore(program: Command): void {
         const text = `Would be marked as outcome_unknown: ${listOf(plan.counts)}.`;
         return { data: { before: plan.before, would_mark: plan.counts }, text };
       }
-      // Nothing is claimed while claims are blocked, whatever runs.
+      // While claims are blocked nothing is claimed, even if workers run.
       if (options.force !== true && (await restoration.blocked()) === null) await requireNoWorkers(restoration);
       if (options.nothingLost === true) {
         await restoration.adopt();
@@ -256,7 +256,7 @@ const MARKS = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' } as const;
 function addDoctor(program: Command): void {
   const command = program.command('doctor').description('check every dependency and setting, one line each');
   localAction(command, 'it checks the settings and the dependencies of the machine itself', async () => {
-    // Loaded only for this command: every other one would wait for it.
+    // Loaded here only, so that other commands need not wait for it.
     const { examine } = await import('../doctor.js');
     const findings = await examine();
     const width = Math.max(...findings.map((finding) => finding.check.length));

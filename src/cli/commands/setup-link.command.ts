@@ -13,7 +13,7 @@ interface CreateOptions {
   locale: string;
 }
 
-/** The newest ones: a workspace has few, and the admin API has pages. */
+/** The newest links: a workspace has few, and the admin API has pages. */
 const LISTED = 100;
 
 /** `setup-link create|list|revoke`. */
@@ -68,7 +68,7 @@ export function addSetupLinkCommands(program: Command): void {
   );
 }
 
-/** How far it is: the step that failed, else the last one that is done. */
+/** The progress: the failed step, otherwise the last one that is done. */
 function stepOf({ steps }: Schemas['SetupLinkResponse']): string {
   const failed = steps.find(({ state }) => state === 'failed');
   if (failed !== undefined) return `${failed.name}: ${failed.problem?.code ?? 'failed'}`;

@@ -21,7 +21,7 @@ const FROM_OPTION = [
 ] as const;
 const STATUSES = ['sent', 'delivered', 'read', 'failed'];
 
-/** `simulate inbound|failure|status|echo|contact|history|opt-out`: what WhatsApp would report, through the simulator. */
+/** `simulate inbound|failure|status|echo|contact|history|opt-out`: makes the simulator report what WhatsApp would. */
 export function addSimulateCommands(program: Command): void {
   const simulate = program.command('simulate').description('make the simulator report what WhatsApp would report');
   const inbound = simulate
@@ -133,7 +133,7 @@ interface InboundOptions {
 const KINDS = ['button', 'list', 'image', 'reaction', 'edit', 'revoke'] as const;
 const PICTURES: Readonly<Record<string, string>> = { '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg', '.png': 'image/png' };
 
-/** What the business does in the WhatsApp Business app, on a number that is in the app too from then on. */
+/** Actions of the business in the WhatsApp Business app; from the first one on, the number is used in the app too. */
 function addAppCommands(simulate: Command): void {
   const echo = simulate
     .command('echo')
@@ -216,14 +216,14 @@ const plusNumber = (digits: string): string => `+${digits.replace('+', '')}`;
 
 function senderOf({ demo }: Target, { from, newNumber }: InboundOptions): string {
   if (newNumber !== undefined && from !== undefined) throw new UsageError('--from and --new-number: give one');
-  // A number that is reserved for fiction, so that it belongs to no person.
+  // A number reserved for fiction, so that it belongs to no person.
   if (newNumber !== undefined) return `1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
   const known = from ?? demo.recipients?.[0]?.to;
   if (known === undefined) throw new Error('name the customer with --from');
   return known;
 }
 
-/** Who writes, and the simulator's request but for that and the number. */
+/** The sender, and the rest of the simulator's request. */
 async function inboundOf(target: Target, options: InboundOptions): Promise<{ from: string; sent: object }> {
   const given = KINDS.filter((kind) => options[kind] !== undefined);
   if (given.length > 1) throw new UsageError(`${given.map((kind) => `--${kind}`).join(' and ')}: give one`);
@@ -278,7 +278,7 @@ async function sentMessage({ api }: Target, id: string): Promise<{ to: string | 
   return { to, platformId };
 }
 
-/** @throws Error where no customer with a number wrote it. */
+/** @throws Error unless a customer with a number wrote it. */
 async function receivedMessage({ api }: Target, id: string): Promise<{ from: string; platformId: string }> {
   const { from, meta_message_id: platformId, direction } = await api.messages.get(id);
   if (direction !== 'inbound') throw new Error(`${id} was sent by you: customers change their own messages only`);
@@ -318,12 +318,12 @@ export class SimulatorControl {
     private readonly signal?: AbortSignal,
   ) {}
 
-  /** A customer writes to a number: `sent` has the `message`, and the `file` of a picture. */
+  /** A customer writes to a number: `sent` has the `message`, and the `file` for a picture. */
   async inbound(phoneNumberId: string, from: string, sent: object): Promise<InboundAnswer> {
     return (await this.call('/inbound', { phone_number_id: phoneNumberId, from, ...sent })) as InboundAnswer;
   }
 
-  /** The business does something in the WhatsApp Business app. */
+  /** The business acts in the WhatsApp Business app. */
   async inApp(phoneNumberId: string, done: object): Promise<Record<string, unknown>> {
     return (await this.call(`/numbers/${phoneNumberId}/app`, done)) as Record<string, unknown>;
   }
@@ -333,7 +333,7 @@ export class SimulatorControl {
     return (await this.call('/preferences', { phone_number_id: phoneNumberId, from, ...chosen })) as object;
   }
 
-  /** Sends are to fail. */
+  /** Makes sends fail. */
   async failure(asked: object): Promise<object> {
     return (await this.call('/failures', asked)) as object;
   }
@@ -348,7 +348,7 @@ export class SimulatorControl {
     await this.call('/faults', { statuses: mode });
   }
 
-  /** How often the platform took a text for a recipient. */
+  /** How often the platform accepted a text for a recipient. */
   async timesTaken(to: string, text: string): Promise<number> {
     const query = new URLSearchParams({ to, limit: '1000' });
     const { data } = (await this.call(`/messages?${query.toString()}`)) as { data: object[] };
@@ -357,7 +357,7 @@ export class SimulatorControl {
 
   private async call(path: string, body?: object): Promise<unknown> {
     const method = body === undefined ? 'GET' : 'POST';
-    // What was held back must be let go also when the command is being ended.
+    // Held notifications must be released even while the command is being ended.
     const ends = body !== undefined && 'statuses' in body ? [] : [this.signal ?? []].flat();
     const response = await fetchFrom(this.url)(`${this.url}/_simulator${path}`, {
       method,

@@ -6,45 +6,45 @@ import { phoneDigits, wholeNumber, wordsOf } from '../arguments.js';
 import { clock, oneLine, padded, paint, paintStatus } from '../output.js';
 import { liveApiAction } from '../runner.js';
 
-/** What is new of the journal. */
+/** A change in the journal. */
 interface TailEvent {
   event: 'message' | 'status';
-  /** When it was noticed, for a new message when it was made. */
+  /** When the change was noticed; for a new message, when it was created. */
   at: string;
   message: MessageListItem;
   previous_status: string | null;
 }
 
 const PAGE = 100;
-/** Of one look: a burst of more is counted, not shown. */
+/** Limit of pages per poll: more new messages are counted, not shown. */
 const MAX_PAGES = 5;
-/** Older messages whose next status is awaited, and how many of them one look asks for. */
+/** Limit of older messages whose next status is awaited, and how many of them one poll reads. */
 const MAX_OPEN = 500;
 const OPEN_PER_LOOK = 10;
 const MAX_KNOWN = 5_000;
 
 /**
- * Follows a workspace's journal with nothing but `messages:read`: each look reads the newest page (and further ones
- * up to the newest message that is known), compares statuses, and asks for some of the older messages that can still
- * change. A state that lasts for less than a look may be passed over.
+ * Follows a workspace's journal with only `messages:read`. Each poll reads the newest page (and further ones down to
+ * the newest known message), compares statuses, and reads some of the older messages that can still change. A state
+ * shorter than the polling interval may be missed.
  */
 export class JournalTail {
   /** The last status of each message, the oldest first. */
   private readonly known = new Map<string, string>();
   private readonly open = new Set<string>();
   private isFirst = true;
-  /** Messages came too fast for the last look. */
+  /** Messages came faster than the last poll could read. */
   isBehind = false;
 
   constructor(private readonly api: Pick<HeraldClient, 'messages'>) {}
 
-  /** What happened since the last look, oldest first. The first one only learns what is there. */
+  /** Changes since the last poll, oldest first. The first poll only records the present state. */
   async look(): Promise<TailEvent[]> {
     const page = await this.newMessages();
     const events = page.toReversed().flatMap((message) => this.compare(message));
     const listed = new Set(page.map((message) => message.id));
     for (const id of [...this.open].filter((each) => !listed.has(each)).slice(0, OPEN_PER_LOOK)) {
-      // The next look asks for others.
+      // The next poll reads others.
       this.open.delete(id);
       this.open.add(id);
       events.push(...this.compare(await this.api.messages.get(id)));
@@ -146,7 +146,7 @@ function lineOf({ event, at, message, previous_status: previous }: TailEvent): s
     paint.faint(clock(new Date(at))),
     message.direction === 'inbound' ? paint.name('in ') : 'out',
     padded(contactOf(message) ?? 'unknown', 14),
-    // Enough of the id to distinguish those on one screen.
+    // Enough of the id to tell the messages on one screen apart.
     paint.faint(message.id.slice(-8)),
     padded(status, event === 'message' ? 10 : 24),
     event === 'message' ? `${paint.faint(message.type)} ${oneLine(message.body ?? '')}` : why,

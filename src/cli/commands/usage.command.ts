@@ -8,7 +8,7 @@ import { operatorAction } from '../runner.js';
 
 type UsageLine = Schemas['WorkspaceUsageLine'];
 
-/** `usage` and `rates`: what was sent, and what it cost. */
+/** `usage` and `rates`: what was sent, and its cost. */
 export function addUsageCommands(program: Command): void {
   operatorAction<{ workspace?: string; month?: string; csv?: boolean }>(
     program
@@ -89,7 +89,7 @@ function unpricedOf(lines: readonly UsageLine[]): [category: string, messages: n
   return [...all];
 }
 
-/** A line, where there is something to say. */
+/** One line, or none if there is nothing to report. */
 function unpricedText(what: string, counts: readonly (readonly [name: string, messages: number])[]): string[] {
   const texts = counts.map(([name, messages]) => `${name} (${messages} message${messages === 1 ? '' : 's'})`);
   return texts.length === 0 ? [] : [`${what}: ${texts.join(', ')}.`];

@@ -11,7 +11,7 @@ import { action, UsageError, withTarget } from '../runner.js';
 
 type Report = Awaited<ReturnType<HeraldClient['webhook']['verify']>>;
 
-/** As Herald waits for the answer to a delivery. */
+/** The same limit as for a delivery. */
 const ANSWER_WITHIN_MS = 10_000;
 const LOCAL_NAMES = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
@@ -38,7 +38,7 @@ export function addVerify(webhook: Command): void {
   });
 }
 
-/** @throws UsageError for another machine's address: those are for Herald, which checks them. */
+/** @throws UsageError for an address on another machine: Herald itself checks those. */
 export async function checkLocal(receiver: string, given: string | undefined): Promise<Report> {
   const url = parseUrl(receiver);
   if (url === null || !/^https?:$/.test(url.protocol) || !LOCAL_NAMES.has(url.hostname))
@@ -47,12 +47,12 @@ export async function checkLocal(receiver: string, given: string | undefined): P
   const secret = await secretArgument(given);
   if (!new RegExp(SECRET_PATTERN).test(secret))
     throw new UsageError('--secret is whsec_ and the base64 of 24 to 64 bytes');
-  // The service brings the API description with its examples, which no other command needs.
+  // The service loads the API description with its examples, which no other command needs.
   const { checkLocalReceiver } = await import('../../modules/webhook/conformance/conformance.service.js');
   return checkLocalReceiver(secret, postTo(url.href));
 }
 
-/** Makes deliveries to a program on this machine, as Herald would. */
+/** Makes deliveries to a program on this machine, in the same form as Herald's. */
 export function postTo(url: string): Post {
   return async (signature, body, signal): Promise<ProbeAnswer> => {
     const startedAt = performance.now();
@@ -77,7 +77,7 @@ export function postTo(url: string): Post {
 const MARKS = { passed: paint.good('ok'), failed: paint.bad('wrong'), not_run: paint.faint('not run') } as const;
 const MARK_WIDTH = 9;
 
-/** A line for each delivery, what is wrong below it, and the sum. Exit code 1 where anything is wrong. */
+/** One line per delivery, its fault below it, and a summary. Exit code 1 for any fault. */
 export function answerOf(report: Report): Answer {
   const lines = report.results.flatMap(({ outcome, title, http_status: status, error, problem, fix }) => {
     const answered = status ?? error;

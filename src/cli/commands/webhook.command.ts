@@ -16,7 +16,7 @@ import { clock, facts, oneLine, padded, paint } from '../output.js';
 import { addVerify } from './webhook-verify.command.js';
 import { apiAction, type Live, liveAction, liveApiAction, UsageError, withTarget } from '../runner.js';
 
-/** Between two looks at a replay. */
+/** Polling interval of a replay. */
 const REPLAY_LOOK_MS = 500;
 
 /** `webhook set|replay|listen|verify`. */
@@ -91,7 +91,9 @@ function addReplay(webhook: Command): void {
   });
 }
 
-/** How far a replay is. An empty one is no mistake and looks like one, so its line says why nothing came. */
+/**
+ * The progress of a replay. An empty replay is valid but looks like an error, so its line says why it has no events.
+ */
 export function progressOf(
   { id, status, done, total }: Pick<R.Replay, 'id' | 'done' | 'total'> & { status: string },
   which: string,
@@ -165,12 +167,15 @@ async function receiveDeliveries(
 
 const FORWARD_TIMEOUT_MS = 15_000;
 
-/** A program under development that gets events as Herald would deliver them, from whatever network this machine is in. */
+/**
+ * A program under development that gets events in the form of Herald's deliveries, on whatever network this machine is
+ * in.
+ */
 class ForwardTarget {
-  /** Made for this run; the deliveries of the workspace's webhook are signed with another one. */
+  /** A secret for this run; deliveries of the workspace's webhook have another one. */
   readonly secret = newWebhookSecret();
 
-  /** @throws UsageError for what is no address of http or https. */
+  /** @throws UsageError for text that is not an http or https address. */
   constructor(
     private readonly url: string,
     private readonly signal: AbortSignal,
@@ -179,7 +184,7 @@ class ForwardTarget {
       throw new UsageError('--forward-to takes an address of http or https');
   }
 
-  /** Posts the event once. @returns the outcome, for people: the status, or why there was no answer. */
+  /** Posts the event once. @returns the result for people: the status, or why there was no answer. */
   async post(event: R.Event): Promise<string> {
     const body = JSON.stringify(event);
     try {
@@ -199,7 +204,7 @@ class ForwardTarget {
   }
 }
 
-/** @throws UsageError for a line that is none. */
+/** @throws UsageError for a malformed line. */
 async function headersOf(lines: readonly string[]): Promise<Record<string, string>> {
   const headers: Record<string, string> = {};
   for (const line of lines) {
@@ -227,7 +232,7 @@ function factsOf(webhook: R.WebhookSettings): string {
 
 const TYPE_WIDTH = Math.max(...EVENT_TYPES.map((type) => type.length));
 
-/** An event in one line; by default it is shown as it comes. */
+/** An event in one line; by default it is printed as received. */
 export function lineOf({ type, data: any }: { type: string; data: object }, at = new Date()): string {
   const data = any as ReceivedEvent['data'];
   const parts = [data.message_id ?? data.message?.id, data.status ?? data.message?.status];
@@ -279,20 +284,20 @@ export function addEventsCommands(program: Command): void {
 }
 
 interface FollowOptions {
-  /** Default: only what comes from now on. */
+  /** Default: only new events. */
   after?: string;
   types?: R.Event['type'][];
-  /** Milliseconds. Default: the service is asked to wait for the next one. */
+  /** Polling interval in milliseconds. Default: the service holds the request until the next event. */
   interval?: number;
 }
 
-/** The events of the workspace as they come, each once, in order; without end. */
+/** The events of the workspace, each once, in order; endless. */
 async function* eventsOf(
   target: Target,
   live: Live,
   { after = 'now', types, interval }: FollowOptions,
 ): AsyncGenerator<R.Event> {
-  // From this moment on: what comes while the line is printed is not missed.
+  // Starts at this moment, so that events which come while the line is printed are not missed.
   const from = after === 'now' ? (await pageOf(target, { after, limit: 1 })).next : after;
   if (after === 'now') live.print(paint.faint(`following ${target.url}; Ctrl-C ends it`));
   yield* target.api.events.follow({ after: from, types }, { everyMs: interval, signal: live.signal });
@@ -309,20 +314,20 @@ export interface ReceivedEvent {
 }
 
 const MAX_BODY_BYTES = 1_048_576;
-/** Of a delivery's timestamp (Standard Webhooks): older ones may be replayed by an attacker. */
+/** Tolerance of a delivery's timestamp (Standard Webhooks): an attacker may replay older ones. */
 const TOLERANCE_SECONDS = 300;
 
 interface ReceiverOptions {
   /** Default: any free one. */
   port?: number;
   host?: string;
-  /** Null: set it once it is known; until then nothing is believed. */
+  /** Null: set it once it is known; until then every delivery is refused. */
   secret?: string | null;
   onEvent: (event: ReceivedEvent) => void;
   onForged?: () => void;
 }
 
-/** A receiver as docs/webhooks.md describes it: verifies each delivery from its raw bytes before it uses it. */
+/** A receiver as described in docs/webhooks.md: verifies each delivery from its raw bytes before use. */
 export class WebhookReceiver {
   secret: string | null;
   /** Deliveries with a wrong signature. */

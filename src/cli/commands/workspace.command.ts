@@ -88,7 +88,7 @@ export function addWorkspaceCommands(program: Command): void {
         timeZone,
       ),
     async ({ admin }, { workspace: id, ...limits }) => {
-      // What is left out has no value, which JSON leaves out too.
+      // Undefined options have no value, and JSON leaves them out.
       const changed = await admin.workspaces.change(id, {
         rate_per_second: orNull(limits.rate),
         rate_burst: orNull(limits.burst),
@@ -152,7 +152,7 @@ function addKeywords(workspace: Command): void {
   );
 }
 
-/** Between two looks whether a deletion on the server is over. */
+/** Polling interval until a deletion on the server is done. */
 const LOOK_MS = 1_000;
 
 function addDelete(workspace: Command): void {
@@ -185,7 +185,7 @@ function addDelete(workspace: Command): void {
   );
 }
 
-/** A worker of the service removes the data, however long that takes. */
+/** Waits while a worker of the service deletes the data, however long it takes. */
 async function untilDeleted(look: () => Promise<unknown>): Promise<void> {
   process.stderr.write('A worker of the service deletes it; this waits. It goes on without this command, too.\n');
   for (;;) {

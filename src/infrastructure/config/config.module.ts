@@ -1,7 +1,10 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Config } from './config.js';
 
-/** Makes the validated settings injectable everywhere. Apart, as commands read settings without loading Nest. */
+/**
+ * Makes the validated settings injectable everywhere. A separate file, because commands read settings without loading
+ * Nest.
+ */
 @Global()
 @Module({})
 export class ConfigModule {

@@ -6,12 +6,12 @@ export abstract class Config {}
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export interface Config extends LoadedConfig {}
 
-/** The same settings with some sections exchanged. */
+/** The same settings with some sections replaced. */
 export function changedConfig(config: Config, sections: Partial<Config>): Config {
   return Object.assign({}, config, sections);
 }
 
-/** Sets a variable that is not set, for libraries that take a switch from the environment only. */
+/** Sets an unset variable, for libraries that read a switch only from the environment. */
 export function environmentDefault(name: string, value: string): void {
   process.env[name] ??= value;
 }

@@ -1,6 +1,6 @@
 import { InvalidSetting, setting, words } from './setting.js';
 
-/** A connection string, which may hold a password: taken as it is, and no part of it is named. */
+/** A connection string, which may contain a password: it is used unchanged, and messages show no part of it. */
 export function connectionUrl<const N extends string>(name: N, server: keyof typeof SERVERS, required?: 'always') {
   return setting(name, (value) => readConnectionUrl(value, SERVERS[server]), { secret: true, required });
 }
@@ -13,7 +13,7 @@ const SERVERS = {
   redis: { begin: /^rediss?:\/\//i, like: 'redis:// or rediss://, such as redis://:password@host:6379' },
 };
 
-/** A comma is no part of an address: in a password it is percent-encoded. */
+/** Addresses contain no comma: in a password it is percent-encoded. */
 export function postgresUrls(value: string): string[] {
   return words(value).map((url) => readConnectionUrl(url, SERVERS.postgres));
 }
@@ -22,7 +22,7 @@ function readConnectionUrl(value: string, { begin, like }: { begin: RegExp; like
   if (!begin.test(value)) throw new InvalidSetting(`must be a URL that begins with ${like}`);
   const rest = value.slice(value.indexOf('://') + 3);
   const credentials = rest.slice(0, Math.max(rest.lastIndexOf('@'), 0));
-  // Else a part of the password is taken for the host, which messages name.
+  // Otherwise a part of the password would be read as the host, which messages show.
   if (/[@#/?]/.test(credentials) || value.includes('#')) {
     throw new InvalidSetting(
       'has one of @ # / ? in its user or password, which must be percent-encoded: %40, %23, %2F, %3F',

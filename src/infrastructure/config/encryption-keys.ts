@@ -1,6 +1,6 @@
 import { InvalidSetting, type Surroundings, words } from './setting.js';
 
-/** Random keys have fewer different bytes once in 10^30 times. */
+/** A random key has fewer different bytes once in 10^30. */
 const MIN_DIFFERENT_BYTES = 9;
 
 export interface EncryptionKey {
@@ -25,7 +25,7 @@ export function encryptionKeys(value: string, { production }: Surroundings): Enc
   throw new InvalidSetting(`must be random; make the one of version ${weak.version} with openssl rand -base64 32`);
 }
 
-/** Which of the keys encrypts and signs: ENCRYPTION_KEY_VERSION, else the highest there is. */
+/** The key that encrypts and signs: ENCRYPTION_KEY_VERSION, otherwise the highest version. */
 export function sealingVersion(settings: {
   encryptionKeys: readonly EncryptionKey[];
   encryptionKeyVersion: number | null;
@@ -33,7 +33,7 @@ export function sealingVersion(settings: {
   return settings.encryptionKeyVersion ?? Math.max(...settings.encryptionKeys.map(({ version }) => version));
 }
 
-/** No byte over and over, no row of numbers, no short word repeated. */
+/** Rejects a repeated byte, a sequence of numbers, and a repeated short word. */
 function isRandom(key: Buffer): boolean {
   const steps = key.map((byte, index) => byte - (key[index - 1] ?? 0));
   return [key, steps].every((bytes) => new Set(bytes).size >= MIN_DIFFERENT_BYTES);

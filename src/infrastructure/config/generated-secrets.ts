@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { makeFolder } from '../../common/folders.js';
 
 /**
- * Secrets for a laptop: made once, kept in `DATA_DIR/secrets.json` (mode 0600). Losing that file makes the stored
- * provider tokens unreadable, which is why production must bring its own.
+ * Secrets for a laptop: made once, stored in `DATA_DIR/secrets.json` (mode 0600). If the file is lost, the stored
+ * provider tokens can no longer be decrypted, so production must set its own.
  */
 export function generatedSecrets(dataDir: string, persist: boolean) {
   const stored = persist ? readOrCreate(dataDir) : fresh();
@@ -37,7 +37,7 @@ function readOrCreate(dataDir: string): ReturnType<typeof fresh> {
   const temporary = `${file}.${process.pid}`;
   writeFileSync(temporary, `${JSON.stringify(fresh(), null, 2)}\n`, { mode: 0o600 });
   try {
-    // A link fails where the file exists: of two first starts at once, one makes the secrets and both read them.
+    // A link fails if the file exists: of two concurrent first starts, one makes the secrets and both read them.
     linkSync(temporary, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

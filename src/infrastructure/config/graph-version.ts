@@ -1,9 +1,9 @@
-/** The version of the Graph API that Herald is made for and tested with. */
+/** The version of the Graph API that Herald is written for and tested with. */
 export const GRAPH_VERSION = 'v26.0';
 
 /**
- * The last day of each version, by the platform's announcements. A version ends two years after the next one has come:
- * v27 had not come on 2026-11-25, so v26 lasts at least two years from then on.
+ * The last day of each version, as announced by Meta. A version ends two years after the next one is released: v27 was
+ * not released by 2026-11-25, so v26 lasts at least two years from then.
  */
 const ENDS: ReadonlyMap<string, string> = new Map([
   ['v21.0', '2027-01-21'],
@@ -14,10 +14,10 @@ const ENDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** So long before its end a version is warned of. */
+/** A warning begins this long before a version's end. */
 export const WARN_DAYS = 120;
 
-/** When a version ends, and in how many days; null of a version whose end is not known here. */
+/** When a version ends, and in how many days; null where the end is unknown. */
 export function endOfGraphVersion(version: string, now: Date): { date: string; daysLeft: number } | null {
   const date = ENDS.get(version);
   return date === undefined ? null : { date, daysLeft: Math.ceil((Date.parse(date) - now.getTime()) / DAY_MS) };

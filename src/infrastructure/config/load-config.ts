@@ -5,26 +5,28 @@ import { peopleRules } from './people-settings.js';
 import { InvalidSetting, type Setting, type Surroundings } from './setting.js';
 import { CLIENT_SETTINGS, SETTINGS } from './settings.js';
 
-/** Of SEND_LEASE_MS: a shorter one may end while a process pauses, and messages that were never written become unknown. */
+/**
+ * Minimum of SEND_LEASE_MS: a shorter lease may end while a process pauses, and unsent messages would become unknown.
+ */
 const MIN_LEASE_MS = 10_000;
-/** Random texts have fewer once in 10^5 times. */
+/** Random text has fewer different characters once in 10^5. */
 const MIN_DIFFERENT_CHARACTERS = 3;
-/** Of a setting's value in a file; larger than any list of keys. */
+/** Limit of a file with a setting's value; larger than any list of keys. */
 const MAX_FILE_BYTES = 65_536;
 
 /** See `poolingOf`. */
 type Pooling = 'none' | 'session' | 'transaction';
 type Table = typeof SETTINGS;
 type ValuesOf<S> = { -readonly [F in keyof S]: S[F] extends Setting<infer T> ? T : never };
-/** What the settings say, each by itself. */
+/** The value of each setting. */
 type Values = { [S in keyof Table]: ValuesOf<Table[S]> };
 type NameOf<S> = S extends Record<string, { name: infer N }> ? N : never;
 type SettingName = NameOf<Table[keyof Table]>;
 type Env = Record<string, string | undefined>;
 
-/** All invalid settings at once; names them, never a secret's value. */
+/** All invalid settings at once, by name, without the values of secrets. */
 export class ConfigError extends Error {
-  /** @param logFormat how the operator wants to read it. */
+  /** @param logFormat the format in which to print it. */
   constructor(
     readonly violations: string[],
     readonly logFormat: 'pretty' | 'json' = 'pretty',
@@ -34,7 +36,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Takes settings from `.env` in the working folder, where there is one; what is set already wins. */
+/** Reads settings from `.env` in the working folder, if it exists; variables that are already set take precedence. */
 export function readEnvFile(): void {
   try {
     process.loadEnvFile();
@@ -46,9 +48,13 @@ export function readEnvFile(): void {
 export interface LoadConfigOptions {
   /** The environment to read. Default: that of this process. */
   env?: Env;
-  /** Generate missing secrets and keep them under DATA_DIR. False only where nothing is served (documents). */
+  /**
+   * Whether to generate missing secrets and store them under DATA_DIR. False only where nothing is served (documents).
+   */
   persistSecrets?: boolean;
-  /** What production must name. Default: everything that its roles need; a migration needs the database alone. */
+  /**
+   * The settings that production must have. Default: everything its roles need; a migration needs only the database.
+   */
   required?: readonly SettingName[];
 }
 
@@ -77,7 +83,7 @@ export function loadConfig({ env: given = process.env, persistSecrets = true, re
   return complete(values, surroundings, persistSecrets);
 }
 
-/** Settings of commands that call a service over HTTP. Nothing is validated but what they use. */
+/** Settings of commands that call a service over HTTP. Only these are validated. */
 export function loadClientConfig(given: Env = process.env) {
   const violations: string[] = [];
   const { dataDir, port } = SETTINGS.process;
@@ -107,12 +113,12 @@ function textOf({ name }: Setting<unknown>, env: Env): string | undefined {
   return env[name]?.trim() || undefined;
 }
 
-/** The file that holds the value instead, as secrets are mounted into containers: DATABASE_URL_FILE=/run/secrets/db. */
+/** The file with the value, for secrets that are mounted into containers: DATABASE_URL_FILE=/run/secrets/db. */
 function fileOf({ name }: Setting<unknown>, env: Env): string | undefined {
   return env[`${name}_FILE`]?.trim() || undefined;
 }
 
-/** The environment with the contents of the files that it names. */
+/** The environment with the contents of the files that it refers to. */
 function withFiles(settings: readonly Setting<unknown>[], env: Env, violations: string[]): Env {
   const read = settings.flatMap((setting): [string, string][] => {
     const { name } = setting;
@@ -141,7 +147,7 @@ function readSettingFile(path: string): string {
     if (about.size > MAX_FILE_BYTES) throw new Error(`it has ${about.size} bytes, more than ${MAX_FILE_BYTES}`);
     text = readFileSync(path, 'utf8').trim();
   } catch (error) {
-    // Node adds the path, which stands before.
+    // Node appends the path, which the message already has.
     throw new Error(`can't be read: ${(error as Error).message.replace(/, \w+ '.*'$/, '')}`, { cause: error });
   }
   if (text === '') throw new Error('is empty');
@@ -161,7 +167,7 @@ function missingSettings({ process: { roles } }: Values, env: Env, names?: reado
     .map(({ name }) => `${name} must be set in production`);
 }
 
-/** What may be started on a laptop and not in production. Names settings, never a secret's value. */
+/** Secrets that are accepted on a laptop but not in production; names only, never values. */
 function weakSecrets(env: Env): string[] {
   return allSettings()
     .filter((setting) => isWeak(setting, textOf(setting, env)))
@@ -171,7 +177,7 @@ function weakSecrets(env: Env): string[] {
     );
 }
 
-/** What settings demand of each other, and of a production. */
+/** Rules between settings, and the rules of production. */
 function rulesOf(values: Values, env: Env, { production }: Surroundings): [isBroken: boolean, violation: string][] {
   const { process, webhook, limits, whatsapp, security, media, s3 } = values;
   const { encryptionKeys: keys, encryptionKeyVersion: version } = security;
@@ -179,7 +185,7 @@ function rulesOf(values: Values, env: Env, { production }: Surroundings): [isBro
     [production && process.demo === true, 'DEMO must not be true in production'],
     [production && webhook.allowPrivateTargets, 'WEBHOOK_ALLOW_PRIVATE_TARGETS must not be true in production'],
     [
-      // What it names, not its default, which stands in for one that is refused.
+      // The text of the setting, since a refused value is replaced by the default.
       production && /\bsimulator\b/.test(textOf(SETTINGS.process.roles, env) ?? ''),
       'ROLES must not contain simulator in production',
     ],
@@ -219,7 +225,7 @@ function rulesOf(values: Values, env: Env, { production }: Surroundings): [isBro
       production && process.roles.includes('worker') && process.shutdownTimeoutMs <= whatsapp.timeoutMs,
       'SHUTDOWN_TIMEOUT_MS must be more than WHATSAPP_TIMEOUT_MS in production, or a stop cuts off messages in flight',
     ],
-    // An answer that comes after the lease would turn an accepted message into an unknown outcome.
+    // An answer after the end of the lease would give an accepted message an unknown outcome.
     [limits.sendLeaseMs <= whatsapp.timeoutMs, 'SEND_LEASE_MS must be more than WHATSAPP_TIMEOUT_MS'],
     ...peopleRules(values.people, process.publicUrl, production),
   ];
@@ -241,7 +247,7 @@ function secretsIn({ dataDir, logFormat }: Values['process'], persist: boolean) 
   }
 }
 
-/** Adds what depends on several settings, and the generated secrets. */
+/** Adds values that depend on several settings, and the generated secrets. */
 function complete(values: Values, { production }: Surroundings, persistSecrets: boolean) {
   const { process, database, media, s3, whatsapp, security, tracing } = values;
   const { dataDir } = process;
@@ -249,13 +255,13 @@ function complete(values: Values, { production }: Surroundings, persistSecrets: 
   const generated = production || isComplete ? null : secretsIn(process, persistSecrets);
   return {
     ...values,
-    // What lends the connections of `url` and `directUrl`, which is found at start.
+    // Whether a pooler lends the connections of `url` and `directUrl`; detected at the start.
     database: { ...database, pooling: 'none' as Pooling, directPooling: 'none' as Pooling },
     process: { ...process, production, demo: !production && (process.demo ?? database.url === null) },
     media: {
       ...media,
       dir: media.dir ?? join(dataDir, 'media'),
-      /** Of stored files, where a workspace has no limit of its own; null: none. */
+      /** Limit of stored bytes for a workspace without a limit of its own; null: none. */
       workspaceLimitBytes: media.workspaceLimitBytes || null,
     },
     s3: { ...s3, pathStyle: s3.pathStyle ?? s3.endpoint !== null },
@@ -266,7 +272,7 @@ function complete(values: Values, { production }: Surroundings, persistSecrets: 
     },
     tracing: {
       ...tracing,
-      /** Where traces go; null: nowhere. */
+      /** The destination of traces; null: none. */
       url: tracing.disabled ? null : (tracing.tracesEndpoint ?? (tracing.endpoint && `${tracing.endpoint}/v1/traces`)),
     },
     security: {

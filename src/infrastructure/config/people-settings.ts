@@ -2,24 +2,24 @@ import { UUID_PATTERN } from '../../common/ids.js';
 import { PERSON_ROLES, type PersonRole } from '../http/roles.js';
 import { integer, InvalidSetting, setting } from './setting.js';
 
-/** An OpenID Connect provider at which people sign in. */
+/** An OpenID Connect provider through which people sign in. */
 export interface IssuerSettings {
-  /** Shown on the button, and a part of the address to which the issuer sends people back. */
+  /** Shown on the button, and part of the redirect address. */
   name: string;
   issuer: string;
   clientId: string;
-  /** Null: a public client, which PKCE alone protects. */
+  /** Null: a public client, protected only by PKCE. */
   clientSecret: string | null;
   scope: string;
   /** Name of the claim with the person's groups. */
   groupsClaim: string;
-  /** An e-mail counts as verified although the issuer does not say so. */
+  /** An e-mail address counts as verified even if the issuer does not say so. */
   trustEmail: boolean;
 }
 
-/** Who is in this group has this role. */
+/** Members of this group get this role. */
 export interface RoleRule {
-  /** Null: that of the only issuer. */
+  /** Null: the only issuer. */
   issuer: string | null;
   group: string;
   role: PersonRole;
@@ -49,7 +49,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,39}$/;
 const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/;
 const MOST = 200;
 
-/** Whether a browser keeps secure cookies of this address: TLS, or this machine. */
+/** Whether browsers keep secure cookies for this address: TLS, or this machine. */
 export function isSafeAddress(url: string): boolean {
   return url.startsWith('https://') || LOOPBACK.test(url);
 }
@@ -106,7 +106,7 @@ function roleRules(value: string): RoleRule[] {
   });
 }
 
-/** What the two demand of each other, as `rulesOf` of load-config has it. */
+/** Rules between the two settings; see `rulesOf` in load-config. */
 export function peopleRules(
   { issuers: known, roles }: { issuers: IssuerSettings[]; roles: RoleRule[] },
   publicUrl: string | null,
@@ -138,7 +138,7 @@ export function peopleRules(
   ];
 }
 
-/** Names nothing of the value, which has secrets. */
+/** Messages show no part of the value, which contains secrets. */
 function entriesOf(value: string): Record<string, unknown>[] {
   let read: unknown;
   try {

@@ -1,29 +1,29 @@
 export const ROLES = ['api', 'worker', 'simulator'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What the default of a setting, and whether a value is refused, may depend on. */
+/** What a setting's default and its validation may depend on. */
 export interface Surroundings {
   production: boolean;
 }
 
-/** What is wrong with a value, as it stands behind the setting's name; never names the value of a secret. */
+/** The fault in a value, as a text after the setting's name; never contains the value of a secret. */
 export class InvalidSetting extends Error {}
 
 export interface SettingOptions<T> {
-  /** Without it the setting is null where it is not set. */
+  /** Without a default, an unset setting is null. */
   default?: T | ((surroundings: Surroundings) => T);
-  /** Text of the default, for `.env.example`, where it is not that of `default`. */
+  /** The text of the default for `.env.example`, if it differs from `default`. */
   fallback?: string;
   secret?: true;
-  /** Must be set when NODE_ENV=production: by every process, or by those with a role. */
+  /** Must be set when NODE_ENV=production, in every process or in those with a role. */
   required?: 'always' | Role;
-  /** Characters of a secret that is not refused when NODE_ENV=production. */
+  /** Minimum length of a secret when NODE_ENV=production. */
   leastLength?: number;
 }
 
-/** A setting of the environment whose text is read as a `T`. */
+/** A setting of the environment, parsed as a `T`. */
 export class Setting<T, N extends string = string> {
-  /** What it does, with its unit. */
+  /** Its purpose, with its unit. */
   meaning = '';
 
   constructor(
@@ -31,7 +31,7 @@ export class Setting<T, N extends string = string> {
     /** @throws InvalidSetting */
     readonly read: (text: string, surroundings: Surroundings) => T,
     readonly options: SettingOptions<T>,
-    /** Of its values, for `.env.example`, such as `From 1 to 9.`. */
+    /** The allowed values, for `.env.example`, such as `From 1 to 9.`. */
     readonly range: string,
   ) {}
 
@@ -54,7 +54,7 @@ export class Setting<T, N extends string = string> {
 
 type ValueOf<T, O> = O extends { default: unknown } ? T : T | null;
 
-/** A setting that is read by a function of its own. */
+/** A setting that is parsed by a function of its own. */
 export function setting<const N extends string, T, const O extends SettingOptions<T>>(
   name: N,
   read: (text: string, surroundings: Surroundings) => T,
@@ -113,7 +113,7 @@ export function words(value: string): string[] {
   return found;
 }
 
-/** Origins separated by commas, as `URL.origin` writes them. */
+/** Origins separated by commas, in the form of `URL.origin`. */
 export function origins(value: string): string[] {
   return words(value).map((word) => {
     const url = URL.canParse(word) ? new URL(word) : null;
@@ -133,13 +133,16 @@ export function hostPorts(value: string): string[] {
   });
 }
 
-/** An id of the platform's. */
+/** A decimal id of WhatsApp. */
 export function decimalId(value: string): string {
   if (!/^\d{1,20}$/.test(value)) throw new InvalidSetting('must be made of digits, such as 670843887433847');
   return value;
 }
 
-/** As the specification of OpenTelemetry has it: `name=value,name=value`, percent-encoded. Never names the value. */
+/**
+ * In the form of the OpenTelemetry specification: `name=value,name=value`, percent-encoded. Messages never show the
+ * value.
+ */
 export function pairs(value: string): Record<string, string> {
   const read = (pair: string): [string, string] => {
     const [name = '', ...rest] = pair.split('=');

@@ -42,11 +42,11 @@ export const SETTINGS = {
       default: ({ production }) => (production ? '0.0.0.0' : '127.0.0.1'),
     }).means('Address to listen on. Default: 127.0.0.1, in production 0.0.0.0.'),
     port: integer('PORT', PORTS, { default: 3_000 }).means('Port of the API; 0 takes any free port.'),
-    /** null: made from host and port once the server listens. */
+    /** null: built from host and port once the server listens. */
     publicUrl: setting('PUBLIC_URL', httpUrl).means(
       'Address under which callers reach this service, used in links. Default: http://HOST:PORT.',
     ),
-    /** When addresses without a version end; null: they stay. */
+    /** When addresses without a version end; null: never. */
     aliasSunset: setting('API_ALIAS_SUNSET', aliasSunset).means(
       'Day on which addresses below /api without a version will end, such as 2027-12-31: their answers then have it as the header Sunset. Default: they stay.',
     ),
@@ -67,7 +67,7 @@ export const SETTINGS = {
     logFormat: oneOf('LOG_FORMAT', ['pretty', 'json'], {
       default: () => (process.stdout.isTTY ? 'pretty' : 'json'),
     }).means('pretty or json. Default: pretty on a terminal, else json.'),
-    /** Whether the line of a request names its caller's address. */
+    /** Whether log lines of requests contain the caller's address. */
     logsAddress: flag('LOG_ADDRESSES', { default: true }).means(
       "Log the caller's address with each request; false where addresses may not be kept.",
     ),
@@ -95,7 +95,7 @@ export const SETTINGS = {
     url: connectionUrl('DATABASE_URL', 'postgres', 'always').means(
       'PostgreSQL 15 or newer. Default: the embedded server under DATA_DIR.',
     ),
-    /** null: that of `url`. Ask `sessionLink`. */
+    /** null: the same as `url`. Use `sessionLink`. */
     directUrl: connectionUrl('DATABASE_DIRECT_URL', 'postgres').means(
       'The same database past a pooler that lends connections for a transaction, such as PgBouncer with pool_mode = transaction: for LISTEN, migrations and locks. Default: DATABASE_URL, which then must be PostgreSQL itself or a pooler in session mode.',
     ),
@@ -140,7 +140,7 @@ export const SETTINGS = {
       'Base address of the Cloud API: https://graph.facebook.com; in production https:// only. Default: the simulator.',
     ),
     apiVersion: text('WHATSAPP_API_VERSION', { default: GRAPH_VERSION }).means('Graph API version.'),
-    /** Any of these may have signed a notification; the simulator signs with the first. */
+    /** A notification may be signed with any of these; the simulator signs with the first. */
     appSecrets: setting('WHATSAPP_APP_SECRET', words, { secret: true, required: 'api', leastLength: 16 }).means(
       'Secret of the Meta app, which signs notifications; several separated by commas while one is being replaced. In production at least 16 characters each. Default: generated in DATA_DIR.',
     ),
@@ -150,7 +150,7 @@ export const SETTINGS = {
     appId: setting('META_APP_ID', decimalId).means(
       'Id of the Meta app: digits. With it the sample files of templates are uploaded for your callers. Default: none; the simulator needs none.',
     ),
-    /** null: there is no embedded signup. Ask `signupDialog`. */
+    /** null: there is no embedded signup. Use `signupDialog`. */
     signupConfigId: setting('META_CONFIG_ID', decimalId).means(
       'Id of the configuration of Facebook Login for Business. With META_APP_ID it turns on embedded signup in setup links.',
     ),
@@ -175,14 +175,14 @@ export const SETTINGS = {
     simulatorSeed: text('SIMULATOR_SEED', { default: 'herald' }).means('Seed of the ids that the simulator makes.'),
   },
   media: {
-    /** The first takes new files; the others are read, and removed from. */
+    /** The first stores new files; the others are only read and removed from. */
     storages: setting('MEDIA_STORAGE', storages, {
       default: (): StorageKind[] => ['folder'],
       fallback: 'folder',
     }).means(
       'Where media files lie: folder (MEDIA_DIR) or s3 (MEDIA_S3_BUCKET). Both, separated by a comma, while files move: new ones go to the first, and what it does not have is looked for in the second (`herald media move`).',
     ),
-    /** Folder of the files. */
+    /** The folder of the files. */
     dir: text('MEDIA_DIR').means(
       'Folder of the media files, shared by all processes; with s3, of the files on their way there, for each process. Default: media under DATA_DIR.',
     ),
@@ -190,28 +190,28 @@ export const SETTINGS = {
     minFreeBytes: mebibytes('MEDIA_MIN_FREE_MIB', [0, 1_048_576], 256).means(
       'Mebibytes that must stay free on the disk of MEDIA_DIR; uploads are refused with 503 below it.',
     ),
-    /** Of stored files, where a workspace has no limit of its own; 0: none. */
+    /** Limit of stored bytes for a workspace without a limit of its own; 0: none. */
     workspaceLimitBytes: mebibytes('MEDIA_WORKSPACE_LIMIT_MIB', [0, 1_073_741_824], 20_480).means(
       "Mebibytes of stored files that a workspace may have, where it has no limit of its own (`herald workspace limits`); further uploads are refused, and customers' files wait. 0: no limit.",
     ),
-    /** Of a file that a customer sends; larger ones are not fetched. */
+    /** Limit of a file from a customer; larger ones are not fetched. */
     maxInboundBytes: mebibytes('MEDIA_MAX_INBOUND_MIB', [1, 2_048], 100).means(
       "Mebibytes of a customer's file at most; larger ones are not fetched. The platform itself takes 100 MB.",
     ),
   },
-  /** Media files in a bucket of Amazon S3, or of another store that speaks its protocol. */
+  /** Media files in a bucket of Amazon S3, or of a compatible store. */
   s3: {
     bucket: setting('MEDIA_S3_BUCKET', bucketName).means('Name of the bucket; it must be there already.'),
     prefix: setting('MEDIA_S3_PREFIX', keyPrefix, { default: '' }).means(
       'What the names of all objects begin with, such as herald/; two installations may share a bucket under two prefixes. Default: nothing.',
     ),
-    /** null: that of the endpoint's kind. */
+    /** null: depends on the kind of endpoint. */
     region: text('MEDIA_S3_REGION').means(
       'Region of the bucket, such as eu-central-1. Default: AWS_REGION or what the AWS configuration of the machine says; with MEDIA_S3_ENDPOINT us-east-1.',
     ),
     /**
-     * null: Amazon's. It may be a private address, as of a MinIO beside Herald, and plain HTTP: the operator names it and
-     * not a tenant, so the rule that no private address is called for a tenant does not concern it.
+     * null: Amazon's. It may be a private address, such as a MinIO beside Herald, and plain HTTP: the operator sets it,
+     * so the rule against private addresses chosen by tenants does not apply.
      */
     endpoint: setting('MEDIA_S3_ENDPOINT', httpUrl).means(
       'Address of a store that is not Amazon S3, such as https://minio.internal:9000. It may be private. Default: Amazon S3.',
@@ -232,13 +232,13 @@ export const SETTINGS = {
     timeoutMs: integer('MEDIA_S3_TIMEOUT_MS', [500, 300_000], { default: 30_000 }).means(
       'Milliseconds to wait for an answer of the store, or for it to take or give further bytes.',
     ),
-    /** Of files that are on their way, in one process. */
+    /** Limit of bytes in files being transferred, in one process. */
     temporaryBytes: mebibytes('MEDIA_S3_TEMPORARY_MIB', [128, 1_048_576], 4_096).means(
       'Mebibytes that files on their way to the store may take in MEDIA_DIR, in one process; uploads beyond it are refused with 503, and files of customers wait.',
     ),
   },
   webhook: {
-    /** Development only: private addresses, plain HTTP and any port are good webhook targets. */
+    /** Development only: webhooks may have private addresses, plain HTTP and any port. */
     allowPrivateTargets: flag('WEBHOOK_ALLOW_PRIVATE_TARGETS', { default: false }).means(
       'Let webhooks point to private addresses, localhost, plain HTTP and other ports. For development only: refused in production.',
     ),
@@ -261,7 +261,7 @@ export const SETTINGS = {
     encryptionKeys: setting('ENCRYPTION_KEYS', encryptionKeys, { secret: true, required: 'always' }).means(
       'Keys that encrypt stored secrets: version:base64 of 32 bytes, separated by commas, from openssl rand -base64 32. The highest version encrypts, all decrypt. Default: generated in DATA_DIR.',
     ),
-    /** null: the highest version. Ask `sealingVersion`. */
+    /** null: the highest version. Use `sealingVersion`. */
     encryptionKeyVersion: integer('ENCRYPTION_KEY_VERSION', [0, 999_999]).means(
       'Version of ENCRYPTION_KEYS that encrypts. Default: the highest. Name the old one while a new key is brought to every process, so that none meets a secret which it cannot open.',
     ),
@@ -271,7 +271,7 @@ export const SETTINGS = {
     authFailuresPerMinute: integer('AUTH_FAILURES_PER_MINUTE', [1, 100_000], { default: 20 }).means(
       'Requests without a valid key that one address may make in a minute, and notifications without a valid signature.',
     ),
-    /** null: only this machine may read the metrics, in production no machine. */
+    /** null: only this machine may read the metrics; in production no machine may. */
     metricsToken: text('METRICS_TOKEN', { secret: true, leastLength: 16 }).means(
       'Bearer token with which Prometheus may read /metrics, in production at least 16 characters. Without it only this machine may, and in production none.',
     ),
@@ -383,7 +383,7 @@ export const SETTINGS = {
   },
 };
 
-/** What the commands that call a running service over its API need; the service itself reads neither. */
+/** Settings of commands that call a running service over its API; the service reads neither. */
 export const CLIENT_SETTINGS = {
   url: setting('HERALD_URL', httpUrl).means(
     'Where `herald message`, `tail` and `demo` find the service. Default: the address in DATA_DIR/demo.json, else http://127.0.0.1:PORT.',
@@ -445,7 +445,7 @@ function bucketName(value: string): string {
   throw new InvalidSetting('must be the name of the bucket alone, without s3:// and without a path');
 }
 
-/** Ends with a slash, where it is anything. */
+/** Ends with a slash, unless empty. */
 function keyPrefix(value: string): string {
   if (!/^[A-Za-z0-9!_.*'()-][A-Za-z0-9!_.*'()/-]{0,199}$/.test(value) || /\/\/|(^|\/)\.\.?(\/|$)/.test(value)) {
     throw new InvalidSetting("must be made of letters, digits, slashes and ! _ . * ' ( ) -, such as herald/");
@@ -461,21 +461,24 @@ function mebibytes<const N extends string>(name: N, [min, max]: readonly [number
   return setting(name, bytes, options, `From ${min} to ${max}.`);
 }
 
-/** Midnight UTC of a day such as 2027-12-31. RFC 9745 wants the end after the deprecation; see `api-version.ts`. */
+/**
+ * Midnight UTC of a day such as 2027-12-31. RFC 9745 requires the end to be after the deprecation; see
+ * `api-version.ts`.
+ */
 function aliasSunset(value: string): Date {
   const day = new Date(/^\d{4}-\d{2}-\d{2}$/.test(value) ? `${value}T00:00:00Z` : Number.NaN);
   if (day.getTime() > Date.UTC(2026, 0, 1)) return day;
   throw new InvalidSetting('must be a day after 2026-01-01, such as 2027-12-31');
 }
 
-/** An address to which paths are added, without a slash at its end. */
+/** A base address to which paths are appended, without a trailing slash. */
 function httpUrl(value: string): string {
   const { search, hash } = new URL(wholeUrl(value));
   if (search !== '' || hash !== '') throw new InvalidSetting('must have nothing behind a ? or #');
   return value.replace(/\/+$/, '');
 }
 
-/** Addresses are logged and shown: one with a password in it would show that. */
+/** Addresses are logged and shown, so one with a password is refused. */
 function wholeUrl(value: string): string {
   if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) {
     throw new InvalidSetting('must be a URL that begins with http:// or https://');

@@ -1,13 +1,13 @@
 import { isIP, isIPv4 } from 'node:net';
 import { InvalidSetting, type Surroundings } from './setting.js';
 
-/** More than stand in front of anything: with a number that is larger than the chain, callers name their own address. */
+/** More than any real chain has: with a number larger than the chain, callers could choose their own address. */
 const MAX_HOPS = 10;
-/** Of a network; a wider one is nearly every address. */
+/** The shortest allowed prefix of a network; a wider network includes nearly every address. */
 const MIN_PREFIX = 8;
 const NAMED = ['loopback', 'linklocal', 'uniquelocal'];
 
-/** As Express takes it. */
+/** In the form that Express accepts. */
 export function trustProxy(value: string, { production }: Surroundings): boolean | number | string {
   const hops = /^\d+$/.test(value) ? Number(value) : undefined;
   const isBoolean = value === 'false' || value === 'true';
@@ -26,7 +26,7 @@ export function trustProxy(value: string, { production }: Surroundings): boolean
   return isBoolean ? value === 'true' : (hops ?? value);
 }
 
-/** Length of a network's prefix, of an address the least that is taken; null for what is neither. */
+/** The prefix length of a network, for a plain address the minimum; null for anything else. */
 function prefixOf(range: string): number | null {
   if (NAMED.includes(range)) return MIN_PREFIX;
   const [address = '', mask = null, ...rest] = range.split('/');

@@ -7,14 +7,14 @@ interface Batch {
 }
 
 /**
- * Where the last batch of a removal ended. The next one begins there, and does not read again what is gone already, which
- * stays in the indexes for as long as another transaction is open. After a batch that was not full all is looked at
- * again, for what was passed over.
+ * Remembers where the last batch of a removal ended. The next batch begins there, so it does not read removed rows
+ * again, which stay in the indexes while another transaction is open. After a batch that was not full the next one
+ * begins at the start, for rows that were skipped.
  */
 export class BatchPlace {
   private last: string | null = null;
 
-  /** @param start before all rows: an id or a time. */
+  /** @param start a place before all rows: an id or a time. */
   constructor(private readonly start: string) {}
 
   get from(): string {
@@ -24,8 +24,8 @@ export class BatchPlace {
   /**
    * Runs one batch; returns how many rows it changed.
    *
-   * @param change SQL that changes rows in the order of their places and returns the `place` of each, an id as text or a time;
-   * $1 is the place to begin at, $2 the limit, then come the `params`.
+   * @param change SQL that changes rows in the order of their places and returns the `place` of each: an id as text, or
+   * a time. $1 is the place to begin at, $2 the limit, then the `params` follow.
    */
   async run(database: Database, change: string, limit: number, params: readonly unknown[]): Promise<number> {
     return this.reached(await database.row<Batch>(batchSql(change), [this.from, limit, ...params]), limit);

@@ -3,19 +3,22 @@ import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@ne
 import { databaseClock } from '../../common/clock.js';
 import { Database } from './database.js';
 
-/** A host whose clock differs by more is reported; synchronised ones differ by milliseconds. */
+/** A host's clock that differs by more is reported; synchronised clocks differ by milliseconds. */
 export const WRONG_CLOCK_MS = 2_000;
-/** And is right again below this, so that one at the bound is not reported each second. */
+/** A clock counts as right again below this, so that one near the limit is not reported each second. */
 const RIGHT_CLOCK_MS = 1_000;
 const EVERY_MS = 1_000;
-/** The sweeps look each second, and bring the time along: where they do, nothing else asks for it. */
+/** The statement of the sweeps measures the time each second; while it does, no other measurement is needed. */
 const FRESH_MS = 1_500;
 const REPORT_EVERY_MS = 30_000;
 
-/** SQL: milliseconds, for `databaseClock.measured`. As text: a setting of the server may round a float to one digit. */
+/**
+ * SQL: milliseconds, for `databaseClock.measured`. As text, because a setting of the server may round a float to one
+ * digit.
+ */
 export const TIME = '(extract(epoch from statement_timestamp()) * 1000)::numeric(20, 3)::text';
 
-/** Measures the distance to the database's clock, by any way to it. */
+/** Measures the distance to the database's clock with the given query function. */
 export async function measureClock(ask: (sql: string) => Promise<{ now: string }[]>): Promise<void> {
   const askedAt = performance.now();
   const [row] = await ask(`select ${TIME} as now`);
@@ -23,8 +26,8 @@ export async function measureClock(ask: (sql: string) => Promise<{ now: string }
 }
 
 /**
- * Keeps `databaseClock` right: measures it every second or two. Where the clock of this host is another one, the log says so once,
- * and a row of `heartbeat` to `herald doctor` for as long as it is.
+ * Keeps `databaseClock` right: measures it every second or two. If the clock of this host differs, it logs that once,
+ * and keeps a row in `heartbeat` for `herald doctor` while it differs.
  */
 @Injectable()
 export class ClockWatch implements OnModuleInit, OnModuleDestroy {
@@ -47,7 +50,7 @@ export class ClockWatch implements OnModuleInit, OnModuleDestroy {
 
   private schedule(): void {
     if (this.stopped) return;
-    // While the database is away the last distance holds; others say that it is.
+    // While the database is away the last distance stays; other code reports that it is away.
     const look = (): void =>
       void this.look()
         .catch(() => undefined)
@@ -55,7 +58,7 @@ export class ClockWatch implements OnModuleInit, OnModuleDestroy {
     this.timer = setTimeout(look, EVERY_MS).unref();
   }
 
-  /** Measures where that is due, and compares; each second by itself, by hand in tests. */
+  /** Measures if that is due, and compares. Runs each second by timer, and by hand in tests. */
   async look(): Promise<void> {
     if (databaseClock.ageMs > FRESH_MS) await measureClock((sql) => this.database.query(sql));
     const aheadMs = databaseClock.hostAheadMs;
@@ -73,7 +76,7 @@ export class ClockWatch implements OnModuleInit, OnModuleDestroy {
   }
 }
 
-/** As the log and `herald doctor` say it. @param process by its host and number; default: this one */
+/** The text for the log and `herald doctor`. @param process its host and number; default: this one */
 export function differenceOf(aheadSeconds: number, process?: string): string {
   const seconds = Math.abs(aheadSeconds);
   const whose = process === undefined ? 'this host' : `the process ${process}`;
@@ -90,7 +93,7 @@ export interface WrongClock {
   aheadSeconds: number;
 }
 
-/** SQL: the processes that have said within the last two minutes that the clock of their host is wrong. */
+/** SQL: processes that reported a wrong clock of their host within the last two minutes. */
 export const WRONG_CLOCKS = `
 select substr(name, 7) as process, host_ahead_seconds as "aheadSeconds" from heartbeat
 where name like 'clock:%' and beat_at > clock_timestamp() - interval '2 minutes' order by abs(host_ahead_seconds) desc`;

@@ -42,10 +42,10 @@ export function dataSourceOptions({
   };
 }
 
-/** A read waits no longer for a connection to a standby. */
+/** Limit of a read's wait for a connection to a standby. */
 const STANDBY_CONNECT_MS = 2_000;
 
-/** Of a standby's pool, which writes nothing even if its server is promoted. */
+/** Options of a standby's pool. It is read-only even after its server is promoted. */
 export function standbyOptions(
   url: string,
   { poolSize, queryTimeoutMs, connectTimeoutMs }: Settings,

@@ -1,9 +1,9 @@
 import { codeOf } from '../../common/describe-error.js';
 
-/** Questions about errors that come from PostgreSQL or from the way to it. */
+/** A predicate on errors from PostgreSQL or from the connection to it. */
 type Question = (error: unknown) => boolean;
 
-/** The code of the error, or of the driver's error in it. */
+/** The code of the error, or of the driver's error inside it. */
 export function stateOf(error: unknown): string | undefined {
   return codeOf(error) ?? codeOf((error as { driverError?: unknown } | null | undefined)?.driverError);
 }
@@ -15,19 +15,21 @@ function hasState(...states: readonly string[]): Question {
 /** Deadlock or serialization failure: the same work may succeed when tried again. */
 export const isTransientConflict = hasState('40P01', '40001');
 
-/** What it would change is locked by another transaction. Nothing was done, and the connection goes on. */
+/** Another transaction holds the lock on a row or table. Nothing was done, and the connection stays usable. */
 export const isLocked = hasState('55P03');
 
-/** The statement's time was over: it waited for a lock, or the database is slow. Nothing was done. */
+/** The statement ran out of time: it waited for a lock, or the database is slow. Nothing was done. */
 export const isOutOfTime = hasState('57014');
 
-/** A row still refers to what was to go, or what was referred to is gone. */
+/** A deleted row is still referenced, or a referenced row does not exist. */
 export const isForeignKeyViolation = hasState('23503');
 
-/** Another row has what must be unique. */
+/** Another row has the same value in a unique index. */
 export const isUniqueViolation = hasState('23505');
 
-/** No partition of the table takes the row. Of a check of the table itself the error names the constraint. */
+/**
+ * No partition of the table accepts the row. A violated check constraint has the same code, but names the constraint.
+ */
 export const isWithoutPartition: Question = (error) => {
   const { constraint, driverError } = error as { constraint?: string; driverError?: { constraint?: string } };
   return stateOf(error) === '23514' && (constraint ?? driverError?.constraint) === undefined;
@@ -82,9 +84,8 @@ const UNREACHABLE = new Set([
 ]);
 
 /**
- * True where the database could not be reached, the connection broke, or the server could not do it now: out of time,
- * memory or disk. The same request may succeed later. A statement that was under way, a COMMIT
- * too, may or may not have taken effect.
+ * The database could not be reached, the connection broke, or the server is out of time, memory or disk. The same
+ * request may succeed later. A statement in flight, even a COMMIT, may or may not have taken effect.
  */
 export function isUnreachable(error: unknown): boolean {
   const code = stateOf(error);

@@ -10,20 +10,20 @@ import { sessionLink, sessionPool } from './pooler.js';
 import { PreparedStatements, type Prepared } from './prepared.js';
 import { refuseUnreplicatedCommits } from './unreplicated-commits.js';
 
-/** What a batch or a repository may run statements on. */
+/** The methods by which a batch or a repository runs statements. */
 export type Statements = Pick<Database, 'query' | 'execute'>;
 
 /**
- * Settings of a transaction. Those of the session do not outlast a transaction behind every pooler. Of a bitmap the rows
- * come without the order of the index, so that all are read and sorted to find the first. Before PostgreSQL 18 a table
- * without an index counts as so expensive that the statement would be compiled, which takes seconds.
+ * Settings of a transaction, because behind some poolers session settings do not outlast one. A bitmap scan loses the
+ * order of the index, so all its rows are read and sorted to find the first. Before PostgreSQL 18 a disabled sequential
+ * scan makes a plan so expensive that it is compiled, which takes seconds.
  */
 export const BY_INDEX = 'set local enable_seqscan = off; set local enable_bitmapscan = off; set local jit = off';
 
-/** A process that is frozen in a claim keeps its locks no longer than its lanes. */
+/** A process that freezes during a claim keeps its locks no longer than its lanes. */
 const MAX_IDLE_MS = 5_000;
 
-/** Connections that only batches get, once all others are lent. Two batches of a kind are under way at once. */
+/** Connections reserved for batches once all others are in use. Two batches of a kind may be in flight. */
 export const RESERVED_CONNECTIONS = 2;
 
 interface Ambient {
@@ -32,8 +32,8 @@ interface Ambient {
 }
 
 /**
- * The way to PostgreSQL. A transaction is ambient: whatever runs inside `transaction(...)` takes part in it without
- * being handed anything.
+ * Access to PostgreSQL. A transaction is ambient: statements inside `transaction(...)` take part in it without a
+ * handle.
  */
 @Injectable()
 export class Database implements OnApplicationShutdown {
@@ -41,10 +41,10 @@ export class Database implements OnApplicationShutdown {
   private readonly prepared: PreparedStatements;
   private readonly lossHandlers: (() => void)[] = [];
   private reserve: Pool | null = null;
-  /** A statement of this process failed because the disk is full; the code that finds space again resets it. */
+  /** A statement of this process failed because the disk is full; the code that finds space again resets this. */
   diskWasFull = false;
 
-  /** @param config default: the pool's connections are PostgreSQL's own. */
+  /** @param config default: connections go to PostgreSQL itself, not a pooler. */
   constructor(
     private readonly dataSource: DataSource,
     @Optional() private readonly config?: Config,
@@ -58,14 +58,14 @@ export class Database implements OnApplicationShutdown {
   }
 
   /**
-   * Calls `handle` when the server turns out to be no primary any more, or to answer no more; connections outside the
-   * pool should be left then.
+   * Calls `handle` when the server no longer is the primary, or no longer answers. Close connections outside the pool
+   * then.
    */
   onServerLost(handle: () => void): void {
     this.lossHandlers.push(handle);
   }
 
-  /** The entity manager of the ambient transaction, else that of the pool. */
+  /** The entity manager of the ambient transaction, otherwise of the pool. */
   get manager(): EntityManager {
     return this.current?.manager ?? this.source.manager;
   }
@@ -100,7 +100,7 @@ export class Database implements OnApplicationShutdown {
     return row ?? null;
   }
 
-  /** The `count` of a statement that gives no more than that. */
+  /** The `count` of a statement that returns only a count. */
   async count(sql: string, params: readonly unknown[] = []): Promise<number> {
     return (await this.row<{ count: number }>(sql, params)).count;
   }
@@ -116,11 +116,11 @@ export class Database implements OnApplicationShutdown {
   }
 
   /**
-   * Runs `work` in one transaction; joins the ambient one where there is one. Deadlocks and serialization failures
-   * roll the whole work back and run it again, three times at the most, so `work` must have no effect outside
-   * the database. Within a read that may be late it is one of the standby, and fails at once.
+   * Runs `work` in one transaction; joins the ambient one where there is one. Deadlocks and serialization failures roll
+   * the whole work back and run it again, three times at the most, so `work` must have no effect outside the database.
+   * Within a late read it runs on the standby, and is not repeated.
    *
-   * @param settings statements without parameters that go with the begin, in one round trip.
+   * @param settings statements without parameters, sent with the BEGIN in one round trip.
    */
   async transaction<T>(work: () => Promise<T>, settings?: string): Promise<T> {
     if (this.inTransaction) {
@@ -131,16 +131,16 @@ export class Database implements OnApplicationShutdown {
       try {
         return await this.once(work, settings);
       } catch (error) {
-        // On a standby a row that it needs is gone: the read is done again on the primary.
+        // A standby may have removed a row that the read needs: the read is repeated on the primary.
         if (tries >= 3 || !isTransientConflict(error) || lateSource() !== null) throw error;
       }
     }
   }
 
   /**
-   * As `transaction`, for statements on a queue: they read an index in its order wherever there is one. The planner's
-   * statistics say nothing of what a queue has at this moment, and a plan that was made while it was empty is kept as it
-   * grows.
+   * Like `transaction`, for statements on a queue: they read an index in its order wherever there is one. The planner's
+   * statistics do not show the queue's present size, and a plan made while it was empty stays in use as it grows.
+   * @param withinMs time limit of each statement; default: that of the session.
    *
    * @param withinMs time of each statement; default: that of the session.
    */
@@ -153,18 +153,18 @@ export class Database implements OnApplicationShutdown {
   }
 
   /**
-   * Runs `work` outside the caller's transaction, as a batch shared by several callers must. Where every connection is
-   * lent, its statements have reserved ones: slow reads must not keep a batch of writes waiting.
+   * Runs `work` outside the caller's transaction, for batches that several callers share. If every connection is in
+   * use, it gets a reserved one: slow reads must not delay a batch of writes.
    */
   detached<T>(work: () => Promise<T>): Promise<T> {
-    // Not `exit`, which switches the tracking of all promises of the process off and on again.
+    // Not `exit`, which would turn the tracking of all the process's promises off and on again.
     return onPrimary(() => this.ambient.run(null, work));
   }
 
   /**
-   * Lends a connection that keeps its session: locks and settings outlast a transaction. `work` leaves none behind where it
-   * succeeds; where it fails the connection is closed. Behind a pooler in transaction mode it is one of DATABASE_DIRECT_URL, made
-   * for this: for work that is rare.
+   * Provides a connection that keeps its session: locks and settings outlast a transaction. If `work` succeeds it must
+   * have cleaned up; if it fails the connection is closed. Behind a pooler in transaction mode the connection goes to
+   * DATABASE_DIRECT_URL and is made for this call, so use it rarely.
    */
   async session<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
     if (this.config?.database.pooling === 'transaction') return this.directSession(this.config.database, work);
@@ -172,7 +172,7 @@ export class Database implements OnApplicationShutdown {
   }
 
   private async directSession<T>(settings: Config['database'], work: (client: ClientBase) => Promise<T>): Promise<T> {
-    // A pool of one, for it also gives a session its settings behind a pooler.
+    // A pool of one, because pools give sessions their settings behind a pooler.
     const pool = new pg.Pool({
       application_name: 'herald-session',
       max: 1,
@@ -195,7 +195,7 @@ export class Database implements OnApplicationShutdown {
       client = (await runner.connect()) as PoolClient;
       if (settings === undefined) await runner.startTransaction();
       else {
-        // As it does itself; it commits, or rolls back what failed half-way.
+        // Marks the runner as TypeORM itself does; it commits, or rolls back if the work fails.
         Object.assign(runner, { isTransactionActive: true });
         await client.query(`start transaction; ${settings}`);
       }
@@ -203,7 +203,7 @@ export class Database implements OnApplicationShutdown {
       await runner.commitTransaction();
       return result;
     } catch (error) {
-      // A connection that answers no more would keep its next user waiting, too: it is closed, and the pool forgets it.
+      // A connection that no longer answers would delay its next user too: it is closed, and the pool forgets it.
       if (client !== null && isUnreachable(error) && !isLocked(error)) closeNow(client);
       else if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
       throw error;
@@ -212,12 +212,12 @@ export class Database implements OnApplicationShutdown {
     }
   }
 
-  /** Where the next statement goes: to the primary, or to the standby of the read under way. */
+  /** The data source for the next statement: the primary, or the standby of the current late read. */
   private get source(): DataSource {
     return (lateSource() as DataSource | null) ?? this.dataSource;
   }
 
-  /** The pool that lends the next statement its connection. */
+  /** The pool for the next statement. */
   private get lender(): Pool {
     const pool = poolOf(this.source);
     const isBatch = this.ambient.getStore() === null;
@@ -276,7 +276,7 @@ export function poolOf(source: DataSource): Pool {
   return (source.driver as unknown as { master: Pool }).master;
 }
 
-/** As the pool does it with its own statements: a connection on which one failed is not used again. */
+/** Like the pool for its own statements: a connection on which one failed is not reused. */
 async function lend<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let failed = true;
@@ -290,10 +290,9 @@ async function lend<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Pr
 }
 
 /**
- * SQL: whether there is a row, looked for in the index of that order.
- *
- * Of a plain `exists` the planner takes the rows that match to lie evenly in the table. Where there are many it reads the
- * table from its start; but what waits lies at its end, behind all that is done.
+ * SQL: whether a row exists, searched in an index with that order. For a plain `exists` the planner assumes that
+ * matching rows are spread evenly over the table. If it expects many it reads the table from the start, but waiting
+ * rows are at the end, behind all finished ones.
  */
 export function hasRow(fromWhere: string, order: string): string {
   return `((select true ${fromWhere} order by ${order} limit 1) is not null)`;

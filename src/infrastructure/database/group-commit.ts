@@ -7,54 +7,54 @@ import { isExhausted, isLocked, isOutOfTime, isTransientConflict, isUnreachable 
 interface GroupCommitSettings<I, O> extends Partial<typeof DEFAULTS> {
   name: string;
   /**
-   * Writes all items and returns one result an item, in the same order. Runs in one transaction of its own; with
-   * `transactional: false` the single statement that it runs is its own transaction, which saves two round trips.
+   * Writes all items and returns one result per item, in the same order. Runs in a transaction; with `transactional:
+   * false` its single statement is the transaction, which saves two round trips.
    */
   commit(items: I[], statements: Statements): Promise<O[]>;
   transactional?: boolean;
-  /** The statements are about a queue: see `Database.byIndex`. */
+  /** The statements concern a queue: see `Database.byIndex`. */
   byIndex?: boolean;
-  /** Default 1: the bound of a batch is `maxBatch` alone. */
+  /** The size of an item for `maxSize`. Default 1: then `maxBatch` alone limits a batch. */
   sizeOf?(item: I): number;
-  /** Most of that in one batch; a larger item has a batch of its own. */
+  /** Limit of the sizes in one batch; a larger item gets a batch of its own. */
   maxSize?: number;
-  /** Also the first try of a batch waits for locks only briefly, so that a locked item delays the others by little. */
+  /** Even the first try of a batch waits only briefly for locks, so that a locked item hardly delays the others. */
   careful?: boolean;
   gather?: GatherTimes;
-  /** Each batch has a span where items were submitted with theirs. */
+  /** For a span per batch, if items were submitted with spans. */
   tracing?: Tracing;
 }
 
 const DEFAULTS = {
-  /** Most items of one batch. */
+  /** Limit of items in one batch. */
   maxBatch: 200,
   /** Items waiting for a batch; further ones are refused with SERVICE_UNAVAILABLE. */
   maxWaiting: 2_000,
   /**
-   * How long an item whose row another transaction has locked is tried, in milliseconds from its arrival on; null: the
-   * batch only reads, and no lock keeps it waiting.
+   * How long an item whose row is locked by another transaction is retried, in milliseconds from its arrival; null: the
+   * batch only reads, and waits for no lock.
    */
   lockedForMs: 10_000 as number | null,
   /**
-   * A batch begins beside another one when that has been under way for so long, or when a full one waits. Few large
+   * A batch starts beside another one if that has been in flight for this long, or if a full batch waits. Few large
    * batches cost less than many small ones.
    */
   overlapAfterMs: 0,
-  /** Batches under way at once; those that come meanwhile gather. */
+  /** Limit of batches in flight; further items collect. */
   maxInFlight: 2,
 };
 
-/** How long items that may wait are gathered into one batch. */
+/** How long items that may wait are collected into one batch. */
 export interface GatherTimes {
-  /** The batch begins when nothing has come for so long: callers that wait for their answers send no more. */
+  /** The batch starts after this long without a new item: callers that wait for their answers send no more. */
   quietMs: number;
-  /** It begins so long after its first item at the latest. */
+  /** The batch starts at the latest this long after its first item. */
   atMostMs: number;
-  /** While items keep coming, it begins no sooner than so long after a large batch began. */
+  /** While items keep coming, the batch starts no earlier than this long after a large one. */
   apartMs?: number;
-  /** A batch of at least so much (`sizeOf`) is large. Default 0: each one. */
+  /** A batch of at least this size (`sizeOf`) is large. Default 0: every batch. */
   apartAfter?: number;
-  /** It begins as soon as so many wait. Default: as many as a batch takes. */
+  /** The batch starts as soon as this many items wait. Default: a full batch. */
   enough?: number;
 }
 
@@ -69,19 +69,19 @@ interface Waiting<I, O> {
 
 const MAX_TRIES = 3;
 const LOCKED_AGAIN_MS = 500;
-// Not for every batch: it is a round trip more.
+// Not for every batch, because it costs a round trip.
 const CAREFUL = `set local lock_timeout = '200ms'`;
-/** Callers of one turn of the event loop share a batch, and those of the next turns while each brings more. */
+/**
+ * Callers within one turn of the event loop share a batch, and so do those of the next turns while each brings more.
+ */
 const TURNS_MS = 2;
 
 /**
- * Gathers the writes of many callers into few transactions: while two batches are being committed, further callers wait
- * in order and share the following one.
- *
- * A batch that fails because of an item is halved until the failing item is alone, so other items of its batch are not
- * affected. One that may have met a lock is set aside and halved beside the batches in flight, carefully; the locked
- * item is tried again until its lock is released. A batch that met a deadlock is tried again; one that may or may not
- * have been written (connection lost in COMMIT) is not.
+ * Collects the writes of many callers into few transactions: while two batches are being committed, further callers
+ * wait in order and share the next one. If a batch fails because of an item, it is halved until the failing item is
+ * alone, so that the others are not affected. A batch that may have met a lock is moved to a separate list and halved
+ * there, with short lock timeouts; the locked item is retried until its lock is released. A batch that met a deadlock
+ * is retried. A batch with an unknown result (connection lost in COMMIT) is not.
  */
 export class GroupCommit<I, O> {
   private readonly settings: GroupCommitSettings<I, O> & typeof DEFAULTS;
@@ -89,17 +89,17 @@ export class GroupCommit<I, O> {
   private head = 0;
   private inFlight = 0;
   private scheduled = false;
-  /** Monotonic milliseconds: what waits is gathered until `gatherUntil`, and at the latest until `gatherAtMost`. */
+  /** Items collect until `gatherUntil`, and at the latest until `gatherAtMost` (monotonic ms). */
   private gatherUntil = 0;
   private gatherAtMost = 0;
   private gathering: NodeJS.Timeout | null = null;
-  /** Monotonic milliseconds: when the last batch began, and the last large one (`apartAfter`). */
+  /** When the last batch began, and the last large one (`apartAfter`); monotonic ms. */
   private begunAt = -Infinity;
   private largeBegunAt = -Infinity;
   private idleWaiters: (() => void)[] = [];
-  /** Batches set aside for a lock whose turn has come. */
+  /** Batches delayed by a lock that are ready for another try. */
   private readonly aside: Waiting<I, O>[][] = [];
-  /** All batches set aside: those, the one under way, and those that wait for their next turn. */
+  /** All batches delayed by a lock: the ready ones, the one in flight, and those that wait for their next try. */
   private asideCount = 0;
   private trying = false;
 
@@ -118,8 +118,8 @@ export class GroupCommit<I, O> {
   /**
    * Resolves once the item is durable.
    *
-   * @param mayWait it may be gathered with others (`gather`); one that may not takes those along that wait.
-   * @param span of what the item is a part of.
+   * @param mayWait it may be gathered with others (`gather`); one that may not wait takes the waiting ones along.
+   * @param span the span of the work that the item belongs to.
    * @throws SERVICE_UNAVAILABLE when too many wait or the outcome of the commit is unknown, or the item's own error;
    * Error when called inside a transaction: the batch commits on its own, so the caller could not undo it.
    */
@@ -137,7 +137,7 @@ export class GroupCommit<I, O> {
     });
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when nothing waits and nothing is in flight. */
   idle(): Promise<void> {
     if (this.isIdle) return Promise.resolve();
     return new Promise((resolve) => this.idleWaiters.push(resolve));
@@ -198,7 +198,7 @@ export class GroupCommit<I, O> {
     this.inFlight++;
     this.begunAt = performance.now();
     if (this.isLarge(batch)) this.largeBegunAt = this.begunAt;
-    // While something is locked a further batch might meet it, too.
+    // While a row is locked a further batch might meet it too.
     void this.settle(batch, 1, this.asideCount > 0).finally(() => {
       this.inFlight--;
       this.schedule();
@@ -256,10 +256,10 @@ export class GroupCommit<I, O> {
     const { lockedForMs } = this.settings;
     if (lockedForMs !== null) {
       if (careful && isLocked(error)) return this.setLockedAside(batch, lockedForMs, error);
-      // Whether it is a lock, or the database is slow, shows one careful try of the whole.
+      // One careful try of the whole batch shows whether a lock is the cause, or a slow database.
       if (!careful && (isLocked(error) || isOutOfTime(error))) return this.setAside(batch);
     }
-    // A database that refuses work is not asked again for each half of the batch.
+    // If the database refuses work, the halves of the batch are not tried.
     const isUnknown = isUnreachable(error) || isExhausted(error);
     if (isUnknown || isTransientConflict(error)) {
       if (!isUnknown && tries < MAX_TRIES) return this.settle(batch, tries + 1, careful);
@@ -288,14 +288,14 @@ export class GroupCommit<I, O> {
   private setAside(batch: Waiting<I, O>[], delayMs = 0): void {
     this.asideCount++;
     setTimeout(() => {
-      // The largest first: in them are items that are not locked.
+      // The largest first, because they contain items that are not locked.
       const place = this.aside.findIndex((other) => other.length < batch.length);
       this.aside.splice(place < 0 ? this.aside.length : place, 0, batch);
       void this.tryAside();
     }, delayMs);
   }
 
-  /** One after the other, so that many locked items take one connection. */
+  /** One after the other, so that many locked items use one connection. */
   private async tryAside(): Promise<void> {
     if (this.trying) return;
     this.trying = true;

@@ -5,22 +5,22 @@ import type { Client, ClientBase, Pool, PoolClient } from 'pg';
 /** read_only_sql_transaction: the server is a standby, or a primary that was demoted. */
 const READ_ONLY = '25006';
 
-/** Keeps the way to a quiet connection open, and finds out within minutes where it has gone. */
+/** Keeps an idle connection open through NAT, and detects within minutes that it is lost. */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 30_000 };
 
-/** What `pg` keeps of a client and does not publish. */
+/** Private fields of a `pg` client. */
 interface ClientState {
   connection: EventEmitter & { stream: Socket };
-  /** The statement that was sent and not answered; null or undefined where there is none. */
+  /** The statement that was sent and has no answer yet; null or undefined: none. */
   _activeQuery?: object | null;
 }
 
 /**
- * Makes a pool leave a server that is of no more use to it: a primary that was demoted and stays up, or one that
- * answers no more, as after a lost host or a forgotten entry of a NAT. No connection to such a server is closed by it.
- * Once one refuses a write, or is given back without an answer, every connection of that time is closed: idle ones at
- * once, those in use when they are given back, and those that listen at once, because they are never given back. New
- * ones go where the address leads by then. Found one by one, each silent connection would cost a statement its time.
+ * Makes a pool leave a server that it can no longer use: a demoted primary that stays up, or a server that no longer
+ * answers, for example after a lost host or a forgotten NAT entry. Neither closes its connections. Once a connection
+ * refuses a write, or is returned without an answer, every connection of that time is closed: idle ones and listening
+ * ones at once, those in use when they are returned. New connections go to the current target of the address. Otherwise
+ * each silent connection would cost one statement its full timeout.
  */
 export function leaveLostServer(pool: Pool, onLeave: () => void = () => undefined): void {
   const idle = new Set<PoolClient>();
@@ -31,7 +31,7 @@ export function leaveLostServer(pool: Pool, onLeave: () => void = () => undefine
 
   const leave = (why: string): void => {
     for (const client of inUse) retired.add(client);
-    // As if the connection were lost, which is what a pool, and who listens, is prepared for.
+    // Ends them like a lost connection, which the pool and listeners can handle.
     for (const client of [...idle, ...[...inUse].filter((each) => listening.has(each))]) {
       client.emit('error', new Error(`Connection terminated: the server ${why}`));
     }
@@ -41,10 +41,10 @@ export function leaveLostServer(pool: Pool, onLeave: () => void = () => undefine
 
   const watch = (client: PoolClient): void => {
     watched.add(client);
-    // A connection that breaks says so twice: to its statement, and as an event. One that breaks as it is lent, before its
-    // borrower listens, would end the process with it.
+    // A broken connection is reported twice: to its statement, and as an event. If it breaks before its user listens,
+    // the event would end the process.
     client.on('error', () => undefined);
-    // Statements fail in many places; their connection is the one place that hears of all.
+    // Statements fail in many places; the connection sees every failure.
     const { connection } = stateOf(client);
     connection.on('errorMessage', ({ code }: { code?: string }) => {
       if (code === READ_ONLY) leave('is read-only');
@@ -54,7 +54,7 @@ export function leaveLostServer(pool: Pool, onLeave: () => void = () => undefine
     });
   };
 
-  // Not as they connect: the first ones may be older than this.
+  // On 'acquire' rather than 'connect', since the first clients may have connected before this call.
   pool.on('acquire', (client) => {
     if (!watched.has(client)) watch(client);
     idle.delete(client);
@@ -62,8 +62,8 @@ export function leaveLostServer(pool: Pool, onLeave: () => void = () => undefine
   });
   pool.on('release', (fault: unknown, client) => {
     inUse.delete(client);
-    // Its statement was given up: the next one would wait behind it. An entity manager gives such a connection back as
-    // if nothing had happened.
+    // The statement was given up, and the next one would wait behind it. An entity manager returns such a connection
+    // without an error.
     const isSilent = Boolean(stateOf(client)._activeQuery);
     // The pool forgets a connection that has ended.
     if (isSilent || retired.has(client)) closeNow(client);
@@ -76,7 +76,7 @@ export function leaveLostServer(pool: Pool, onLeave: () => void = () => undefine
   });
 }
 
-/** Without waiting for its other end, which may never answer. The pool lends each client as what it is: one that can be ended. */
+/** Closes without waiting for the other end, which may never answer. */
 export function closeNow(client: ClientBase): void {
   (client as Client).end().catch(() => undefined);
   stateOf(client).connection.stream.destroySoon();

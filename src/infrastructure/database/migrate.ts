@@ -19,9 +19,9 @@ import {
 import type { SqlMigration } from './sql-migration.js';
 
 export interface MigrateOptions {
-  /** Default: all of this build. */
+  /** Default: all migrations of this build. */
   list?: Migrations;
-  /** Told of what takes long: a step that begins (`log`), a lock that is not to be had (`warn`). */
+  /** Called for slow work: a step that begins (`log`), a lock that cannot be taken yet (`warn`). */
   say?: Say;
   patience?: Patience;
 }
@@ -29,8 +29,8 @@ export interface MigrateOptions {
 type Say = (line: string, level: 'log' | 'warn') => void;
 
 /**
- * A statement that waits for a table's lock blocks all others behind it. It waits for a moment only, and the step runs again
- * later: about five minutes long.
+ * How long to wait for locks. A statement that waits for a table's lock blocks all others behind it, so it waits only a
+ * moment, and the step is repeated, for about five minutes.
  */
 interface Patience {
   lockTimeoutMs: number;
@@ -40,16 +40,16 @@ interface Patience {
 
 const PATIENCE: Patience = { lockTimeoutMs: 500, tries: 60, pauseMs: 4_500 };
 
-// Any number that no other program on the server uses for this purpose.
+// An arbitrary number that no other program on the server uses.
 const MIGRATION_LOCK = 7_204_118_301;
 const LOCK_RETRY_MS = 100;
 const CONNECT_MS = 5_000;
-/** Of a transaction that holds locks and whose client went away. */
+/** Ends a transaction that holds locks after its client has disappeared. */
 const IDLE_MS = 30_000;
 
 /**
- * Brings the schema up to date, or up to `to`; of several processes that start together one migrates and the others wait. What
- * ended midway goes on with the step that failed.
+ * Brings the schema up to date, or up to `to`. Of several processes that start together one migrates and the others
+ * wait. An interrupted migration continues with the step that failed.
  *
  * @param database a link that keeps sessions, or an address of PostgreSQL itself.
  * @returns the names of the migrations that ran.
@@ -73,11 +73,12 @@ export async function migrate(
 }
 
 /**
- * Reverts what ran after `to`, the newest first.
+ * Reverts the migrations after `to`, the newest first.
  *
  * @param to null: everything.
  * @returns the names of the migrations that were reverted.
- * @throws Error where a process is connected that may use what they made, and where only a later release knows what ran.
+ * @throws Error where a connected process may use what they made, or where a migration is known only to a later
+ * release.
  */
 export async function goBack(
   database: string | DatabaseLink,
@@ -98,9 +99,9 @@ export async function goBack(
 }
 
 /**
- * Before a way back: this release knows all that ran there.
+ * Checks before reverting that this release knows all migrations of the database.
  *
- * @throws Error on a database of another build, and of a later release.
+ * @throws Error on a database of another build, or of a later release.
  */
 export function requireKnown(ran: readonly RanMigration[], list: Migrations): void {
   const { foreign, newer } = schemaStateOf(ran, list);
@@ -111,7 +112,7 @@ export function requireKnown(ran: readonly RanMigration[], list: Migrations): vo
   );
 }
 
-/** What ran in a database. */
+/** The migrations that ran in a database. */
 export async function readRan(url: string): Promise<RanMigration[]> {
   return withClient(url, (client) => ranMigrations(async (sql) => (await client.query(sql)).rows));
 }
@@ -126,7 +127,7 @@ export async function connectedTo(url: string): Promise<Record<string, number>> 
 const COUNTED = 100_000;
 const COUNT_MS = 5_000;
 
-/** What the way back of a migration removes for good, one line each; without what the database does not have. */
+/** What reverting a migration deletes for good, one line each; only what the database has. */
 export async function lossesOf(url: string, migration: SqlMigration): Promise<string[]> {
   return withClient(url, async (client) => {
     await client.query(`set statement_timeout = ${COUNT_MS}`);
@@ -158,10 +159,10 @@ async function countOf(client: pg.Client, table: string, column: string | null):
 }
 
 /**
- * For what must not change the schema of a running service.
+ * For commands that must not change the schema of a running service.
  *
- * @param mayBeEmpty whether a database without any schema passes.
- * @returns true where it has none.
+ * @param mayBeEmpty whether a database without a schema is accepted.
+ * @returns true where there is no schema.
  * @throws Error on any other schema than this build's; says what to do.
  */
 export async function requireSchema(url: string, mayBeEmpty: boolean): Promise<boolean> {
@@ -191,7 +192,10 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-/** Lends one connection that holds the lock of migrations: where it breaks, the lock and what was open are gone with it. */
+/**
+ * Provides one connection that holds the lock of migrations. If it breaks, the lock and the open transaction end with
+ * it.
+ */
 async function withMigrator<T>(
   database: string | DatabaseLink,
   options: MigrateOptions,
@@ -215,7 +219,7 @@ async function withMigrator<T>(
     const client = await pool.connect();
     client.on('error', () => undefined); // its statement reports the error
     try {
-      // Asked for again and again: a statement that waits has a snapshot, and an index that another process makes
+      // Polls instead of waiting: a waiting statement has a snapshot, and an index that another process creates
       // concurrently waits for every older snapshot to end.
       while (!(await takes(client))) await pause(LOCK_RETRY_MS);
       await client.query(
@@ -250,8 +254,8 @@ class Migrator {
   }
 
   /**
-   * @param done steps that an earlier try has done.
-   * @param isNew the tables are empty: nothing takes long.
+   * @param done the number of steps done by an earlier run.
+   * @param isNew the tables are empty, so no step is slow.
    */
   async up(migration: SqlMigration, done: number, isNew: boolean): Promise<void> {
     const { name, steps } = migration;
@@ -278,7 +282,7 @@ class Migrator {
     });
   }
 
-  /** @throws Error where a process is connected that knows the migration. */
+  /** @throws Error where a connected process knows the migration. */
   async requireUnused({ name }: SqlMigration): Promise<void> {
     const found = await processesWith(async (sql) => (await this.client.query<{ name: string }>(sql)).rows, name);
     if (found.size === 0) return;
@@ -296,7 +300,9 @@ class Migrator {
     );
   }
 
-  /** Runs it in a transaction that waits a moment for each lock, again where it did not get one. */
+  /**
+   * Runs `work` in a transaction that waits only a moment for each lock, and repeats it if a lock was not available.
+   */
   private async transaction<T>(name: string, work: () => Promise<T>): Promise<T> {
     const { tries, lockTimeoutMs, pauseMs } = this.patience;
     for (let tried = 1; ; tried++) {

@@ -2,7 +2,7 @@ import { released } from '../../../migrations/released.js';
 import { type Migrations, type RanMigration, schemaStateOf, timeOf } from './schema-state.js';
 import type { SqlMigration } from './sql-migration.js';
 
-/** What brings a database to another place of the list: first back, then forward. */
+/** The migrations that bring a database to another place in the list: first reverted, then run. */
 export interface MigrationPlan {
   /** Newest first. */
   down: SqlMigration[];
@@ -23,13 +23,13 @@ export function releaseOf(migration: string): string | null {
   return Object.entries(released).find(([, of]) => migration in of)?.[0] ?? null;
 }
 
-/** No release works on a schema before this migration. */
+/** The first release's last migration: no release works on an earlier schema. */
 export const oldestPlace = (): string => [...lastOfReleases.values()][0] ?? '';
 
 /**
- * The migration that is meant by its name, its file, or a release whose last one it is.
+ * The migration given by its name, by its file, or by the release in which it is the last one.
  *
- * @throws Error where there is none; says which there are.
+ * @throws Error where there is none; lists the possible names.
  */
 export function migrationNamed(given: string, list: Migrations): string {
   const ofRelease = lastOfReleases.get(given.replace(/^v/, ''));
@@ -43,13 +43,13 @@ export function migrationNamed(given: string, list: Migrations): string {
   );
 }
 
-/** The place one step before what ran last; null where nothing is before it. */
+/** The migration before the last one that ran; null where there is none. */
 export function placeBefore(ran: readonly RanMigration[], list: Migrations): string | null {
   const names = new Set(ran.map(({ name }) => name));
   return list.filter(({ name }) => names.has(name)).at(-2)?.name ?? null;
 }
 
-/** @param to the last migration that the database is to have; null: none. */
+/** @param to the last migration that the database is to have; null: no migration. */
 export function planTo(to: string | null, ran: readonly RanMigration[], list: Migrations): MigrationPlan {
   const end = list.findIndex(({ name }) => name === to);
   const has = new Set(ran.map(({ name }) => name));
@@ -61,7 +61,7 @@ export function planTo(to: string | null, ran: readonly RanMigration[], list: Mi
   };
 }
 
-/** Tables and columns that a way back drops, as its statements have them. */
+/** Tables and columns that the `down` statements drop. */
 export function droppedBy({ down }: SqlMigration): { table: string; column: string | null }[] {
   const dropped: { table: string; column: string | null }[] = [];
   for (const statement of down.join(';\n').split(';')) {

@@ -5,45 +5,46 @@ import { lowestIdSince } from '../../common/ids.js';
 import { isWithoutPartition } from './database-faults.js';
 import { Database } from './database.js';
 
-/** The time of which one partition has the rows; by UTC. */
+/** The period of time that one partition covers, in UTC. */
 export type Period = 'day' | 'month';
 
 export interface Partition {
   name: string;
-  /** The lowest id that it takes; null: there is none. */
+  /** The lowest id of the partition; null: no lower bound. */
   from: string | null;
-  /** Every id in it is below this one. */
+  /** The upper bound of its ids, exclusive. */
   below: string;
-  /** A detachment of it was begun and never finished. */
+  /** Its detachment began and was never finished. */
   detaching: boolean;
 }
 
-/** Runs one statement and returns its rows; a migration's query runner has such a method. */
+/** Runs one statement and returns its rows, like a migration's query runner. */
 export type RunStatement = (sql: string, params?: unknown[]) => Promise<unknown>;
 
-/** Inserts fail where no partition takes them, so many of them may pass before an operator must act. */
+/**
+ * How many partitions are made ahead: inserts fail where none accepts them, so this is the time an operator has to act.
+ */
 const AHEAD: Readonly<Record<Period, number>> = { day: 7, month: 2 };
 const DAY_MS = 86_400_000;
-// Any number that no other program on the server uses for this purpose.
+// An arbitrary number that no other program on the server uses.
 const LOCK = 7_204_118_303;
 const LOCK_RETRY_MS = 50;
 /** A statement that waits for a table's lock blocks all others behind it: fail instead, and retry in the next round. */
 const LOCK_TIMEOUT_MS = 2_000;
 
 /**
- * Tables partitioned by range of their id, a UUIDv7, whose first 48 bits are its milliseconds: one partition a day or a
- * month, made ahead and dropped whole, which costs the same however many rows it has. There is no default partition, for
- * with one none could be detached beside running statements.
- *
- * Every method may run in several processes at once: one works, the others wait or leave it to that one.
+ * Tables partitioned by range of their id, a UUIDv7, whose first 48 bits are its time in milliseconds: one partition
+ * per day or month, made ahead and dropped whole, at the same cost for any number of rows. There is no default
+ * partition, because with one no partition could be detached concurrently. Every method may run in several processes at
+ * the same time: one does the work, the others wait or skip it.
  */
 @Injectable()
 export class Partitions {
   constructor(private readonly database: Database) {}
 
   /**
-   * Makes the partitions of the present and the next seven days, or two months, that do not exist yet; returns how many. Call
-   * it at the start, before anything is inserted, and at least once a day.
+   * Makes missing partitions for the present period and the next seven days, or two months; returns how many. Call it
+   * at the start, before any insert, and at least once a day.
    */
   async makeAhead(table: string, period: Period): Promise<number> {
     if ((await missing(rowsOf(this.database.pool), table, period)).length === 0) return 0;
@@ -51,11 +52,11 @@ export class Partitions {
   }
 
   /**
-   * Drops the partitions whose rows are all older than `before`, and than the database's clock; returns how many. Waits for
-   * the transactions that use the table, and blocks none. What was detached when the process died is dropped by the next
-   * call that finds some.
+   * Drops partitions whose rows are all older than `before`, and older than the database's clock; returns how many.
+   * Waits for transactions that use the table, and blocks none. A partition that was detached when a process died is
+   * dropped by the next call that drops any.
    *
-   * @param isNeeded of a partition that is old: it stays.
+   * @param isNeeded true for an old partition that must stay.
    */
   async dropBefore(
     table: string,
@@ -86,7 +87,7 @@ export class Partitions {
 
   private locked<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
     return this.database.session(async (client) => {
-      // Asked for again and again: a statement that waits has a snapshot, for whose end a detachment waits.
+      // Polls instead of waiting: a waiting statement has a snapshot, and a detachment waits for it to end.
       for (;;) {
         const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [LOCK]);
         if (rows[0]?.taken === true) break;
@@ -102,8 +103,7 @@ export class Partitions {
 }
 
 /**
- * Makes the partitions of the time `at` (default: now, by the database's clock) and ahead of it that do not exist yet;
- * returns how many.
+ * Makes missing partitions for the time `at` (default: now, by the database's clock) and ahead of it; returns how many.
  */
 export async function makePartitionsAhead(
   run: RunStatement,
@@ -117,8 +117,9 @@ export async function makePartitionsAhead(
 }
 
 /**
- * Runs work that inserts into the table and leaves nothing behind where it fails. Where no partition takes a row, as the
- * clock has stepped by months since the last were made, or the machine was suspended, they are made and it runs again.
+ * Runs work that inserts into the table, and that leaves nothing behind if it fails. If no partition accepts a row,
+ * missing ones are made and the work runs again. This happens when the clock has jumped by months, or after the machine
+ * was suspended.
  */
 export async function withPartitions<T>(
   database: Database,
@@ -147,7 +148,7 @@ async function missing(run: RunStatement, table: string, period: Period, at?: Da
   return aheadOf(table, period, await list(run, table), at ?? (await clockOf(run)));
 }
 
-/** The database's, which alone decides: a host's may be months wrong. */
+/** The time by the database's clock: a host's may be months wrong. */
 async function clockOf(run: RunStatement): Promise<Date> {
   const [row] = (await run('select clock_timestamp() as now')) as { now: Date }[];
   if (row === undefined) throw new Error('the database has no clock');
@@ -155,8 +156,8 @@ async function clockOf(run: RunStatement): Promise<Date> {
 }
 
 /**
- * The statements that make the missing partitions, each all or nothing: of all that is before the oldest one where that
- * is of a later time than now, and from the end of the newest on.
+ * The statements that make missing partitions, each all or nothing: one below the oldest partition if that begins after
+ * now, and then from the end of the newest on.
  */
 function aheadOf(table: string, period: Period, existing: readonly Partition[], now: Date): string[] {
   const statements: string[] = [];
@@ -171,7 +172,7 @@ function aheadOf(table: string, period: Period, existing: readonly Partition[], 
   for (let ahead = 0; ahead <= AHEAD[period] && end !== undefined; ahead++) {
     const below = lowestIdSince(startOf(period, now, ahead + 1));
     if (below <= end) continue;
-    // Times in which no process made any are part of the first one that is made.
+    // A period in which no process made partitions becomes part of the first new one.
     statements.push(makeOne(table, nameOf(table, period, startOf(period, now, ahead)), end, below));
     end = below;
   }
@@ -186,7 +187,7 @@ function makeOne(table: string, name: string, from: string | null, below: string
   end $$`;
 }
 
-/** A partitioned table has no storage parameters of its own. */
+/** Set on each partition, because a partitioned table has no storage parameters. */
 const STORAGE = 'autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05';
 
 /** `webhook_delivery_20261129`, `message_content_202611`. */
@@ -195,7 +196,7 @@ function nameOf(table: string, period: Period, start: Date): string {
   return `${table}_${digits.slice(0, period === 'day' ? 8 : 6)}`;
 }
 
-/** The beginning of a day or month by UTC, so many of them after this time. */
+/** The beginning of a day or month in UTC, `after` periods after this time. */
 function startOf(period: Period, time: Date, after: number): Date {
   if (period === 'day') return new Date((Math.floor(time.getTime() / DAY_MS) + after) * DAY_MS);
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + after, 1));
@@ -208,7 +209,7 @@ select child.oid::regclass::text as name, inhdetachpending as detaching,
 from pg_inherits join pg_class child on child.oid = inhrelid
 where inhparent = $1::regclass order by below`;
 
-// Detached ones keep their names, and are in the schema of the table.
+// Detached partitions keep their names, and the schema of the table.
 const DETACHED = `
 select old.oid::regclass::text as name from pg_class old join pg_class parent on parent.oid = $1::regclass
 where old.relnamespace = parent.relnamespace and old.relkind = 'r' and not old.relispartition

@@ -10,20 +10,20 @@ const CHANNEL = 'herald_cache';
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 
-/** Forgets what is known of `id`; null: of everything of that kind. */
+/** Forgets what is cached for `id`; null: everything of that kind. */
 export type Forget = (id: string | null) => void;
 
 /**
- * Notifies every process of a change, so that no cache outlives the change by more than a moment. One
- * connection a process listens. Notices can be missed while it is down, so after each connecting all caches are
- * emptied; each cache must also have a lifetime of its own.
+ * Notifies every process of a change, so that no cache is outdated for more than a moment. Each process has one
+ * connection that listens. Notices can be missed while it is down, so all caches are emptied after each connect; each
+ * cache must also have entries that expire.
  */
 @Injectable()
 export class PgNotifier implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(PgNotifier.name);
   private readonly handlers = new Map<string, Forget[]>();
   private client: pg.Client | null = null;
-  /** Gives up the connection that listens. */
+  /** Closes the connection that listens. */
   private leave: () => void = () => undefined;
   private retry: NodeJS.Timeout | null = null;
   private stopped = false;
@@ -39,15 +39,15 @@ export class PgNotifier implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Announces a change to every process, this one too, once the ambient transaction has committed; without one at
-   * once. Not for hot paths: PostgreSQL lets transactions that notify commit one after the other.
+   * Announces a change to every process, including this one, when the ambient transaction commits; without one at once.
+   * Not for hot paths: PostgreSQL commits transactions with notifications one after the other.
    */
   async publish(kind: string, id: string): Promise<void> {
     await this.database.execute('select pg_notify($1, $2)', [CHANNEL, `${kind} ${id}`]);
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    // Notices come from the new server only.
+    // The old server sends no more notices.
     this.database.onServerLost(() => this.leave());
     await this.listen(FIRST_RETRY_MS);
   }
@@ -58,7 +58,7 @@ export class PgNotifier implements OnApplicationBootstrap, OnModuleDestroy {
     this.leave();
   }
 
-  /** True while notices arrive. */
+  /** Whether notices arrive. */
   get connected(): boolean {
     return this.client !== null;
   }

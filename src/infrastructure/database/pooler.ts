@@ -3,8 +3,8 @@ import type { Config } from '../config/config.js';
 import { KEEP_ALIVE } from './lost-server.js';
 
 /**
- * What lends this process its connections: PostgreSQL itself (`none`), or a pooler such as PgBouncer that lends one for as long
- * as the client stays (`session`) or for each transaction (`transaction`).
+ * How this process gets its connections: from PostgreSQL itself (`none`), or from a pooler such as PgBouncer that lends
+ * a server connection for as long as the client stays (`session`) or for each transaction (`transaction`).
  */
 export type Pooling = Config['database']['pooling'];
 
@@ -13,46 +13,47 @@ export interface DatabaseLink {
   pooling: Pooling;
 }
 
-/** Where what needs a session goes: LISTEN, a lock over several transactions, a `search_path` of its own, migrations. */
+/** The address for work that needs a session: LISTEN, a lock over several transactions, a `search_path`, migrations. */
 export function sessionLink(database: Config['database']): DatabaseLink {
   const { url, pooling, directUrl, directPooling } = database;
   return directUrl === null ? { url: url ?? '', pooling } : { url: directUrl, pooling: directPooling };
 }
 
 /**
- * What texts of times, intervals, bytes and numbers look like, and how far transactions see each other, decides Herald: the
- * database, its role or the server may have another choice.
+ * Herald sets the text format of times, intervals, bytes and numbers, and the isolation level: the database, its role
+ * or the server may have other defaults. PgBouncer tracks these settings for each client.
  */
 const TRACKED = {
   datestyle: 'ISO,MDY',
   timezone: 'UTC',
   standard_conforming_strings: 'on',
 };
-/** A pooler does not keep these for a client that has no connection of its own. */
+/** A pooler in transaction mode does not keep these settings for a client. */
 export const UNTRACKED = {
   default_transaction_isolation: 'read committed',
   extra_float_digits: '1',
 };
-/** As those; nothing that a pool's statements read or write depends on them. */
+/** Like `UNTRACKED`, but no statement of a pool depends on these. */
 const HARMLESS = {
   intervalstyle: 'postgres',
   bytea_output: 'hex',
-  // To compile a statement takes longer than to run it; a table without statistics makes one look as if it were worth it.
+  // Compiling a statement takes longer than running it, and for a table without statistics the planner would choose it.
   jit: 'off',
 };
 
 type Settings = Readonly<Record<string, string | number>>;
 
 /**
- * Options of a pool whose connections have Herald's settings of PostgreSQL, and these. Given as they connect; a pooler
- * refuses that, so the first statement sets them. For one transaction only those can be set that PgBouncer tracks for each
- * client; the role has the others.
+ * Options of a pool whose connections have Herald's settings of PostgreSQL, and the given ones. They are connection
+ * options; a pooler refuses those, so there the first statement sets them. In transaction mode only settings that
+ * PgBouncer tracks for each client can be set; the role must have the others.
  */
 export function sessionPool({ url, pooling }: DatabaseLink, own: Settings = {}): pg.PoolConfig {
   if (pooling === 'transaction') return { connectionString: url, verify: setFirst(TRACKED) };
   const settings: Settings = { ...TRACKED, ...UNTRACKED, ...HARMLESS, ...own };
   if (pooling === 'session') return { connectionString: url, verify: setFirst(settings) };
-  // In an address `options` wins over the pool's, so ours are added to what is there. The last one counts.
+  // `options` in the address take precedence over the pool's, so ours are appended to them. The last one of a setting
+  // counts.
   const address = new URL(url);
   const given = Object.entries(settings).map(
     ([name, value]) => `-c ${name}=${String(value).replaceAll(/[\\ ]/g, String.raw`\$&`)}`,
@@ -72,20 +73,23 @@ function statementOf(settings: Settings): string {
     .join('; ');
 }
 
-/** Gives a client's session Herald's settings, where it was not opened with them. */
+/** Applies Herald's settings to a session that was opened without them. */
 export async function setSession(client: pg.ClientBase): Promise<void> {
   await client.query(statementOf({ ...TRACKED, ...UNTRACKED, ...HARMLESS }));
 }
 
-/** By chance a busy pooler in transaction mode may lend the same connection several times; not this often to two clients. */
+/**
+ * A busy pooler in transaction mode may lend the same connection several times by chance, but not this often to two
+ * clients.
+ */
 const ROUNDS = 8;
 const CONNECT_MS = 5_000;
 const ANSWER_MS = 10_000;
 
 /**
- * A connection of the start or of a command. No setting but the name: a pooler refuses those that it does not know.
+ * A connection for the start or for a command. It sets only the name, because a pooler refuses unknown settings.
  *
- * @param answerMs how long a statement may take; 0: as long as it takes.
+ * @param answerMs time limit of a statement; 0: none.
  */
 export function startClient(url: string, answerMs = ANSWER_MS): pg.Client {
   const client = new pg.Client({
@@ -99,11 +103,10 @@ export function startClient(url: string, answerMs = ANSWER_MS): pg.Client {
 }
 
 /**
- * What stands behind an address. A pooler makes up the process id that it gives a client to cancel statements by, so another
- * answer of `pg_backend_pid()` shows one. It lends for a session where two clients that ask in turns each keep a server
- * process of their own.
+ * Detects what is behind an address. A pooler invents the process id for canceling statements, so a different answer of
+ * `pg_backend_pid()` reveals it. It pools by session if two clients, asking alternately, each keep one server process.
  *
- * @param ask is given the connection that is open first.
+ * @param ask is called with the first open connection.
  */
 export async function poolingOf(url: string, ask: (client: pg.Client) => Promise<void>): Promise<Pooling> {
   const clients: pg.Client[] = [];
@@ -127,7 +130,7 @@ async function keepServers(first: pg.Client, second: pg.Client): Promise<boolean
   const own = [await serverOf(first), await serverOf(second)];
   if (own[0] === own[1]) return false;
   for (let round = 0; round < ROUNDS; round++) {
-    // Each once first, once second: a pooler that lends its connections by turns has another one for each.
+    // Alternates the order: a pooler that lends its connections in turn gives each client another one.
     if ((await serverOf(second)) !== own[1] || (await serverOf(first)) !== own[0]) return false;
     if ((await serverOf(first)) !== own[0] || (await serverOf(second)) !== own[1]) return false;
   }

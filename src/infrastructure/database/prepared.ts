@@ -1,11 +1,11 @@
 import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
 
 /**
- * A statement that PostgreSQL parses and plans once a connection instead of at every call, which for the long ones of
- * the hot paths is as much work as running them. Elsewhere plain text is better: it is planned for its own parameters.
+ * A statement that PostgreSQL parses and plans once per connection instead of at every call. For the long statements of
+ * hot paths this takes as long as running them. Elsewhere use plain text, which is planned for its actual parameters.
  */
 export interface Prepared {
-  /** One text has one name, and one name one text. */
+  /** Each name belongs to exactly one text. */
   readonly name: string;
   readonly text: string;
 }
@@ -13,29 +13,29 @@ export interface Prepared {
 const PLANS_LIVE_MS = 1_000;
 const NEW_MS = 60_000;
 const SLOW_MS = 50;
-/** By then the table has been analyzed. */
+/** By then autovacuum has analyzed the table. */
 const MAX_PAUSE_MS = 60_000;
 
 interface Plans {
   forgottenAt: number;
-  /** For which they are kept at least. */
+  /** How long plans are kept at least. */
   pauseMs: number;
   wasSlow: boolean;
 }
 
 /**
- * Runs prepared statements, and keeps their plans from being wrong for long. A plan that was made while tables were empty
- * reads them whole; PostgreSQL itself makes a new one only when the table is analyzed, perhaps a minute later (seen: a
- * claim from 100,000 new rows took 3.3 s by such a plan, 15 ms by a new one). So a connection forgets its plans, while the
+ * Runs prepared statements, and limits how long a bad plan stays in use. A plan made while tables were empty reads them
+ * whole, and PostgreSQL replaces it only when the table is analyzed, perhaps a minute later. (Seen: a claim from
+ * 100,000 new rows took 3.3 s with such a plan, 15 ms with a new one.) So a connection discards its plans, while the
  * statements stay prepared: in the first minute after 1, 2, 4 ... seconds, since tables at most double in between, and
- * whenever a statement was slow, in case its plan is why. Where it stays slow, as under load, this is done
- * ever less often.
+ * after a slow statement, in case its plan is the reason. If it stays slow, as under load, plans are discarded less and
+ * less often.
  */
 export class PreparedStatements {
   private readonly plans = new WeakMap<PoolClient, Plans>();
   private firstAt: number | null = null;
 
-  /** @param keeps whether connections keep statements; behind a pooler that lends them for a transaction they do not. */
+  /** @param keeps whether connections keep prepared statements; a pooler in transaction mode does not. */
   constructor(private readonly keeps = true) {}
 
   async run<R extends QueryResultRow>(
@@ -46,7 +46,7 @@ export class PreparedStatements {
     if (!this.keeps) return client.query<R>(text, params as unknown[]);
     const startedAt = performance.now();
     const plans = this.plansOf(client, startedAt);
-    // Where it fails, the statement reports it.
+    // If it fails, the statement reports the error.
     if (this.forgets(plans, startedAt)) await client.query('discard plans').catch(() => undefined);
     try {
       return await client.query<R>({ name, text, values: params as unknown[] });
@@ -58,7 +58,7 @@ export class PreparedStatements {
   private plansOf(client: PoolClient, now: number): Plans {
     let plans = this.plans.get(client);
     if (plans === undefined) {
-      // A new connection has none.
+      // A new connection has no plans.
       plans = { forgottenAt: now, pauseMs: PLANS_LIVE_MS, wasSlow: false };
       this.plans.set(client, plans);
     }

@@ -2,15 +2,18 @@ import { heraldVersion } from '../../common/version.js';
 import { migrations } from '../../../migrations/all.js';
 import { timeOf } from './schema-state.js';
 
-/** Begins the name of the connection with which each process of the service listens as long as it runs. */
+/** The prefix of the name of the listening connection, which each process of the service has while it runs. */
 export const LISTENER = 'herald-listen';
 
-/** Shows in pg_stat_activity, to every role, which release the process is of, and the newest migration that it knows. */
+/**
+ * A connection name that tells every role, through pg_stat_activity, the process's release and the newest migration it
+ * knows.
+ */
 export function listenerName(): string {
   return `${LISTENER} ${heraldVersion()} ${timeOf(migrations.at(-1)?.name ?? '')}`;
 }
 
-/** How many processes are connected that know the migration of this name, by release; each may use what it made. */
+/** How many connected processes know the migration of this name, by release; each may use what it made. */
 export async function processesWith(
   query: (sql: string) => Promise<{ name: string }[]>,
   migration: string,

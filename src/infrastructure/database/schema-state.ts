@@ -7,26 +7,26 @@ export type Migrations = readonly (new () => SqlMigration)[];
 /** A row of `schema_migration`. */
 export interface RanMigration {
   name: string;
-  /** Null where a build before 0.2.0 noted it. */
+  /** Null where a build before 0.2.0 ran it. */
   checksum: string | null;
-  /** How many of its steps were done. */
+  /** How many of its steps are done. */
   steps: number;
   ranAt: Date | null;
 }
 
-/** What distinguishes the schema of a database from the one that this build makes. */
+/** The differences between the schema of a database and that of this build. */
 export interface SchemaState {
-  /** Nothing ever ran there. */
+  /** No migration ever ran there. */
   empty: boolean;
-  /** Another build made it, so its tables are others: it can neither be brought up to date nor used. */
+  /** Another build made it with other tables: it can neither be migrated nor used. */
   foreign: boolean;
-  /** Migrations of this build that did not run, or not to their end. */
+  /** Migrations of this build that did not run, or were interrupted. */
   missing: string[];
-  /** Those that ran after the last one of this build: a later release was here, and this one works beside it. */
+  /** Migrations after the last one of this build: a later release ran here, and this build works with its schema. */
   newer: string[];
 }
 
-/** Said wherever a database of another build is met. */
+/** The message for a database of another build. */
 export const FOREIGN_SCHEMA =
   `the database was made by another build of Herald, and ${heraldVersion()} cannot use it or bring it up to date: ` +
   'one of its migrations is another one there, as in builds before release 0.2.0 and between releases. ' +
@@ -34,7 +34,7 @@ export const FOREIGN_SCHEMA =
 
 type Query = <T extends object>(sql: string) => Promise<T[]>;
 
-/** What ran in a database, in no order. */
+/** The migrations that ran in a database, in no order. */
 export async function ranMigrations(query: Query): Promise<RanMigration[]> {
   const [table] = await query<{ exists: boolean; notes: boolean }>(
     `select to_regclass('schema_migration') is not null as exists, exists (select from pg_attribute
@@ -67,7 +67,7 @@ export function schemaStateOf(ran: readonly RanMigration[], list: Migrations): S
   };
 }
 
-/** A name ends with the milliseconds at which its migration was begun. */
+/** A name ends with the creation time of its migration in milliseconds. */
 export function timeOf(name: string): number {
   return Number(/\d{13}$/.exec(name)?.[0] ?? 0);
 }

@@ -1,43 +1,46 @@
 import { createHash } from 'node:crypto';
 import type { RunStatement } from './partitions.js';
 
-/** What cannot run in a transaction, or must not hold one open: it runs by itself, may fail midway, and can run again. */
+/**
+ * A step that cannot run in a transaction, or must not keep one open. It runs alone, may be interrupted, and can be
+ * repeated.
+ */
 export interface BesideTraffic {
-  /** What it does, as SQL: a part of the checksum, and shown before it runs. */
+  /** The SQL of the step: a part of the checksum, and shown before it runs. */
   readonly text: string;
   /**
    * @param run runs one statement, in a transaction of its own.
-   * @param withLocks as `run`, for a statement that must not wait long for a lock: it is tried again.
+   * @param withLocks like `run`, for a statement that must not wait long for a lock: it is repeated.
    */
   readonly work: (run: RunStatement, withLocks: RunStatement) => Promise<void>;
 }
 
-/** Way up of a migration: statements of SQL, and what runs beside the traffic, in their order. */
+/** The way up of a migration: SQL statements, and steps beside the traffic, in order. */
 export type Up = readonly (string | BesideTraffic)[];
 
-/** Statements that run in one transaction, or what runs by itself. */
+/** Statements that run in one transaction, or a step that runs alone. */
 export type Step = readonly string[] | BesideTraffic;
 
 /**
- * A migration that is SQL each way. What it does is noted in the database with its name, so that a build knows whether
- * the migration that ran there is its own.
+ * A migration with SQL for both directions. Its checksum is stored in the database with its name, so that a build can
+ * tell whether its own migration ran there.
  */
 export abstract class SqlMigration {
   abstract readonly name: string;
   protected abstract readonly upSql: string | Up;
   protected abstract readonly downSql: string | readonly string[];
 
-  /** Of the statements, whatever their comments and line breaks are. */
+  /** The checksum of the way up, independent of comments and line breaks. */
   get checksum(): string {
     return checksumOf(this.statements.map(textOf));
   }
 
-  /** Of both ways: once a release has the migration, this does not change any more. */
+  /** The checksum of both directions: it must not change once a release has the migration. */
   get frozenChecksum(): string {
     return checksumOf([this.checksum, ...this.down]);
   }
 
-  /** Way up: statements that follow each other are one step. How many were done is noted with each. */
+  /** Way up: consecutive statements form one step. The database stores how many steps are done. */
   get steps(): readonly Step[] {
     const steps: (string[] | BesideTraffic)[] = [];
     for (const statement of this.statements) {
@@ -49,7 +52,7 @@ export abstract class SqlMigration {
     return steps.length === 0 ? [[]] : steps;
   }
 
-  /** Way back, in one transaction; also from a way up that ended midway. */
+  /** Way back, in one transaction; also after an interrupted way up. */
   get down(): readonly string[] {
     return [this.downSql].flat();
   }
@@ -77,8 +80,9 @@ function checksumOf(texts: readonly string[]): string {
 }
 
 /**
- * An index on a table in use: `indexConcurrently('label_name', 'label (organization_id, lower(name))')`. It reads the table twice and
- * waits for the transactions that are open, but blocks none. One that a failed try left behind is dropped first.
+ * An index on a table in use: `indexConcurrently('label_name', 'label (organization_id, lower(name))')`. It reads the
+ * table twice and waits for the transactions that are open, but blocks none. An invalid index from a failed run is
+ * dropped first.
  */
 export function indexConcurrently(name: string, on: string, { unique = false } = {}): BesideTraffic {
   const text = `create ${unique ? 'unique ' : ''}index concurrently ${name} on ${on}`;
@@ -99,15 +103,15 @@ export interface Backfill {
   table: string;
   /** As in `update table set …`; may name columns of the row. */
   set: string;
-  /** Which rows still need it: a second run finds those that were missed, and no other. */
+  /** Which rows still need it, so that a repeated run changes only rows that were missed. */
   where: string;
-  /** A unique column with an index, by which the table is walked. Default: id. */
+  /** A unique column with an index, in whose order the table is walked. Default: id. */
   key?: string;
-  /** Rows that are looked at in one transaction. */
+  /** Rows per transaction. */
   size?: number;
 }
 
-/** Fills rows of a table in use, some at a time: a transaction holds locks of few rows and for milliseconds. */
+/** Fills rows of a table in use in batches: a transaction locks few rows, for milliseconds. */
 export function inBatches({ table, set, where, key = 'id', size = 1_000 }: Backfill): BesideTraffic {
   const batch = (after: string): string => `
     with batch as (select ${key} as key from ${table} ${after} order by ${key} limit ${size}),

@@ -7,9 +7,9 @@ import { poolOf } from './database.js';
 import { closeNow, KEEP_ALIVE } from './lost-server.js';
 import { lsnOf, type PrimaryHistory } from './primary-history.js';
 
-/** A connection, and an answer to a look, come within this time, or the standby is away. */
+/** A standby counts as away if a connection or an answer takes longer than this. */
 const AWAY_AFTER_MS = 2_000;
-/** Between two questions to a standby that has not replayed yet what the primary had at the last look. */
+/** Wait between two queries to a standby that has not replayed the primary's last known position yet. */
 const AGAIN_MS = 100;
 
 interface Answer {
@@ -19,7 +19,7 @@ interface Answer {
   server: string;
 }
 
-/** SQL: the run of the server that answers. An address may lead to several in turn. */
+/** SQL: identifies the running server instance. An address may lead to several servers in turn. */
 const SERVER = `concat_ws(' ', extract(epoch from pg_postmaster_start_time()), inet_server_addr(), inet_server_port())`;
 
 const LOOK = `select pg_is_in_recovery() as "isStandby", pg_last_wal_replay_lsn()::text as replayed,
@@ -30,13 +30,13 @@ const VERIFY = `select pg_is_in_recovery() as "isStandby", pg_last_wal_replay_ls
 /** What a read needs of the standby that was chosen for it. */
 export interface ChosenStandby {
   source: DataSource;
-  /** At most so far behind is what it reads. */
+  /** The read is at most this far behind. */
   lagMs: number;
 }
 
 /**
- * One standby: a connection that looks how far it is, and a pool for reads while it may be read. Where it does not answer
- * in time, both are closed at once, and so end the statements that wait for it.
+ * One standby: a connection that polls its position, and a pool for reads. If it does not answer in time, both are
+ * closed at once, so that statements waiting for it fail.
  */
 export class Standby {
   private readonly logger = new Logger('Standby');
@@ -47,12 +47,12 @@ export class Standby {
   private completeUntil = -Infinity;
   private isAsked = false;
   private closed = false;
-  /** Why it is not read; null while it answers. Names no host or user. */
+  /** Why it is not used; null while it answers. Contains no host or user. */
   fault: string | null = 'was not asked yet';
 
   /**
-   * @param name for the log: its host and port.
-   * @param options of its pool, with the entities of the primary's.
+   * @param name host and port, for the log.
+   * @param options of its pool, with the same entities as the primary's.
    */
   constructor(
     readonly name: string,
@@ -60,12 +60,12 @@ export class Standby {
     private readonly options: () => DataSourceOptions,
   ) {}
 
-  /** At most so many milliseconds is it behind; Infinity: it is away, or what it has is not known. */
+  /** It is at most this many milliseconds behind; Infinity: away or unknown. */
   get lagMs(): number {
     return performance.now() - this.completeUntil;
   }
 
-  /** Null where it is away, further behind than `mostMs`, or has not replayed up to `atLeast`. */
+  /** Null where it is away, more than `mostMs` behind, or has not replayed up to `atLeast`. */
   choose(mostMs: number, atLeast: bigint | null): ChosenStandby | null {
     const { source, replayed, lagMs } = this;
     if (source === null || replayed === null || lagMs > mostMs) return null;
@@ -73,8 +73,8 @@ export class Standby {
   }
 
   /**
-   * Asks how far it is, until it has what the primary had at the last look, but not beyond `until` (monotonic
-   * milliseconds). Does nothing while the look before it waits for an answer. Never rejects.
+   * Queries its position until it has replayed the primary's last known one, at most until `until` (monotonic ms). Does
+   * nothing while an earlier call waits for an answer. Never rejects.
    */
   async look(history: PrimaryHistory, until: number): Promise<void> {
     if (this.isAsked || this.closed) return;
@@ -118,8 +118,8 @@ export class Standby {
       query_timeout: AWAY_AFTER_MS,
       ...KEEP_ALIVE,
     });
-    // A server that ends says so here at once. After its next start it may know less than before.
-    // While it is asked, the question fails and says why.
+    // A server that stops closes the connection, which shows here at once. After a restart it may have replayed less
+    // than before. While a query runs, the query itself fails and reports it.
     const lost = (): void => {
       if (this.watcher === watcher && !this.isAsked) this.leave('closed the connection');
     };
@@ -138,7 +138,7 @@ export class Standby {
     };
     const source = new DataSource({ ...options, extra: { ...(options.extra as object), verify } });
     await source.initialize();
-    // It was left meanwhile.
+    // It was closed meanwhile.
     if (this.watcher === null || this.closed) {
       await source.destroy();
       throw new Error('the connection was closed');
@@ -147,7 +147,7 @@ export class Standby {
     this.source = source;
   }
 
-  /** Whether a new connection leads to the server that was looked at, and not to an earlier state of it. */
+  /** Whether a new connection leads to the polled server, and not to an earlier state of it. */
   private isSame(answer: Answer | undefined): boolean {
     if (answer?.isStandby !== true || answer.server !== this.server) return false;
     return this.replayed !== null && placeOf(answer) >= this.replayed;
@@ -167,7 +167,7 @@ export class Standby {
     this.fault = fault;
     if (watcher !== null) closeNow(watcher);
     if (source === null) return;
-    // Reads that wait for it fail now, and are done again on the primary.
+    // Reads waiting for it fail now, and are repeated on the primary.
     for (const client of lent.get(source) ?? []) closeNow(client);
     source.destroy().catch(() => undefined);
   }
@@ -183,7 +183,7 @@ function watchLent(source: DataSource): ReadonlySet<PoolClient> {
   const watched = new WeakSet<PoolClient>();
   poolOf(source)
     .on('acquire', (client) => {
-      // Its statement reports a connection that breaks; as an event alone it would end the process.
+      // The statement reports a broken connection; as an unhandled event it would end the process.
       if (!watched.has(client)) client.on('error', () => undefined);
       watched.add(client);
       inUse.add(client);
@@ -194,7 +194,7 @@ function watchLent(source: DataSource): ReadonlySet<PoolClient> {
 
 const placeOf = ({ replayed }: Pick<Answer, 'replayed'>): bigint => lsnOf(replayed ?? '0/0');
 
-/** How far a standby is; `fault`: why that cannot be compared with the primary, null where it can be. */
+/** The position of a standby. `fault`: why it cannot be compared with the primary; null where it can. */
 export async function askStandby(
   client: pg.ClientBase,
   { identity }: PrimaryHistory,
@@ -208,6 +208,7 @@ export async function askStandby(
 function faultOf(answer: Answer, identity: string | null): string | null {
   if (!answer.isStandby) return 'is no standby';
   if (identity === null) return 'cannot be compared: the primary does not answer';
-  // After a promotion a standby says so from its next restart point on, up to `checkpoint_timeout` later.
+  // After a promotion a standby has the new identity only from its next restart point on, up to `checkpoint_timeout`
+  // later.
   return answer.identity === identity ? null : 'is of another cluster, timeline or database than the primary';
 }

@@ -9,10 +9,10 @@ import { lsnOf, PRIMARY_PLACE, PrimaryHistory } from './primary-history.js';
 import { type ChosenStandby, Standby } from './standby.js';
 
 const EVERY_MS = 1_000;
-/** An answer to a write waits no longer for its mark. */
+/** Limit of the wait for a mark before a write is answered. */
 const MARK_WITHIN_MS = 500;
 
-/** Also what is not flushed yet: with `synchronous_commit` off an answered commit may be. */
+/** Includes WAL that is not flushed yet: with `synchronous_commit` off it may contain an answered commit. */
 const MARKED = 'select identity_of_database() as identity, pg_current_wal_insert_lsn()::text as lsn';
 
 interface Place {
@@ -20,7 +20,7 @@ interface Place {
   lsn: string;
 }
 
-/** The standbys of DATABASE_READ_URL: how far each is, and which one a read may go to. */
+/** The standbys of DATABASE_READ_URL: how far behind each is, and which one a read may use. */
 @Injectable()
 export class Standbys implements OnModuleInit, OnModuleDestroy {
   readonly all: readonly Standby[];
@@ -38,7 +38,7 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
     { database: settings, process }: Config,
   ) {
     this.mostMs = settings.readLagMs;
-    // Only requests are read late.
+    // Only requests use late reads.
     const urls = process.roles.includes('api') ? settings.readUrls : [];
     this.all = urls.map((url) => {
       const { hostname, port } = new URL(url);
@@ -58,15 +58,15 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * The next standby, in turn, that is at most READ_LAG_MS behind; null: the primary.
+   * The next standby, in turn, that is at most READ_LAG_MS behind; null: use the primary.
    *
-   * @param after marks of writes that the read is to find.
+   * @param after marks of writes that the read must see.
    */
   choose(after: readonly string[]): ChosenStandby | null {
     let atLeast: bigint | null = null;
     for (const mark of after) {
       const place = this.placeOf(mark);
-      // Of before a failover, or none of ours: the primary has what it is about, if anything has.
+      // The mark is from before a failover, or not ours: only the primary can have what it refers to.
       if (place === null) return null;
       if (atLeast === null || place > atLeast) atLeast = place;
     }
@@ -78,12 +78,12 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
     return null;
   }
 
-  /** Whether this one is read where no mark asks for more. */
+  /** Whether this standby is used for reads without a mark. */
   isRead(standby: Standby): boolean {
     return standby.choose(this.mostMs, null) !== null;
   }
 
-  /** In words, without the name of a host: which are read, and why others are not. */
+  /** A description without host names: which standbys are used, and why others are not. */
   get state(): string {
     const faults = this.all.flatMap((standby, index) => {
       if (this.isRead(standby)) return [];
@@ -94,8 +94,8 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * A mark behind everything that is committed now, for `choose`; null where the primary does not say it in time. Callers
-   * share a question, but none that was sent before they came.
+   * A mark after everything that is committed now, for `choose`; null where the primary does not answer in time.
+   * Callers share a query, but only one that is sent after they came.
    */
   async mark(): Promise<string | null> {
     this.next ??= this.asked.then(() => {
@@ -116,7 +116,7 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
     }
   }
 
-  /** Null for a mark of another database, or for no mark. */
+  /** Null for a mark of another database, and for text that is not a mark. */
   private placeOf(mark: string): bigint | null {
     const [, id, lsn] = MARK.exec(mark) ?? [];
     const { identity } = this.history;
@@ -126,7 +126,7 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
   private async look(): Promise<void> {
     const until = performance.now() + EVERY_MS;
     await this.lookAtPrimary().catch(() => undefined); // away: what it was at the last look gets older
-    // Each by itself: one that does not answer delays no other.
+    // In parallel: a standby that does not answer delays no other.
     for (const standby of this.all) void standby.look(this.history, until);
     if (this.stopped) return;
     this.timer = setTimeout(() => void this.look(), Math.max(0, until - performance.now()));
@@ -143,7 +143,7 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
   }
 }
 
-/** Of two marks of one database the later one is the greater text. */
+/** Of two marks of one database, the later one sorts after the other as text. */
 const MARK = /^([0-9a-f]{8})([0-9a-f]{16})$/;
 
 function markOf({ identity, lsn }: Place): string {

@@ -1,29 +1,29 @@
 import { createHash } from 'node:crypto';
 import { UUID_PATTERN } from '../../common/ids.js';
 
-/** A place in the order of events: behind one of them, or before all of a transaction and later ones. */
+/** A place in the order of events: after an event, or before everything of a transaction and of later ones. */
 export interface EventCursor {
-  /** `event`: behind this one. `transaction`: nothing of this transaction was read, everything of earlier ones was. */
+  /** `event`: after this event. `transaction`: everything of earlier transactions was read, and nothing of this one. */
   kind: 'event' | 'transaction';
-  /** Decimal, as the type xid8 is written. */
+  /** In decimal, like the type xid8. */
   transaction: string;
-  /** Of the event; of `transaction` only its time counts, when everything before was read. */
+  /** The event's id. For `transaction` only its time counts: when everything earlier had been read. */
   id: string;
 }
 
-/** What a cursor belongs to: whose events they are, and the server with the history on which it was made. */
+/** What a cursor is bound to: the owner of the events, and the server and history on which it was made. */
 export interface CursorPlace {
-  /** Id of the workspace; the operator's events have a name of their own. */
+  /** Id of the workspace; the operator's events have a fixed name. */
   owner: string;
-  /** As `identity_of_database()` says it. */
+  /** The result of `identity_of_database()`. */
   identity: string;
 }
 
 const KINDS = [null, 'event', 'transaction'] as const;
-/** Kind, marks of owner and database, transaction id, event id: 44 characters of base64url. */
+/** Kind, hashes of owner and database, transaction id, event id: 44 characters of base64url. */
 const BYTES = 1 + 4 + 4 + 8 + 16;
 
-/** The same text for the same event and server, in GET /events and in each delivery. */
+/** Gives the same text for the same event and server, in GET /events and in each delivery. */
 export function cursorText({ kind, transaction, id }: EventCursor, place: CursorPlace): string {
   const bytes = Buffer.alloc(BYTES);
   bytes.writeUInt8(KINDS.indexOf(kind), 0);
@@ -34,7 +34,10 @@ export function cursorText({ kind, transaction, id }: EventCursor, place: Cursor
   return bytes.toString('base64url');
 }
 
-/** Null for what is no cursor, or of other events. `moved`: it was made on another server or history. */
+/**
+ * Null for text that is not a cursor, or is a cursor of another owner. `moved`: it was made on another server or
+ * history.
+ */
 export function parseCursor(text: string, place: CursorPlace): (EventCursor & { moved: boolean }) | null {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length !== BYTES || bytes.toString('base64url') !== text) return null;
@@ -46,15 +49,15 @@ export function parseCursor(text: string, place: CursorPlace): (EventCursor & { 
   return { kind, transaction: String(transaction), id, moved: !bytes.subarray(5, 9).equals(markOf(place.identity)) };
 }
 
-/** Milliseconds since 1970 at which the cursor's event was written, or everything before it was read. */
+/** When the cursor's event was written, or everything before it was read, in milliseconds since 1970. */
 export function timeOf({ id }: EventCursor): number {
   return Number.parseInt(id.replace('-', '').slice(0, 12), 16);
 }
 
-/** What the type xid8 holds, less what no server reaches. */
+/** Limit of transaction ids: half the range of xid8, far beyond what any server reaches. */
 const MAX_TRANSACTION = 2n ** 63n - 1n;
 
-/** Four bytes: what another one has by chance is met by the checks that follow. */
+/** A hash of four bytes; the checks that follow detect an accidental match. */
 function markOf(text: string): Buffer {
   return createHash('sha256').update(text).digest().subarray(0, 4);
 }

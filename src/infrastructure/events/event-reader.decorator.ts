@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import type { HeraldRequest } from '../http/herald-request.js';
 import type { Reader } from './read-events.js';
 
-/** Hands a route that reads events the way in which its request waits for them. */
+/** Passes a route that reads events the means by which its request waits. */
 export const EventReader = createParamDecorator((_data: unknown, context: ExecutionContext): Reader => {
   const http = context.switchToHttp();
   const { waitOutside = (wait) => wait(), confirm } = http.getRequest<HeraldRequest>();

@@ -5,50 +5,50 @@ import { eventsErrors } from './events.errors.js';
 import type { Waited } from './waiting-readers.js';
 
 const DAY_MS = 86_400_000;
-/** What a transaction began to write before the cursor's event may be older than that; it must not be removed yet. */
+/** A transaction may have begun to write this long before the cursor's event; its events must not be removed yet. */
 const MARGIN_MS = 3_600_000;
-/** A reader of events that are few gets a new place so often, for a place is good as long as events are kept. */
+/** A reader of rare events gets a new cursor this often, since a cursor is valid only while events are kept. */
 const RENEWED_MS = DAY_MS;
 
-/** What decides whether a cursor is still good, as the database knows it. Transaction ids are decimal. */
+/** The database's facts that decide whether a cursor is valid. Transaction ids are decimal. */
 export interface ReadingState {
   identity: string;
-  /** The first transaction whose events are recorded for certain; null: none are. */
+  /** The first transaction whose events are certainly recorded; null: none are. */
   since: string | null;
-  /** The reading was noted so long ago that it has to be noted again. */
+  /** The last record of the reading is so old that it must be renewed. */
   stale: boolean;
-  /** The first transaction that has not begun. */
+  /** The next transaction id to be assigned. */
   nextTransaction: string;
 }
 
 export interface EventPage<Event> {
-  /** In the order of their transactions; one more than asked for where there are more. */
+  /** In the order of their transactions; one more than requested if there are more. */
   events: Event[];
-  /** The last one that was looked at, of the types or not; null: there is none behind the cursor. */
+  /** The last examined event, of the requested types or not; null: there is none after the cursor. */
   last: EventCursor | null;
-  /** As many were looked at as one page may. */
+  /** The page examined as many events as it may. */
   full: boolean;
-  /** Committed events that are not given yet, for a transaction that began before theirs is still open. */
+  /** Some committed events are withheld, because a transaction that began before theirs is still open. */
   held: boolean;
 }
 
 /** A log of events, each with the id of the transaction that wrote it. */
 export interface EventLog<Event> {
-  /** Whose events they are: a cursor of another log is none of this one. */
+  /** The owner of the events: a cursor of another log is not valid here. */
   owner: string;
-  /** As the caller calls them in an error. */
+  /** The owner's name in errors. */
   ownerText: string;
   keptDays: number;
   state(): Promise<ReadingState>;
   /**
-   * Notes the reading, by a write of its own.
+   * Records the reading, in a write of its own.
    *
-   * @returns the place before every transaction that may still write some.
+   * @returns the place before every transaction that may still write events.
    */
   note(): Promise<EventCursor>;
-  /** Whether exactly this event is in this database: its history goes at least so far then. */
+  /** Whether this database has exactly this event; then its history goes at least that far. */
   has(cursor: EventCursor): Promise<boolean>;
-  /** The events behind a place, of transactions before which none is open any more: the order never changes. */
+  /** The events after a place, from transactions with no open one before them, so that the order never changes. */
   page(after: EventCursor, limit: number): Promise<EventPage<Event>>;
   placeAt(event: Event): EventCursor;
   wait(after: EventCursor, ms: number): Promise<Waited>;
@@ -56,11 +56,15 @@ export interface EventLog<Event> {
 
 /** How a request waits. */
 export interface Reader {
-  /** Runs the wait without what the request holds of its workspace's share, and has it again afterwards. */
+  /** Waits without the request's slot of its workspace, and takes a slot again afterwards. */
   waitOutside: <T>(wait: () => Promise<T>) => Promise<T>;
-  /** Aborted when the caller has gone. */
+  /** Aborted when the caller disconnects. */
   gone: AbortSignal;
-  /** Whether the caller may still be answered after the wait. @throws as at the request's start. */
+  /**
+   * Checks that the caller may still be answered after the wait.
+   *
+   * @throws the same errors as at the start of the request.
+   */
   confirm: () => Promise<void>;
 }
 
@@ -73,8 +77,8 @@ export interface EventsRead<Event> {
 /**
  * One page of a log, each event once, in the order of the transactions that wrote them.
  *
- * @throws EVENT_CURSOR_EXPIRED (410), INVALID_REQUEST (400) for what is no cursor of this log, RATE_LIMITED (429) where
- * too many wait.
+ * @throws EVENT_CURSOR_EXPIRED (410), INVALID_REQUEST (400) where the cursor is not one of this log, RATE_LIMITED (429)
+ * where too many wait.
  */
 export async function readEvents<Event>(
   log: EventLog<Event>,
@@ -90,8 +94,8 @@ export async function readEvents<Event>(
   let end = after;
   let page = await log.page(after, limit);
   if (page.last === null && timeOf(after) < databaseClock.now() - RENEWED_MS) {
-    // Where nothing follows an old place: a new one that is good for as long as events are kept. It is before what the
-    // page may see, so what came meanwhile is in the page.
+    // Nothing follows an old cursor, so the reader gets a new one that is valid as long as events are kept. It is taken
+    // before the page is read, so events that come meanwhile are in the page.
     end = await log.note();
     page = await log.page(after, limit);
   }
@@ -121,7 +125,7 @@ async function placeOf<Event>(
   { since, nextTransaction }: ReadingState,
 ): Promise<EventCursor> {
   if (given === 'now' || given === undefined) {
-    // What is left from a time before the recording ended is not complete.
+    // Events from before an interruption of the recording are incomplete.
     if (noted !== null && (given === 'now' || since === null)) return noted;
     return { ...START, transaction: since ?? START.transaction };
   }

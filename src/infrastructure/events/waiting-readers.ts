@@ -4,27 +4,27 @@ import type { Drain } from '../http/drain.js';
 import { ratesErrors } from '../rates/rates.errors.js';
 import type { EventCursor } from './event-cursor.js';
 
-/** Between two looks: an event is seen this long after its commit at the latest. */
+/** Polling interval: an event is found at most this long after its commit. */
 const LOOK_EVERY_MS = 200;
 const RETRY_AFTER_SECONDS = 1;
 
-/** How many requests of one process may wait, and how many of those whose share is the same. */
+/** Limits of waiting requests: in one process, and for one share. */
 export interface WaitLimits {
   inAll: number;
   ofShare: number;
 }
 
 export interface Waited {
-  /** Whether an event is behind the place; false: the time is over, the caller has gone, or the process stops. */
+  /** Whether there is an event after the place; false: time is up, the caller has gone, or the process stops. */
   found: boolean;
-  /** The place that was given, or behind events of other types that came meanwhile. */
+  /** The given place, or one after events of other types that came meanwhile. */
   after: EventCursor;
 }
 
-/** What is behind one of the places that were looked at. */
+/** The result for one of the examined places. */
 export interface Look {
   index: number;
-  /** An event of the types, or so many others that the reader had better read a page. */
+  /** An event of the requested types, or so many others that the reader should read a page. */
   matched: boolean;
   last: EventCursor;
 }
@@ -34,14 +34,14 @@ interface Waiting<Place> {
   end: (found: boolean) => void;
 }
 
-/** Readers of events that wait: one statement at a time looks for all of this process. */
+/** Waiting readers of events: one statement at a time polls for all of this process. */
 export class WaitingReaders<Place extends { after: EventCursor }> implements OnModuleDestroy {
   private readonly logger = new Logger(WaitingReaders.name);
   private readonly waiting = new Set<Waiting<Place>>();
   private readonly ofShare = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param lookBehind those of the places that something is behind */
+  /** @param lookBehind returns those of the places that have events after them */
   constructor(
     private readonly lookBehind: (places: readonly Place[]) => Promise<Look[]>,
     private readonly limits: WaitLimits,
@@ -60,11 +60,11 @@ export class WaitingReaders<Place extends { after: EventCursor }> implements OnM
   }
 
   /**
-   * Resolves as soon as an event is behind the place, and at the latest after `ms`, or when the caller goes or the process
-   * stops.
+   * Resolves when there is an event after the place, at the latest after `ms`, or when the caller disconnects or the
+   * process stops.
    *
-   * @param share the workspace or key as one of whose readers it counts
-   * @throws RATE_LIMITED (429) where as many wait already as may.
+   * @param share the workspace or key whose limit applies
+   * @throws RATE_LIMITED (429) where too many wait already.
    */
   async wait(share: string, place: Place, ms: number, gone: AbortSignal): Promise<Waited> {
     if (this.drain.closed.aborted || gone.aborted) return { found: false, after: place.after };

@@ -5,7 +5,7 @@ import { Config } from '../config/config.js';
 import { aliasHeaders, isAdmin, readAddress, SUPPORTED_VERSIONS } from './api-version.js';
 import type { HeraldRequest } from './herald-request.js';
 
-/** Refuses versions that do not exist and unclear hosts, and leads addresses without a version to the API. */
+/** Refuses unknown versions and ambiguous hosts, and routes addresses without a version to the API. */
 @Injectable()
 export class AddressMiddleware implements NestMiddleware<HeraldRequest, Response> {
   private readonly markAlias: ReturnType<typeof aliasHeaders>;
@@ -15,7 +15,8 @@ export class AddressMiddleware implements NestMiddleware<HeraldRequest, Response
   }
 
   /**
-   * @throws API_VERSION_NOT_SUPPORTED (404), ROUTE_NOT_FOUND (404) below /api/admin without the admin API, INVALID_REQUEST (400) where the header Host is missing or there twice.
+   * @throws API_VERSION_NOT_SUPPORTED (404), ROUTE_NOT_FOUND (404) below /api/admin without the admin API,
+   * INVALID_REQUEST (400) where the header Host is missing or repeated.
    */
   use(req: HeraldRequest, res: Response, next: NextFunction): void {
     const address = readAddress(req.url);
@@ -33,7 +34,7 @@ export class AddressMiddleware implements NestMiddleware<HeraldRequest, Response
   }
 }
 
-/** Node keeps the first of them, and a proxy in front may have followed the last one (RFC 9112, 3.2). */
+/** Node keeps the first one, while a proxy may have used the last (RFC 9112, 3.2). */
 function hasTwoHosts({ rawHeaders }: HeraldRequest): boolean {
   let found = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

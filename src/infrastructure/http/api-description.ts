@@ -3,18 +3,18 @@ import { ApiExtension } from '@nestjs/swagger';
 
 /** Names by which decorators and the generated API description find each other. */
 export const SECURITY_SCHEME = 'apiKey';
-/** Of the operations about one-time codes, which take keys of an OTP project only. */
+/** The security scheme of operations about one-time codes, which accept only keys of an OTP project. */
 export const OTP_SECURITY_SCHEME = 'otpKey';
-/** Of the admin API, which takes operator keys only. */
+/** The security scheme of the admin API, which accepts only operator keys. */
 export const OPERATOR_SECURITY_SCHEME = 'operatorKey';
 export const REQUIRED_SCOPE_EXTENSION = 'x-required-scope';
-/** Followed by the status, or nothing, and by the code. Taken out again when the description is made. */
+/** Prefix of an extension with a status (or none) and a code. Removed when the description is finished. */
 export const ERROR_EXTENSION = 'x-herald-error:';
 
-/** Of reads that a standby may answer. Taken out again when the description is made. */
+/** Marks reads that a standby may answer. Removed when the description is finished. */
 export const LATE_EXTENSION = 'x-may-be-late';
 
-/** Of the service in examples, and in a description that no service gives out. */
+/** The service's address in examples, and in a description that is not served. */
 export const EXAMPLE_URL = 'https://herald.example';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ type Schema = Readonly<Record<string, unknown>>;
 const named = new Map<string, Schema>();
 
 /**
- * Puts a schema that no class stands for under a name into the API description, and returns the reference to it.
+ * Registers a schema without a class under a name in the API description, and returns the reference to it.
  *
  * @throws Error when another schema has the name.
  */
@@ -40,19 +40,19 @@ export function namedSchemas(): Record<string, Schema> {
 
 type Parameter = Schema & { readonly name: string; readonly in: 'header' };
 
-/** Parameters that several webhooks have, by name. */
+/** Parameters that several webhooks share, by name. */
 export const documentedParameters: Record<string, Parameter> = {};
 
-/** Puts a parameter under its name into the API description, and returns the reference to it. */
+/** Registers a parameter in the API description, and returns the reference to it. */
 export function namedParameter(parameter: Parameter): { $ref: string } {
   documentedParameters[parameter.name] = parameter;
   return { $ref: `#/components/parameters/${parameter.name}` };
 }
 
-/** Answers that several webhooks may get, by name. */
+/** Responses that several webhooks share, by name. */
 export const documentedResponses: Record<string, { description: string }> = {};
 
-/** Puts an answer without a body under a name into the API description, and returns the reference to it. */
+/** Registers a response without a body under a name in the API description, and returns the reference to it. */
 export function namedResponse(name: string, description: string): { $ref: string } {
   documentedResponses[name] = { description };
   return { $ref: `#/components/responses/${name}` };
@@ -62,14 +62,16 @@ export function namedResponse(name: string, description: string): { $ref: string
 export const documentedWebhooks: Record<string, object> = {};
 
 /**
- * The codes that this route may answer with, for the API description. Each must be declared with `defineErrors`; those
- * that any route may answer with (malformed requests, 500, 503, and what `@RequireScope` brings) need no mention.
+ * The codes that this route may answer with, for the API description. Each must be declared with `defineErrors`. Codes
+ * that any route may answer with (malformed requests, 500, 503, and those of `@RequireScope`) are left out.
  */
 export function ApiErrors(...codes: string[]): MethodDecorator {
   return ApiErrorsAs('', ...codes);
 }
 
-/** As `ApiErrors`, for codes that this route answers under another status than their own: 422 for a missing connection. */
+/**
+ * Like `ApiErrors`, for codes that this route answers with another status than their own: 422 for a missing connection.
+ */
 export function ApiErrorsAs(status: number | '', ...codes: string[]): MethodDecorator {
   return applyDecorators(...codes.map((code) => ApiExtension(`${ERROR_EXTENSION}${status}:${code}`, true)));
 }

@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { CallHandler, ExecutionContext, INestApplication, NestInterceptor } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 
-/** The one version of the API, and everything that depends on its name. */
+/** The only version of the API, and everything that depends on its name. */
 export const API_VERSION = 'v1';
 export const API_VERSION_HEADER = 'X-HERALD-API-Version';
 
-/** Names the version in the answer of every route. On errors, and where no route was found, `ErrorFilter` does. */
+/** Adds the version to the answer of every route. For errors and unknown routes `ErrorFilter` does it. */
 export class ApiVersionInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     context.switchToHttp().getResponse<ServerResponse>().setHeader(API_VERSION_HEADER, API_VERSION);
@@ -16,13 +16,15 @@ export class ApiVersionInterceptor implements NestInterceptor {
 
 export const SUPPORTED_VERSIONS = [API_VERSION];
 
-/** Where controllers stand unless their path is one of `OUTSIDE_THE_API`. */
+/** The prefix of controllers, except those in `OUTSIDE_THE_API`. */
 export const API_PREFIX = `/api/${API_VERSION}`;
 
-/** Of the admin API: its own routes, keys and description, with the headers and errors of the other. */
+/**
+ * The prefix of the admin API, which has its own routes, keys and description, and the headers and errors of the API.
+ */
 export const ADMIN_PREFIX = `/api/admin/${API_VERSION}`;
 
-/** Routes that do not stand below /api/v1: they are no part of the API, or name their whole path. */
+/** Routes outside /api/v1: they are not part of the API, or name their whole path. */
 export const OUTSIDE_THE_API = [
   'auth/*path',
   'graph/*path',
@@ -46,20 +48,23 @@ const VERSIONED = `${API_PREFIX}/`;
 const ADMIN = '/api/admin';
 
 export type Address =
-  /** Not below /api, or below /api/v1 or /api/admin: goes on as `url`, which is as it was but for the Cloud API's paths. */
+  /**
+   * Not below /api, or below /api/v1 or /api/admin: continues as `url`, which is unchanged except for the Cloud API's
+   * paths.
+   */
   | { kind: 'plain'; url: string }
-  /** Below /api without a version: goes on as `url`. */
+  /** Below /api without a version: continues as `url`. */
   | { kind: 'alias'; url: string }
-  /** Below a version that does not exist. */
+  /** Below an unknown version. */
   | { kind: 'unsupported'; url: string };
 
 /**
- * Says what a request's target means. A whole URL in the target (the absolute form, which every server must take) loses
- * its origin, so that no later check sees another path than the router does.
+ * Interprets a request's target. An absolute URL, which every server must accept, loses its origin, so that later
+ * checks see the same path as the router.
  */
 export function readAddress(target: string): Address {
   const url = target.charCodeAt(0) === 47 ? target : withoutOrigin(target);
-  // For clients of the Cloud API in which only the host can be set.
+  // For clients of the Cloud API that can only set the host.
   if (GRAPH_AT_ROOT.test(url)) return { kind: 'plain', url: `/graph${url}` };
   if (!url.startsWith(UNVERSIONED) || url.startsWith(VERSIONED)) return { kind: 'plain', url };
   const ofAdmin = isAdmin(url);
@@ -67,7 +72,7 @@ export function readAddress(target: string): Address {
   const segment = /^[^/?#]*/.exec(rest)?.[0] ?? '';
   if (segment === API_VERSION) return { kind: 'plain', url };
   if (/^v\d/i.test(segment)) return { kind: 'unsupported', url };
-  // The admin API never had addresses without a version.
+  // The admin API has no addresses without a version.
   if (ofAdmin) return { kind: 'plain', url };
   return { kind: 'alias', url: VERSIONED + rest };
 }
@@ -84,17 +89,17 @@ function withoutOrigin(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** Puts every controller below /api/v1, but those that are no part of the API. Call it before `init`. */
+/** Puts every controller below /api/v1, except those outside the API. Call it before `init`. */
 export function setApiPrefix(app: INestApplication): void {
   app.setGlobalPrefix(API_PREFIX.slice(1), { exclude: OUTSIDE_THE_API });
 }
 
-/** Where people read of it. */
+/** The page about the deprecation. */
 const ABOUT = '</docs>; rel="deprecation"; type="text/html"';
 
 /**
- * What an answer under an address without a version says of it: since when it is deprecated (RFC 9745), which address
- * replaces it, where to read more, and, where that was decided, when it ends (RFC 8594).
+ * Headers of an answer under an address without a version: since when it is deprecated (RFC 9745), which address
+ * replaces it, where to read more, and when it ends, if that is decided (RFC 8594).
  *
  * @param sunset null: it stays, as the specification promises
  */
@@ -107,7 +112,7 @@ export function aliasHeaders(sunset: Date | null): (res: ServerResponse, success
   };
 }
 
-/** Characters that would end the address in a header, or must not be in one at all, are percent-encoded. */
+/** Percent-encodes characters that would end the address in a header, or are not allowed in one. */
 function inHeader(path: string): string {
   return path.replace(/[<>"\\^`{|}]|[^\x21-\x7e]/g, encodeURIComponent);
 }

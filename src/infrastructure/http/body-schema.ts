@@ -1,7 +1,7 @@
 import { AppError, type ErrorDetail, fieldPath } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
 
-/** As much of the Standard Schema interface (standardschema.dev) as Nest's `@Body({ schema })` calls. */
+/** The part of the Standard Schema interface (standardschema.dev) that Nest's `@Body({ schema })` uses. */
 export interface BodySchema<T> {
   readonly '~standard': {
     readonly version: 1;
@@ -13,13 +13,13 @@ export interface BodySchema<T> {
 export interface Issue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
-  /** Of a body of ours: the whole refusal, with the names of the rules. */
+  /** For a body schema of Herald: the whole error, with the names of the rules. */
   readonly refusal?: AppError;
 }
 
 /**
- * A body in forms that no class describes, for `@Body({ schema })`. The API description has it from the shapes instead:
- * Swagger's own conversion is for OpenAPI 3.0 and rewrites what 3.1 has (`const`, `examples`).
+ * A body in forms that no class describes, for `@Body({ schema })`. The API description gets it from the shapes
+ * instead: Swagger's own conversion targets OpenAPI 3.0 and rewrites features of 3.1 (`const`, `examples`).
  *
  * @param read returns the body as the route works with it, or throws the refusal
  */
@@ -35,7 +35,7 @@ export function bodySchema<T>(read: (body: unknown) => T): BodySchema<T> {
   return { '~standard': { version: 1, vendor: 'herald', validate } };
 }
 
-/** The answer to issues, also to those of schemas that are not ours. */
+/** The error for issues, including those of schemas that are not Herald's. */
 export function refusalOf(issues: readonly Issue[]): AppError {
   const own = issues.find(({ refusal }) => refusal !== undefined)?.refusal;
   return own ?? commonErrors.INVALID_REQUEST({ details: issues.map(detailOf) });

@@ -12,18 +12,20 @@ export const JSON_LIMIT_BYTES = 256 * 1_024;
 const BODY_POLICY = 'herald:body';
 
 interface BodyPolicy {
-  /** The route reads the request itself, and `@Body()` stays undefined: for uploads and signatures. */
+  /** The route reads the request itself, and `@Body()` is undefined: for uploads and signatures. */
   stream?: boolean;
-  /** Violations in well-formed JSON are 422 VALIDATION_FAILED. Else, and where JSON can't be read, 400 INVALID_REQUEST. */
+  /**
+   * Violations in well-formed JSON are 422 VALIDATION_FAILED. Otherwise, and for malformed JSON, 400 INVALID_REQUEST.
+   */
   unprocessable?: boolean;
 }
 
-/** How the body of this route is read. Without it: JSON of at most 256 KiB, where the route has a `@Body()`. */
+/** How the body of this route is read. Default: JSON of at most 256 KiB, if the route has a `@Body()`. */
 export function BodyAs(policy: BodyPolicy): MethodDecorator {
   return SetMetadata(BODY_POLICY, policy);
 }
 
-// A JSON body is small: a caller that needs longer than this holds a connection for nothing.
+// A JSON body is small: a caller that needs longer than this wastes a connection.
 const BODY_TIMEOUT_MS = 8_000;
 
 export function hasBody(req: IncomingMessage): boolean {
@@ -32,9 +34,9 @@ export function hasBody(req: IncomingMessage): boolean {
 }
 
 /**
- * Call it before a refusal is written. A caller that still sends a large body may be cut off (`drainUnreadBody`), so it is told not
- * to use the connection again: else its next request would be lost with it. Node would close the connection with the answer,
- * which may cost the answer; so only our side is ended, and the caller's is read on.
+ * Call it before a refusal is written. A caller that still sends a large body may be cut off (`drainUnreadBody`), so it
+ * is told not to reuse the connection: its next request would be lost. Node would close the connection with the answer,
+ * which may lose the answer too. So only our side is ended, and the caller's data is still read.
  */
 export function closeAfterUnreadBody(req: HeraldRequest, res: Response): void {
   if (req.complete || !hasBody(req)) return;
@@ -53,8 +55,8 @@ export function refuseEncoded(req: IncomingMessage, expected: string): void {
 /**
  * Reads the whole body.
  *
- * @param arrived sees each part; while its promise is open no more is read, and that time does not count. What it throws
- * ends the reading.
+ * @param arrived is called with each part. Reading pauses while its promise is pending, and that time does not count.
+ * If it throws, reading ends.
  * @throws PAYLOAD_TOO_LARGE (413) as soon as it is certain, INVALID_REQUEST (400) when the caller disconnects or is too
  * slow.
  */
@@ -120,10 +122,7 @@ function incomplete() {
 
 const NO_FIELDS = object({});
 
-/**
- * Reads and parses the body, as the last of the guards: only then is it known that the caller may ask, and bodies of
- * unauthenticated requests are not read.
- */
+/** Reads and parses the body. It is the last guard, so that bodies of unauthenticated requests are not read. */
 @Injectable()
 export class BodyGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
@@ -134,7 +133,7 @@ export class BodyGuard implements CanActivate {
     const policy = this.reflector.get<BodyPolicy | undefined>(BODY_POLICY, context.getHandler()) ?? {};
     if (req.method === 'GET' || req.method === 'HEAD' || policy.stream === true) return true;
     const isWanted = takes('body', context.getClass(), context.getHandler().name);
-    // The body of a DELETE means nothing (RFC 9110, 9.3.5), and is not read.
+    // The body of a DELETE has no meaning (RFC 9110, 9.3.5), and is not read.
     if (!hasBody(req) || (!isWanted && req.method === 'DELETE')) return true;
     refuseOtherTypes(req);
     const bytes = await readBytes(req, JSON_LIMIT_BYTES);
@@ -143,7 +142,7 @@ export class BodyGuard implements CanActivate {
   }
 }
 
-/** @param isWanted the route has a `@Body()`; one without takes an empty object only */
+/** @param isWanted the route has a `@Body()`; other routes accept only an empty object */
 function jsonOf(bytes: Buffer, policy: BodyPolicy, isWanted: boolean): unknown {
   const { value, violations: details } = readJson(bytes);
   if (!isWanted && details.length === 0) NO_FIELDS.check(value, '', details);
@@ -151,7 +150,7 @@ function jsonOf(bytes: Buffer, policy: BodyPolicy, isWanted: boolean): unknown {
   throw commonErrors[policy.unprocessable === true ? 'VALIDATION_FAILED' : 'INVALID_REQUEST']({ details });
 }
 
-/** @throws UNSUPPORTED_CONTENT_TYPE (415) for what is no JSON. */
+/** @throws UNSUPPORTED_CONTENT_TYPE (415) where it is not JSON. */
 export function refuseOtherTypes(req: HeraldRequest): void {
   refuseEncoded(req, 'application/json');
   const { 'content-type': type } = req.headers;
@@ -159,7 +158,7 @@ export function refuseOtherTypes(req: HeraldRequest): void {
   throw commonErrors.UNSUPPORTED_CONTENT_TYPE({ expected: 'application/json' });
 }
 
-/** Application/json in any spelling; a charset, where there is one, must be UTF-8. */
+/** Accepts application/json in any spelling; a charset, if present, must be UTF-8. */
 function isJson(contentType: string): boolean {
   const [media = '', ...parameters] = contentType.toLowerCase().split(';');
   if (media.trim() !== 'application/json') return false;

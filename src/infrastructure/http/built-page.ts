@@ -18,8 +18,8 @@ interface Asset {
 }
 
 /**
- * Serves the files that `npm run build` made of a page beside the compiled program, below `/<name>/assets`. Returns the page
- * itself; null where it was not built, or where the sources run.
+ * Serves the files of a page that `npm run build` put beside the compiled program, below `/<name>/assets`. Returns the
+ * page itself; null where it was not built, or when running from source.
  */
 export function serveBuilt(app: NestExpressApplication, name: 'console' | 'setup'): string | null {
   const folder = new URL(`../../../${name}/`, import.meta.url);
@@ -33,7 +33,7 @@ export function serveBuilt(app: NestExpressApplication, name: 'console' | 'setup
       next(commonErrors.ROUTE_NOT_FOUND());
       return;
     }
-    // A name contains the hash of its content.
+    // The file's name contains the hash of its content.
     res.set({
       'Content-Type': asset.type,
       'Cache-Control': 'public, max-age=31536000, immutable',

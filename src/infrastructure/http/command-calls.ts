@@ -3,17 +3,19 @@ import { type IncomingMessage, request as call, type Server } from 'node:http';
 import { duplexPair, Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 
-/** Connections that a command made to the application of its own process. No caller from outside can have one. */
+/** Connections that a command made to the application in its own process. No outside caller can have one. */
 const connections = new WeakSet<object>();
 
-/** Whether the command of this process makes the request: it reads the database itself, so no key is asked for. */
+/**
+ * Whether the command of this process makes the request. It has access to the database anyway, so no key is required.
+ */
 export function isOfCommand({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
   return connections.has(socket);
 }
 
 /**
- * A `fetch` whose requests the application of this process answers. It opens no port: each request has a connection of its
- * own in memory. A command repeats nothing, so its requests have no Idempotency-Key.
+ * A `fetch` that the application of this process answers. It opens no port: each request has a connection in memory. A
+ * command repeats nothing, so its requests have no Idempotency-Key.
  */
 export function fetchWithin(server: Server): (request: Request) => Promise<Response> {
   return async (request) => {

@@ -16,18 +16,19 @@ import { RequestContextMiddleware } from './request-context.middleware.js';
 import { serveSetupPage } from './setup-page.js';
 import { limitServer } from './server-limits.js';
 
-/** What every request passes before its route, in this order. Each may refuse it; the filter answers. */
+/** What every request passes before its route, in this order. Each may refuse it; the error filter answers. */
 const MIDDLEWARE = [RequestContextMiddleware, AddressMiddleware, Overload];
 
 /**
- * Configures HTTP of a Nest application as Herald needs it. Call it once, before `init`, on an application made with
- * `bodyParser: false` that imports `HttpModule`.
+ * Configures HTTP of a Nest application. Call it once, before `init`, on an application made with `bodyParser: false`
+ * that imports `HttpModule`.
  */
 export function configureHttp(app: NestExpressApplication, config: Config): void {
   const express: Express = app.getHttpAdapter().getInstance();
   express.disable('x-powered-by');
   express.disable('etag');
-  // An answer without a validator meets no condition (RFC 9110, 13.1); Express would answer "If-None-Match: *" with 304.
+  // An answer without a validator matches no condition (RFC 9110, 13.1); Express would answer "If-None-Match: *" with
+  // 304.
   Object.defineProperty(express.request, 'fresh', { value: false });
   express.set('query parser', 'simple');
   express.set('trust proxy', config.security.trustProxy);
@@ -35,7 +36,7 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
 
   setApiPrefix(app);
   app.use(securityHeaders);
-  // With `app.use`, and not by a module's `configure`: Nest puts those below the prefix of the API only.
+  // By `app.use` instead of a module's `configure`, because Nest would apply those only below the prefix of the API.
   for (const middleware of MIDDLEWARE) {
     const instance = app.get(middleware, { strict: false });
     app.use((req: HeraldRequest, res: Response, next: NextFunction) => instance.use(req, res, next));
@@ -54,8 +55,8 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
 }
 
 /**
- * Configures a Nest application that answers the calls of its own command only: it has no port, so it limits no callers
- * and writes no access log.
+ * Configures a Nest application that answers only the calls of its own command: it has no port, so it has no rate
+ * limits and no access log.
  */
 export function configureCommandCalls(app: NestExpressApplication): void {
   setApiPrefix(app);
@@ -65,7 +66,7 @@ export function configureCommandCalls(app: NestExpressApplication): void {
   });
 }
 
-/** For every answer that is no web page: nothing of it may be framed, sniffed or run. */
+/** For every answer that is not a web page: it must not be framed, sniffed or run. */
 const securityHeaders = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
@@ -73,7 +74,7 @@ const securityHeaders = helmet({
   },
   strictTransportSecurity: { maxAge: 31_536_000, includeSubDomains: true },
   referrerPolicy: { policy: 'no-referrer' },
-  // Of pages and scripts, which no answer of the API is.
+  // This header is for pages and scripts, which answers of the API are not.
   crossOriginOpenerPolicy: false,
   crossOriginResourcePolicy: false,
   originAgentCluster: false,
@@ -86,7 +87,7 @@ const securityHeaders = helmet({
 
 const OPERATIONS = /^\/(health\/(live|ready)|metrics)$/;
 
-/** A process without the role api answers on its port for monitoring, and nothing else. */
+/** A process without the role api answers only monitoring on its port. */
 function operationsOnly(req: Request, res: Response, next: NextFunction): void {
   if (OPERATIONS.test(req.path)) next();
   else res.status(404).type('text/plain').send('This process does not have the role api.\n');

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.js';
 import { serveBuilt } from './built-page.js';
 import { DocsDemo } from './docs/docs.js';
 
-/** The page loads nothing but its own files, and runs nothing that stands within it. */
+/** The page loads only its own files, and runs no inline code. */
 const pageHeaders = helmet.contentSecurityPolicy({
   useDefaults: false,
   directives: {
@@ -27,8 +27,8 @@ const SIMULATOR_TIMEOUT_MS = 10_000;
 const MAX_CONTROL_BYTES = 1_048_576;
 
 /**
- * Serves the console at /console: its files, and in a demo, to callers on this machine, the demo's keys and the control
- * calls of the simulator. Returns whether it is there.
+ * Serves the console at /console: its files and, in a demo, the demo's keys and the control calls of the simulator for
+ * callers on this machine. Returns whether the console is served.
  */
 export function serveConsole(app: NestExpressApplication, config: Config): boolean {
   if (!config.process.console || !config.process.roles.includes('api')) return false;
@@ -42,7 +42,7 @@ export function serveConsole(app: NestExpressApplication, config: Config): boole
   if (page === null) return false;
   express.get('/console/demo.json', (req, res) => {
     const keys = demo.keysFor(req);
-    // Empty rather than 404: a browser would report that as an error of the page.
+    // 204 rather than 404, which a browser would report as an error of the page.
     if (keys === null) res.status(204).end();
     else res.json({ ...keys, simulator: config.process.roles.includes('simulator') });
   });
@@ -53,7 +53,7 @@ export function serveConsole(app: NestExpressApplication, config: Config): boole
   return true;
 }
 
-/** The control calls of the simulator in this process, at the console's origin. */
+/** The control calls of this process's simulator, at the console's origin. */
 function serveSimulator(express: Express, demo: DocsDemo, config: Config): void {
   const forward = async (req: Request, res: Response): Promise<void> => {
     const base = config.whatsapp.apiUrl;

@@ -5,8 +5,8 @@ import { Injectable } from '@nestjs/common';
 const LOOK_MS = 25;
 
 /**
- * The graceful end of the HTTP side: no new connections, readiness turns to 503, idle connections are closed, answers
- * include `Connection: close`, and requests under way are completed.
+ * The graceful stop of the HTTP side: no new connections, readiness turns to 503, idle connections are closed, answers
+ * include `Connection: close`, and requests in flight are completed.
  */
 @Injectable()
 export class Drain {
@@ -14,7 +14,7 @@ export class Drain {
   private open = 0;
   private readonly closing = new AbortController();
 
-  /** Aborted once nothing new is taken: a request that waits for something is to be answered at once. */
+  /** Aborted once no new requests are accepted: waiting requests must answer at once. */
   get closed(): AbortSignal {
     return this.closing.signal;
   }
@@ -37,14 +37,14 @@ export class Drain {
     this.open -= 1;
   }
 
-  /** Turns readiness to 503 without closing anything, so that a balancer can look elsewhere first. */
+  /** Turns readiness to 503 without closing anything, so that a balancer can switch first. */
   announce(): void {
     this.started = true;
   }
 
   /**
-   * Stops listening and resolves once every request was answered, or after `timeoutMs`, when what is left is cut off.
-   * Returns the number of requests that were cut off. Calling it again waits for the same end.
+   * Stops listening and resolves once every request is answered, or after `timeoutMs`, when the rest is cut off.
+   * Returns the number of requests that were cut off. A second call waits for the same end.
    */
   async stop(server: Server, timeoutMs: number): Promise<number> {
     this.announce();
@@ -59,7 +59,7 @@ export class Drain {
       await pause(LOOK_MS);
     }
     const cutOff = this.open;
-    // An answer that is written may still be in the socket's buffer.
+    // A finished answer may still be in the socket's buffer.
     if (cutOff === 0) await pause(LOOK_MS);
     server.closeAllConnections();
     await closed;

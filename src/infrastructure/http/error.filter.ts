@@ -9,11 +9,14 @@ import { isExhausted, isTransientConflict, isUnreachable } from '../database/dat
 import { closeAfterUnreadBody, JSON_LIMIT_BYTES } from './body.guard.js';
 import { clip } from '../../common/clip.js';
 
-/** So many lines a second say that the service is away or overloaded; the rest are counted. A line costs more than an answer. */
+/**
+ * Limit of log lines a second about an unavailable or overloaded service; the rest are counted. A line costs more than
+ * an answer.
+ */
 const UNAVAILABLE_LINES = 10;
 const SECOND_MS = 1_000;
 
-/** The one place where an error becomes an answer. */
+/** The only place where an error becomes an answer. */
 @Injectable()
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -30,7 +33,7 @@ export class ErrorFilter implements ExceptionFilter {
     const error = toAppError(thrown);
     this.log(error);
     if (res.headersSent) {
-      // Part of an answer is sent: only a broken connection shows the caller that the rest will not come.
+      // A part of the answer is sent, so only a broken connection tells the caller that the rest will not come.
       res.destroy();
       return;
     }
@@ -42,13 +45,13 @@ export class ErrorFilter implements ExceptionFilter {
     res.status(status).json(body);
   }
 
-  /** A surface with errors of another shape has a filter of its own, which differs here. */
+  /** An API with another shape of errors has a subclass that overrides this. */
   protected answerOf(error: AppError, requestId: string): { status: number; body: object } {
     return { status: error.status, body: errorBody(error, requestId, this.publicUrl.value) };
   }
 
   private log(error: AppError): void {
-    // Without a reason it is a refusal on purpose, which is counted where it is made (ADR 12).
+    // Without a reason it is a deliberate refusal, which is counted where it is made (ADR 12).
     const isMeant = error.internal === undefined && error.cause === undefined;
     if (error.kind === 'unavailable' && (isMeant || !this.mayTell())) return;
     if (error.status >= 500) {
@@ -61,7 +64,7 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 
-  /** False where this second has its lines. */
+  /** False where this second already has its lines. */
   private mayTell(): boolean {
     const now = performance.now();
     if (now - this.second.startedAt >= SECOND_MS) {
@@ -84,7 +87,7 @@ const UNAVAILABLE = [
   [isTransientConflict, 'conflict in the database'],
 ] as const;
 
-/** Herald's answer for an error that it did not create: the framework's, the database's, any library's. */
+/** Herald's error for one from elsewhere: the framework, the database, any library. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isUndecodable(error)) return invalidField('', 'path', 'The path is not correctly percent-encoded.', error);
@@ -100,7 +103,7 @@ export function toAppError(error: unknown): AppError {
   return commonErrors.INTERNAL_ERROR(undefined, { cause: error });
 }
 
-/** Express says it with an error of its own, which Nest makes one of its own. */
+/** Express throws an error of its own for it, which Nest wraps. */
 function isUndecodable(error: unknown): boolean {
   return error instanceof URIError || (error instanceof Error && error.message.startsWith('Failed to decode param'));
 }
@@ -122,16 +125,16 @@ const MAX_MESSAGE_LENGTH = 400;
 const MAX_TEXT_LENGTH = 1_000;
 const MAX_ITEMS = 50;
 const MAX_ITEM_LENGTH = 200;
-/** Six bytes each in JSON, and no text for a reader. */
+/** These characters take six bytes each in JSON, and are not readable. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/gu;
 
-/** The body of every error answer. It stays short, whatever of the request or of the platform's answer it repeats. */
+/** The body of every error answer. It stays short, whatever it repeats from the request or from WhatsApp's answer. */
 export function errorBody(error: AppError, requestId: string, publicUrl: string): ErrorBody {
   const { code, message, doc_url, ...extra } = errorFields(error, publicUrl);
   return { error: { code, message, request_id: requestId, ...extra, doc_url } };
 }
 
-/** An error inside an answer about several things; bounded, as `errorBody` is. */
+/** An error inside an answer about several items; bounded like `errorBody`. */
 export type ErrorFields = { code: string; message: string; doc_url: string } & Record<string, unknown>;
 
 export function errorFields(error: AppError, publicUrl: string): ErrorFields {
@@ -143,7 +146,7 @@ export function errorFields(error: AppError, publicUrl: string): ErrorFields {
   };
 }
 
-/** `errors` are fields of errors, which are bounded. */
+/** `errors` contains fields of errors, which are bounded. */
 function boundedExtra({ details, errors, ...others }: Record<string, unknown>): Record<string, unknown> {
   const bounded = boundedValue(others) as Record<string, unknown>;
   return {

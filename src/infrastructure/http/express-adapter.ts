@@ -6,13 +6,13 @@ import type { Express, Request, Response } from 'express';
 /**
  * Nest's Express adapter whose server makes requests and responses with Express's prototypes from the start.
  *
- * Express calls `Object.setPrototypeOf` on each request and response. An object whose prototype was exchanged loses its
- * inline caches, which costs about 100 µs of processor time a request on Node 20. With the prototype in place already
- * the call changes nothing. `docs/adr/0023-http-pipeline.md` has the figures; without Node 20 this file can go.
+ * Express calls `Object.setPrototypeOf` on each request and response. That discards the object's inline caches, which
+ * costs about 100 µs of processor time per request on Node 20. If the prototype is already in place, the call changes
+ * nothing. `docs/adr/0023-http-pipeline.md` has the figures; without Node 20 this file can go.
  */
 export class FixedPrototypeAdapter extends ExpressAdapter {
   override initHttpServer(options?: NestApplicationOptions): void {
-    // Options that change the server itself stay with Nest's adapter, without the gain.
+    // With options that change the server itself, Nest's adapter creates it, without the gain.
     if (options?.httpsOptions || options?.return503OnClosing || options?.forceCloseConnections) {
       super.initHttpServer(options);
       return;
@@ -22,7 +22,7 @@ export class FixedPrototypeAdapter extends ExpressAdapter {
   }
 }
 
-/** Classes of `node:http` between whose instances and base stands what Express adds. */
+/** Subclasses of `node:http` classes that include Express's additions. */
 export function expressConstructors(express: Express) {
   class ExpressRequest extends IncomingMessage {}
   class ExpressResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {}

@@ -7,38 +7,42 @@ import type { Scope } from './scopes.js';
 export interface Operator {
   /** Public part of the operator key, or id of the person; empty for a command on the server. */
   keyId: string;
-  /** Null: all workspaces, and what concerns the whole installation. */
+  /** Null: all workspaces, and operations on the whole installation. */
   workspaceIds: readonly string[] | null;
-  /** Of a person who is no operator: the scopes that keys which the person makes may have. Left out: any. */
+  /** For a person who is not an operator: the scopes that keys made by the person may have. Absent: any. */
   keyScopes?: ReadonlySet<Scope>;
 }
 
-/** What Herald adds to Express's request. */
+/** Fields that Herald adds to Express's request. */
 export interface HeraldRequest extends Request {
   /** The caller's X-Request-Id, or one of ours. */
   id: string;
-  /** When it was received, on the monotonic clock, in milliseconds. */
+  /** When it was received (monotonic ms). */
   startedAt: number;
-  /** Where traces are recorded. */
+  /** Set where traces are recorded. */
   span?: Span | undefined;
-  /** How much more than usual of the body is read after an early answer; see `drainUnreadBody`. */
+  /** How much of the body is read after an early answer, if more than usual; see `drainUnreadBody`. */
   drainUpTo?: { bytes: number; ms: number };
   /** Public part of the key, once it was found valid; for the access log. */
   apiKeyId?: string;
   organizationId?: string;
-  /** Who makes it, where it has the session of a person and no key. */
+  /** The caller, if authenticated by the session of a person instead of a key. */
   personId?: string;
-  /** Of the admin API, once the operator key was found valid. */
+  /** Set on requests of the admin API, after the operator key was verified. */
   operator?: Operator;
-  /** Of a page of a setup link, once the link was found. */
+  /** Set on requests of a setup page, after the link was found. */
   setupLinkId?: string;
-  /** Of a request that holds a slot of its workspace: waits without it, and resolves once it has one again. */
+  /**
+   * Set on requests that hold a slot of their workspace: waits without the slot, and resolves once it has one again.
+   */
   waitOutside?: <T>(wait: () => Promise<T>) => Promise<T>;
-  /** Once its key was found valid: whether it still is, after a wait. @throws the refusal of the key (401). */
+  /** Set after the key was verified: verifies it again after a wait. @throws the refusal of the key (401). */
   confirm?: () => Promise<void>;
 }
 
-/** The route that was found for a request, such as `/api/v1/messages/:id`; undefined before, and where there is none. */
+/**
+ * The matched route of a request, such as `/api/v1/messages/:id`; undefined before routing, and where no route matched.
+ */
 export function pathOfRoute({ route }: HeraldRequest): string | undefined {
   const { path } = (route ?? {}) as { path?: unknown };
   return typeof path === 'string' ? path : undefined;
@@ -48,7 +52,7 @@ export const REQUEST_ID_HEADER = 'X-Request-Id';
 
 const ACCEPTABLE = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** The caller's id where it is harmless in logs and headers, else a new one. */
+/** The caller's id if it is safe in logs and headers, otherwise a new one. */
 export function requestIdOf(header: string | string[] | undefined): string {
   return typeof header === 'string' && ACCEPTABLE.test(header) ? header : randomUUID();
 }

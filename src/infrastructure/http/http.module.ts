@@ -35,8 +35,8 @@ import { routesWithoutPolicy } from './routes.js';
 import { RequestValidationPipe } from './validation.pipe.js';
 
 /**
- * Herald's HTTP layer: what every route passes, in this order. Middleware, and what needs the application itself, is in
- * `configureHttp`.
+ * Herald's HTTP layer: what every route passes, in this order. Middleware, and configuration that needs the
+ * application, are in `configureHttp`.
  */
 @Global()
 @Module({
@@ -46,15 +46,14 @@ import { RequestValidationPipe } from './validation.pipe.js';
 })
 export class HttpModule implements OnModuleInit {
   /**
-   * @param admission who may call; a provider of a global module.
-   * @param around what routes are wrapped in: reads from a standby, how much of the process one workspace may use at once,
-   * and repeats.
+   * @param admission decides who may call; a provider of a global module.
+   * @param around interceptors around routes: reads from a standby, a workspace's share of the process, and repeats.
    */
   static with(admission: Type<CanActivate>, ...around: Type<NestInterceptor>[]): DynamicModule {
     return {
       module: HttpModule,
       providers: [
-        // Guards: a query is looked at and a body read only once the caller is admitted.
+        // Guards, so that the query is checked and the body read only after admission.
         { provide: APP_GUARD, useExisting: admission },
         { provide: APP_GUARD, useClass: QueryGuard },
         { provide: APP_GUARD, useClass: BodyGuard },
@@ -78,11 +77,11 @@ export class HttpModule implements OnModuleInit {
     readiness.register('accepting', check, false);
   }
 
-  /** @throws Error naming the routes that say neither who may call them nor that they are public. */
+  /** @throws Error naming routes that declare neither who may call them nor that they are public. */
   onModuleInit(): void {
     const open = routesWithoutPolicy(this.discovery, this.scanner);
     if (open.length > 0) throw new Error(`these routes have neither @RequireScope nor @Public: ${open.join(', ')}`);
-    // Behind the routes of the controllers, which Nest has registered by now. A command has no HTTP.
+    // After the controllers' routes, which Nest has registered by now. A command has no HTTP.
     const adapter = this.host.httpAdapter as HttpAdapterHost['httpAdapter'] | null;
     adapter?.use(routeNotFound(adapter.getInstance<Express>()));
   }

@@ -1,31 +1,31 @@
-/** Where one value of the text begins and ends, in bytes. */
+/** The position of one value in the text, in bytes. */
 export interface Span {
   from: number;
   to: number;
 }
 
 export interface JsonScanOptions {
-  /** A key of the outermost object whose value is a list: its items are told apart. */
+  /** A key of the outermost object whose value is a list: the positions of its items are recorded. */
   list?: string;
-  /** Items of that list; the scan stops at one more. */
+  /** Limit of items in that list; the scan stops at the next one. */
   mostItems?: number;
-  /** Of the whole text. */
+  /** Limits of the whole text. */
   limits?: Readonly<Record<JsonLimit, number>>;
 }
 
-/** Keys of all objects, items of all lists, levels. */
+/** Keys of all objects, items of all lists, and nesting levels. */
 export type JsonLimit = 'keys' | 'items' | 'depth';
 
-/** Where a text passes a limit. */
+/** Where a text exceeds a limit. */
 export interface Beyond {
   limit: JsonLimit;
-  /** Bytes before the first that is too much. */
+  /** Bytes before the first excess element. */
   at: number;
-  /** What makes JSON of these bytes, which passes the limit too. */
+  /** A text that completes these bytes to JSON, which still exceeds the limit. */
   ending: string;
 }
 
-/** What may stand next. */
+/** States of the scan: what may come next. */
 const VALUE = 0;
 const VALUE_OR_CLOSE = 1;
 const KEY = 2;
@@ -34,7 +34,7 @@ const COLON = 4;
 const NEXT = 5;
 const END = 6;
 
-/** Within which token the scan is. */
+/** The token that the scan is inside. */
 const BETWEEN = 0;
 const STRING = 1;
 const ESCAPE = 2;
@@ -42,7 +42,7 @@ const HEX = 3;
 const NUMBER = 4;
 const WORD = 5;
 
-/** How far a number is; after ZERO, DIGITS, FRACTION and EXPONENT it may end. */
+/** States within a number; it may end after ZERO, DIGITS, FRACTION and EXPONENT. */
 const MINUS = 0;
 const ZERO = 1;
 const DIGITS = 2;
@@ -53,26 +53,26 @@ const SIGN = 6;
 const EXPONENT = 7;
 const MAY_END: readonly boolean[] = [false, true, true, false, true, false, false, true];
 
-/** A key of this length in the text, with each character as an escape, is longer than any that is looked for. */
+/** Limit of a key's text, with each character escaped; longer keys cannot be the one searched for. */
 const LONGEST_KEY_BYTES = 128;
 
 /**
- * Reads JSON byte by byte as it arrives, keeps nothing of it and makes no value: what `JSON.parse` would make of a text,
- * how much, and whether it could, is known before it is parsed, and costs a few nanoseconds a byte whatever the text
- * holds.
+ * Reads JSON byte by byte as it arrives, without keeping it or building values. It finds, before any parsing, whether a
+ * text is valid JSON and how much `JSON.parse` would build. It costs a few nanoseconds per byte, whatever the text
+ * contains.
  */
 export class JsonScan {
-  /** Of the list that is asked for, the last one where its key stands more than once; null: there is none. */
+  /** Items of the requested list; of the last one where its key is repeated; null: there is none. */
   items: Span[] | null = null;
-  /** What is between the brackets of that list. */
+  /** The text between the brackets of that list. */
   listSpan: Span | null = null;
-  /** Where the text stops being JSON: the start of what cannot stand there, the text's length where it ends too early. */
+  /** Where the text is no longer valid JSON: the first invalid byte, or the text's length if it is incomplete. */
   errorAt: number | null = null;
-  /** Null: the limits are kept. */
+  /** Null: no limit is exceeded. */
   beyond: Beyond | null = null;
-  /** The list has more items than it may; nothing behind was looked at. */
+  /** The list has more items than allowed; the rest was not scanned. */
   hasTooManyItems = false;
-  /** What closes what is open. */
+  /** The closing brackets of open objects and lists. */
   private readonly open: number[] = [];
   private depth = 0;
   private isInObject = false;
@@ -80,13 +80,13 @@ export class JsonScan {
   private expected = VALUE;
   private token = BETWEEN;
   private tokenAt = 0;
-  /** Of the number, the word or the escape within which the scan is. */
+  /** The progress within a number, a word or an escape. */
   private progress = 0;
   private word = '';
   private seen = 0;
   private keys = 0;
   private values = 0;
-  /** The key of the outermost object that is being read; null: none. */
+  /** The current key of the outermost object; null: none. */
   private key: Buffer | null = null;
   private isListNext = false;
   private isInList = false;
@@ -100,7 +100,7 @@ export class JsonScan {
     this.limits = limits;
   }
 
-  /** True once more bytes would tell nothing more. */
+  /** True once further bytes cannot change the result. */
   get isOver(): boolean {
     return this.errorAt !== null || this.hasTooManyItems;
   }
@@ -184,7 +184,7 @@ export class JsonScan {
     }
   }
 
-  /** A value that is no text. */
+  /** Begins a value that is not a string. */
   private beginOther(byte: number, place: number, at: number): number {
     if (byte === 0x7b || byte === 0x5b) {
       this.begin(place);
@@ -195,7 +195,7 @@ export class JsonScan {
       }
       this.isListNext = false;
       this.isInObject = byte === 0x7b;
-      // The code of what closes it.
+      // The code of its closing bracket.
       this.open.push(byte + 2);
       this.expected = this.isInObject ? KEY_OR_CLOSE : VALUE_OR_CLOSE;
       if (++this.depth > this.limits.depth) this.pass('depth', place + 1, '');
@@ -341,9 +341,9 @@ export class JsonScan {
   }
 }
 
-/** Some programs write it before the text. */
+/** Some programs put it before the text. */
 export const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-/** More than any text has that is read here. */
+/** More than any text that is read here has. */
 const MANY = 2 ** 30;
 const EMPTY = Buffer.alloc(0);
 
@@ -351,7 +351,7 @@ function textOf(key: Buffer): string {
   return key.includes(0x5c) ? (JSON.parse(key.toString()) as string) : key.toString('utf8', 1, key.length - 1);
 }
 
-/** How far a number is with one byte more; null: that byte is none of it. */
+/** The state of a number after one more byte; null: the byte is not part of it. */
 function afterNumber(progress: number, byte: number): number | null {
   if (isDigit(byte)) {
     if (progress === MINUS) return byte === 0x30 ? ZERO : DIGITS;

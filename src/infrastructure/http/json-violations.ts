@@ -3,23 +3,22 @@ import { clip } from '../../common/clip.js';
 import { isStorable, storableText } from '../../common/json.js';
 import type { JsonLimit } from './json-scan.js';
 
-/** Items are those of all lists together. */
+/** Items count over all lists together. */
 export const JSON_LIMITS: Readonly<Record<JsonLimit, number>> = { keys: 1_000, items: 10_000, depth: 32 };
 const TOO_MUCH: Readonly<Record<JsonLimit, string>> = {
   keys: `The body has more than ${JSON_LIMITS.keys} keys; send fewer.`,
   items: `The lists of the body have more than ${JSON_LIMITS.items} items; send fewer.`,
   depth: `The body is nested deeper than ${JSON_LIMITS.depth} levels.`,
 };
-// Keys that would reach an object's prototype when code copies them carelessly.
+// Keys that could change an object's prototype when code copies them carelessly.
 const DANGEROUS_KEYS = new Set(['__proto__', 'constructor']);
 
 /**
- * What makes parsed JSON unfit to work with, whatever it means: too deep, too many keys or items, keys that name
- * prototypes, and texts that PostgreSQL or UTF-8 can't hold (U+0000, half a surrogate pair). Each violation names its
- * place. Stops at the first violation of depth or number, which concerns the whole body, and at the twentieth of any
- * kind.
+ * Violations that make parsed JSON unusable for any route: too deep, too many keys or items, keys that name prototypes,
+ * and text that PostgreSQL or UTF-8 can't represent (U+0000, unpaired surrogates). Each violation names its place.
+ * Stops at the first violation of depth or number, which concerns the whole body, and at the twentieth of any kind.
  *
- * @param text what the value was parsed from: without an escape in it, its texts are valid.
+ * @param text the text that was parsed: if it has no escapes, its strings are valid.
  */
 export function jsonViolations(value: unknown, text: string): ErrorDetail[] {
   if (typeof value !== 'object' || value === null) return [];

@@ -18,24 +18,26 @@ import type { HeraldRequest } from './herald-request.js';
 import { LAG_HEADER, mayBeLateOf, READ_AFTER_HEADER } from './late-reads.js';
 
 const READING = new Set(['GET', 'HEAD']);
-/** For so long after a write of its caller a read without a mark is not late; longer where READ_LAG_MS is. */
+/**
+ * After a caller's write, its reads without a mark use the primary for this long, or for READ_LAG_MS if that is longer.
+ */
 const WRITTEN_MS = 5_000;
 
 interface Write {
   at: number;
-  /** Null: it is under way, or got none. */
+  /** Null: the write is in flight, or got no mark. */
   mark: string | null;
 }
 
 /**
- * Answers reads that may be late (`@ReadsMayBeLate()`) from a standby, and gives each answer to a write a mark with which
- * a later read finds what was written. Whatever a standby cannot answer is read again on the primary, once.
+ * Answers reads that may be late (`@ReadsMayBeLate()`) from a standby, and adds a mark to each answer to a write, with
+ * which a later read sees that write. If a standby cannot answer, the read is repeated once on the primary.
  *
- * It is the outermost of the interceptors that run work, so that a mark is made after the commit of what they wrap.
+ * It is the outermost interceptor that runs work, so that marks are made after the commits of inner ones.
  */
 @Injectable()
 export class LateReads implements NestInterceptor {
-  /** What each caller wrote last, the longest ago first. */
+  /** The last write of each caller, the oldest first. */
   private readonly written = new Map<string, Write>();
   private readonly writtenMs: number;
 
@@ -44,7 +46,7 @@ export class LateReads implements NestInterceptor {
     private readonly counters: Counters,
     { database }: Config,
   ) {
-    // A standby that is read has everything that is older than READ_LAG_MS.
+    // A standby in use has everything older than READ_LAG_MS.
     this.writtenMs = Math.max(WRITTEN_MS, database.readLagMs);
   }
 
@@ -52,7 +54,7 @@ export class LateReads implements NestInterceptor {
     if (this.standbys.all.length === 0) return next.handle();
     const http = context.switchToHttp();
     const req = http.getRequest<HeraldRequest>();
-    // Of a key, or a person who signed in. Without: health, notifications of the platform, links.
+    // The id of the key or of the signed-in person. Absent for health checks, WhatsApp's notifications, and links.
     const callerId = req.apiKeyId ?? req.personId;
     if (callerId === undefined) return next.handle();
     if (!READING.has(req.method)) return from(this.write(callerId, http.getResponse<Response>(), next));
@@ -63,12 +65,12 @@ export class LateReads implements NestInterceptor {
     return next.handle();
   }
 
-  /** The standby, or why it is none. */
+  /** The standby to use, or why none is used. */
   private choose(req: HeraldRequest, callerId: string): ChosenStandby | 'written' | 'behind' {
     const given = req.headers[READ_AFTER_HEADER.toLowerCase()];
     const own = this.lastWrite(callerId);
     if (own !== null && (given === undefined || own.mark === null)) return 'written';
-    // The answer with the caller's last mark may have got lost.
+    // The answer with the caller's last mark may have been lost.
     const marks = [given, own?.mark].filter((mark) => typeof mark === 'string');
     return this.standbys.choose(marks) ?? 'behind';
   }
@@ -94,7 +96,7 @@ export class LateReads implements NestInterceptor {
       mark = await this.mark(res);
       return answer;
     } catch (error) {
-      // What failed for no fault of the caller may have written.
+      // A request that failed through no fault of the caller may have written.
       if (toAppError(error).status >= 500) mark = await this.mark(res);
       throw error;
     } finally {
@@ -110,7 +112,7 @@ export class LateReads implements NestInterceptor {
 
   private noteWrite(callerId: string, mark: string | null): void {
     const now = performance.now();
-    // To its end, so that those to forget are at the begin.
+    // Re-inserted at the end, so that the oldest entries are at the beginning.
     this.written.delete(callerId);
     this.written.set(callerId, { at: now, mark });
     for (const [key, { at }] of this.written) {
@@ -119,7 +121,7 @@ export class LateReads implements NestInterceptor {
     }
   }
 
-  /** Null where it is so long ago that every standby that is read has it. */
+  /** Null where the write is so old that every standby in use has it. */
   private lastWrite(callerId: string): Write | null {
     const write = this.written.get(callerId);
     return write !== undefined && performance.now() - write.at <= this.writtenMs ? write : null;
@@ -130,7 +132,7 @@ export class LateReads implements NestInterceptor {
   }
 }
 
-/** Of the primary, too: what is wrong with the request itself. What a standby does not have may be there. */
+/** Whether the primary would fail too: the request itself is wrong. Anything that a standby lacks may exist there. */
 function isCertain(error: unknown): boolean {
   if (error instanceof HttpException) return true;
   return error instanceof AppError && error.status < 500 && error.kind !== 'not_found' && error.kind !== 'gone';

@@ -2,19 +2,19 @@ import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import { LATE_EXTENSION } from './api-description.js';
 
-/** Of an answer to a write: a mark. Of a read: it is to find what was written up to the mark. */
+/** In an answer to a write: a mark. In a read: the mark up to which it must see writes. */
 export const READ_AFTER_HEADER = 'X-Herald-Read-After';
-/** Of a read that a standby answered: by so many milliseconds, at most, it may be late. */
+/** In an answer from a standby: how late it is at most, in milliseconds. */
 export const LAG_HEADER = 'X-Herald-Lag';
 
 const MAY_BE_LATE = 'herald:may-be-late';
 
-/** Whether a request of the route may be late, by its query. */
+/** Whether a request of the route may be late, depending on its query. */
 type MayBeLate = (query: Readonly<Record<string, unknown>>) => boolean;
 
 /**
- * The route only reads, for people or to be read again, and a standby of DATABASE_READ_URL may answer it: see `LateReads`.
- * What decides about a send, a limit or a key must not be late.
+ * The route only reads, and its readers tolerate a delay, so a standby of DATABASE_READ_URL may answer it: see
+ * `LateReads`. Not for reads that decide about a send, a limit or a key.
  *
  * @param when which requests; default: all.
  */
@@ -22,7 +22,7 @@ export function ReadsMayBeLate(when: MayBeLate = () => true): MethodDecorator {
   return applyDecorators(SetMetadata(MAY_BE_LATE, when), ApiExtension(LATE_EXTENSION, true));
 }
 
-/** Null where the route's reads are never late. */
+/** Null where reads of the route are never late. */
 export function mayBeLateOf(handler: object): MayBeLate | null {
   return (Reflect.getMetadata(MAY_BE_LATE, handler) as MayBeLate | undefined) ?? null;
 }

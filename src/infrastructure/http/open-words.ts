@@ -2,8 +2,8 @@ import { FAILURE_CATEGORIES } from '../../common/failure-category.js';
 import { namedSchema } from './api-description.js';
 
 /**
- * The schema of a word of which later versions may have more: a string with the known ones. As an `enum` a new word would
- * break clients that were generated before it.
+ * The schema of a word to which later versions may add values: a string with the known ones. With an `enum`, a new word
+ * would break clients that were generated before.
  */
 export function openWords(name: string, words: readonly string[], description: string): { $ref: string } {
   const more = `${description} Later versions may have more.`;

@@ -53,7 +53,7 @@ const ADMIN_API: DescribedApi = {
   client: { make: 'createHeraldAdmin', variable: 'admin', option: 'operatorKey' },
 };
 
-/** The description of the admin API, a document of its own. As `buildOpenApiDocument`. */
+/** The description of the admin API, a separate document. Otherwise like `buildOpenApiDocument`. */
 export function buildAdminDocument(app: INestApplication, publicUrl = EXAMPLE_URL): OpenAPIObject {
   return buildOpenApiDocument(app, publicUrl, ADMIN_API);
 }

@@ -37,7 +37,7 @@ interface Parameter {
   schema?: ExampleSchema;
 }
 
-/** As much of an operation as is completed here and shown in samples: no references but those to schemas. */
+/** The parts of an operation that are completed here and shown in samples; only schemas are references. */
 export interface Operation {
   operationId: string;
   tags?: string[];
@@ -63,15 +63,15 @@ export function operationsOf({ paths }: OpenAPIObject): { method: string; path: 
 
 const EXAMPLE_ID = '5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10';
 
-/** Codes that any operation may answer with; each POST, and others with a body, also the second list. */
+/** Codes that any operation may answer with; the second list is for each POST, and for others with a body. */
 const ANYWHERE = ['INVALID_REQUEST', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'];
-/** Written to the connection before any key is read, so without the headers of a rate limit. */
+/** Sent on the connection before any key is read, so without rate-limit headers. */
 const HEADERS_TOO_LARGE = '431';
 const WITH_BODY = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_CONTENT_TYPE'];
 
 /**
- * A body that a class describes takes its fields and no others, and may be left out where none is required: that is how
- * such bodies are validated, which no decorator knows.
+ * A body described by a class allows only its own fields, and is optional if no field is required. That is how such
+ * bodies are validated, but no decorator expresses it.
  */
 function describeBody({ requestBody }: Operation, schemaOf: SchemaOf): void {
   const $ref = requestBody?.content?.['application/json']?.schema.$ref;
@@ -81,10 +81,13 @@ function describeBody({ requestBody }: Operation, schemaOf: SchemaOf): void {
   if (schema.required === undefined || schema.required.length === 0) requestBody.required = false;
 }
 
-/** The schema behind a `$ref`. */
+/** Resolves a `$ref` to its schema. */
 type SchemaOf = (ref: string) => ExampleSchema;
 
-/** Writes into each operation what decorators know of it: its scope, its errors with examples, headers of answers. */
+/**
+ * Adds to each operation the information of its decorators: its scope, its errors with examples, and headers of
+ * answers.
+ */
 export function completeOperations(document: OpenAPIObject): void {
   const errors = new Map(declaredErrors().map((error) => [error.code, error]));
   const schemas = (document.components?.schemas ?? {}) as Record<string, ExampleSchema>;
@@ -102,7 +105,7 @@ export function completeOperations(document: OpenAPIObject): void {
   document.components = { ...document.components, examples: errorExamples(named) };
 }
 
-/** A body that names no examples of its own shows the one that its schema makes. */
+/** A body without examples of its own gets one from its schema. */
 function showExamples({ requestBody, responses }: Operation, schemaOf: SchemaOf): void {
   for (const body of [requestBody, ...Object.values(responses)]) {
     const json = body?.content?.['application/json'];
@@ -135,7 +138,7 @@ function complete(operation: Operation, method: string, errors: ReadonlyMap<stri
   return [...byStatus.values()].flatMap((answered) => answered.map(({ code }) => code));
 }
 
-/** Headers by which reads from a standby and writes are matched; a read gets its parameter. */
+/** Headers that connect reads from a standby with writes; a read also gets the parameter. */
 function lateHeadersOf(operation: Operation, writes: boolean): string[] {
   if (writes) return [READ_AFTER_HEADER];
   if (operation[LATE_EXTENSION] === undefined) return [];
@@ -189,7 +192,7 @@ function errorAnswer(status: string, errors: DocumentedError[], isLimited: boole
 }
 
 /**
- * An example of each code's answer, by its code: operations refer to them. When it comes, the answer's own description says.
+ * An example answer for each code, which operations refer to. The answer's own description says when it comes.
  *
  * @throws Error naming a code whose table has fields beside code and message, but no sample of them.
  */
@@ -203,10 +206,10 @@ function errorExamples(codes: ReadonlySet<string>): Record<string, object> {
   return Object.fromEntries(examples);
 }
 
-/** Codes up to which they make the name of an answer. */
+/** An answer with up to this many codes is named by them. */
 const NAMED_BY_CODES = 2;
 
-/** Puts each answer that is an error once among the components, for most are those of many operations. */
+/** Moves each error answer to the components once, since many operations share them. */
 export function shareRefusals(document: OpenAPIObject): void {
   const shared = new Map<string, string>();
   const names = new Map<string, string>();
@@ -214,9 +217,9 @@ export function shareRefusals(document: OpenAPIObject): void {
     for (const [status, answer] of Object.entries(operation.responses)) {
       if (!(Number(status) >= 400)) continue;
       const text = JSON.stringify(answer);
-      // Under the name of the first where several operations answer alike.
+      // Under the name of the first, where several operations have equal answers.
       const name = names.get(text) ?? nameOf(operation, status, answer);
-      // Answers that only look alike, such as those of a route without a key.
+      // Another answer with the same name but other content, such as one of a route without a key.
       if ((shared.get(name) ?? text) !== text) continue;
       shared.set(name, text);
       names.set(text, name);
@@ -233,7 +236,7 @@ export function shareRefusals(document: OpenAPIObject): void {
 
 function nameOf({ operationId }: Operation, status: string, { content }: Answer): string {
   const codes = Object.keys(content?.['application/json']?.examples ?? {});
-  // The same of every operation that takes a key.
+  // The same for every operation that requires a key.
   if (status === '401') return 'Refused401';
   return `Refused${status}_${codes.length > NAMED_BY_CODES ? operationId : codes.join('_')}`;
 }
@@ -262,8 +265,7 @@ export interface ExampleSchema {
 }
 
 /**
- * The value that the examples of a schema's parts make together. Fields that may be left out and have no example are
- * left out.
+ * The value made of the examples of a schema's parts. Optional fields without an example are left out.
  *
  * @throws Error naming a required field that has no example.
  */
@@ -312,7 +314,7 @@ const READ_AFTER_PARAMETER: Parameter = {
   schema: { type: 'string' },
 };
 
-/** Headers of the answers, by their names; operations refer to them. */
+/** Headers of answers by name; operations refer to them. */
 export const RESPONSE_HEADERS = {
   'X-Request-Id': {
     description: "The caller's X-Request-Id where it matches ^[A-Za-z0-9._-]{1,128}$, else a new one.",
@@ -346,7 +348,7 @@ export const RESPONSE_HEADERS = {
   'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string', const: 'Bearer' } },
 };
 
-/** Not `Error`, which generated clients would take for their language's own. */
+/** Not `Error`, which would clash with the built-in type in generated clients. */
 const ERROR_SCHEMA = 'ErrorResponse';
 
 export const ERROR_SCHEMAS = {

@@ -13,15 +13,15 @@ import {
 import { addCodeSamples, type SampleClient } from './docs/code-samples.js';
 import { completeOperations, ERROR_SCHEMAS, RESPONSE_HEADERS, shareRefusals } from './openapi-operations.js';
 
-/** One of the two descriptions: what is said of it, and which routes it has. */
+/** One of the two descriptions: its texts and its routes. */
 export interface DescribedApi {
   title: string;
   description: string;
-  /** Of the paths of its routes. */
+  /** The prefix of its paths. */
   prefix: string;
-  /** In this order. A controller's `@ApiTags` names one of them. */
+  /** In display order. A controller's `@ApiTags` names one of them. */
   tags: readonly (readonly [name: string, description: string])[];
-  /** What is said of each kind of key. */
+  /** The description of each kind of key. */
   keys: Readonly<Record<string, { description: string; format: string }>>;
   webhooks: OpenAPIObject['webhooks'];
   client: SampleClient;
@@ -143,7 +143,7 @@ export function buildOpenApiDocument(
   return sorted(withoutUnused(document));
 }
 
-/** The schemas of the routes of both APIs are read together: each description keeps those that it refers to. */
+/** The schemas of both APIs are read together; each description keeps those that it refers to. */
 function withoutUnused(document: OpenAPIObject): OpenAPIObject {
   const kinds = { ...document.components } as Record<string, Record<string, unknown>>;
   const used = new Set<string>();
@@ -166,7 +166,7 @@ function withoutUnused(document: OpenAPIObject): OpenAPIObject {
   return { ...document, components: Object.fromEntries(kept) };
 }
 
-/** The parts that are looked up by name come in order of their names, so that moving code changes no description. */
+/** Sorts the parts that are looked up by name, so that moving code does not change the description. */
 function sorted(document: OpenAPIObject): OpenAPIObject {
   const { openapi, info, servers, tags, externalDocs, paths, webhooks = {}, components = {} } = document;
   const parts = Object.entries(components).map(([kind, named]) => [kind, byName(named as object)] as const);
@@ -179,8 +179,8 @@ function byName<T extends object>(named: T): T {
 }
 
 /**
- * Says of each property in its description what it is without a value, for generators make one with `default` required;
- * and takes from lists what the compiler's plugin says of them where their items are meant (`each: true`).
+ * Adds to each property's description its value when absent, because generators would make a `default` required.
+ * Removes from lists what the compiler's plugin says about them where it means their items (`each: true`).
  */
 function tidyProperties(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
@@ -188,7 +188,7 @@ function tidyProperties(node: unknown): void {
   for (const schema of Object.values(properties)) {
     if (schema?.type === 'array')
       for (const rule of ['format', 'pattern', 'minLength', 'maxLength']) delete schema[rule];
-    // What the plugin says of the type beside a reference: `object`, or once more that null is allowed.
+    // What the plugin adds beside a reference: `object`, or again that null is allowed.
     if (schema?.$ref !== undefined) delete schema.type;
     const [form] = (schema?.anyOf ?? []) as { anyOf?: unknown }[];
     if (schema !== undefined && form?.anyOf !== undefined) schema.anyOf = form.anyOf;

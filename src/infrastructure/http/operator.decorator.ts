@@ -10,7 +10,7 @@ export function AdminController(path: string): ClassDecorator {
   return applyDecorators(Controller(`${ADMIN_PREFIX.slice(1)}/${path}`));
 }
 
-/** Hands a route that has `@RequireOperatorScope` its caller. */
+/** Passes its caller to a route that has `@RequireOperatorScope`. */
 export const CurrentOperator = createParamDecorator((_data: unknown, context: ExecutionContext): Operator => {
   const { operator } = context.switchToHttp().getRequest<HeraldRequest>();
   if (operator === undefined) throw new Error('a route without @RequireOperatorScope has no operator');
@@ -20,9 +20,9 @@ export const CurrentOperator = createParamDecorator((_data: unknown, context: Ex
 const REPEATABLE = 'herald:repeatable';
 
 /**
- * A POST of the admin API: with an Idempotency-Key a repeat answers the same object and makes nothing new.
+ * A POST of the admin API: with an Idempotency-Key, a repeat returns the same object and creates nothing.
  *
- * @param outside it calls the platform: no transaction is open meanwhile, so it must be harmless to do it twice
+ * @param outside the route calls WhatsApp, so no transaction is open meanwhile, and running it twice must be harmless
  */
 export function Repeatable({ outside = false } = {}): MethodDecorator {
   return applyDecorators(
@@ -44,7 +44,10 @@ export function repeatableOf(handler: object): { outside: boolean } | null {
   return (Reflect.getMetadata(REPEATABLE, handler) as { outside: boolean } | undefined) ?? null;
 }
 
-/** The workspaces of which a list shows rows; null: all. One that the key may not see has none, as one that does not exist. */
+/**
+ * The workspaces whose rows a list shows; null: all. A workspace that the key may not see shows none, like an unknown
+ * one.
+ */
 export function workspacesSeen({ workspaceIds }: Operator, asked: string | undefined): readonly string[] | null {
   if (asked === undefined) return workspaceIds;
   const id = asked.toLowerCase();

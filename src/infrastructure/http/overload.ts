@@ -12,20 +12,20 @@ import type { HeraldRequest } from './herald-request.js';
 const LOOK_MS = 50;
 const RESOLUTION_MS = 10;
 const NANOSECONDS_PER_MS = 1e6;
-/** Callers come back spread over this time, not all at once. */
+/** Refused callers return spread over this time, not all at once. */
 const MAX_WAIT_SECONDS = 3;
 
-/** Never refused: who watches must see, above all now. */
+/** Never refused: monitoring is most needed under overload. */
 const WATCHERS = /^\/(health|metrics)(\/|\?|$)/;
 const NOTIFICATIONS = '/platform/';
 
 /**
  * Rejects requests before authentication while this process can't keep up, so that admitted ones are answered in time:
- * reads first, then writes, then the platform's notifications (which it repeats), and never health and metrics.
+ * first reads, then writes, then WhatsApp's notifications (which it repeats), and never health and metrics.
  */
 @Injectable()
 export class Overload implements NestMiddleware<HeraldRequest, Response>, OnModuleInit, OnModuleDestroy {
-  /** 0 while nothing is refused: all that a usual request has to look at. */
+  /** 0 while nothing is refused; a usual request checks only this. */
   private shedding: Shedding = SHEDDING.none;
   private readonly logger = new Logger(Overload.name);
   private readonly pressure: Pressure;
@@ -79,7 +79,7 @@ export class Overload implements NestMiddleware<HeraldRequest, Response>, OnModu
     this.delays.reset();
     const poolWaiting = this.database.pool.waitingCount;
     const before = this.shedding;
-    // The histogram counts from one tick of its own to the next, a calm tick too.
+    // The histogram counts from one of its own ticks to the next, even without delay.
     this.shedding = this.pressure.note({ loopDelayMs: mean - RESOLUTION_MS, poolWaiting });
     if (before !== SHEDDING.none || this.shedding === SHEDDING.none) return;
     this.counters.increment('overloads');
@@ -95,29 +95,29 @@ function kindOf(method: string, url: string): Exclude<keyof typeof SHEDDING, 'no
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? 'reads' : 'writes';
 }
 
-/** How much is refused: nothing, reads, writes too, notifications of the platform too. */
+/** How much is refused: nothing; reads; also writes; also WhatsApp's notifications. */
 export const SHEDDING = { none: 0, reads: 1, writes: 2, notifications: 3 } as const;
 export type Shedding = (typeof SHEDDING)[keyof typeof SHEDDING];
 
-/** What is looked at, and the limits from which reads are refused; a limit of 0: never. */
+/** The measured values, and the limits above which reads are refused; a limit of 0: never. */
 export interface Look {
-  /** Mean delay of the event loop since the last look, in milliseconds. */
+  /** Mean delay of the event loop since the last measurement, in milliseconds. */
   loopDelayMs: number;
-  /** Statements that wait for a connection right now. */
+  /** Statements that wait for a connection now. */
   poolWaiting: number;
 }
 
-/** Writes are refused from twice the limit on, notifications from four times. */
+/** Writes are refused from twice the limit on, notifications from four times it. */
 const WRITES_AT = 2;
 const NOTIFICATIONS_AT = 4;
-/** One look's part in the mean over time: about six looks make it. */
+/** The weight of one measurement in the moving mean: about six determine it. */
 const PART = 0.15;
-/** One look counts for so many limits at the most, so that a single stall (0.9 limits) refuses no request. */
+/** One measurement counts as this many limits at most, so that a single stall (0.9 limits) refuses no request. */
 const MOST = 6;
 
 /**
- * Decides from a series of samples of the process what should be refused. The delay of the loop is a mean over several
- * samples, as a single stall is no overload; a queue for connections counts at once, as it is a mean already.
+ * Decides what to refuse from a series of samples. The loop delay is a mean over several samples, as a single stall is
+ * no overload. A queue for connections counts at once, as it already is a mean.
  */
 export class Pressure {
   private delays = 0;

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Config } from '../config/config.js';
 
-/** Under which address callers reach this service. */
+/** The address at which callers reach this service. */
 @Injectable()
 export class PublicUrl {
   private ofServer: string | null = null;
@@ -13,12 +13,12 @@ export class PublicUrl {
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
-  /** Without a trailing slash. PUBLIC_URL, else made of the host and the port that the server listens on. */
+  /** Without a trailing slash. PUBLIC_URL, otherwise built from the listening host and port. */
   get value(): string {
     return this.config.process.publicUrl ?? this.local;
   }
 
-  /** Under which address this process reaches itself. */
+  /** The address at which this process reaches itself. */
   get local(): string {
     return (this.ofServer ??= this.fromServer()) ?? this.on(this.config.process.port);
   }
@@ -39,10 +39,12 @@ function hostText(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Hosts under which a browser of this machine reaches Herald; another name may lead here for a while (DNS rebinding). */
+/**
+ * Hosts at which a browser on this machine reaches Herald; any other name may point here for a while (DNS rebinding).
+ */
 const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/;
-/** A request with one of these is forwarded for another caller, which may be anywhere. */
+/** A request with one of these is forwarded for another caller, who may be anywhere. */
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
 
 /** Whether a `Host` names this machine. */
@@ -50,11 +52,11 @@ export function isLocalHost(host: string | undefined): boolean {
   return LOCAL_HOST.test(host ?? '');
 }
 
-/** Whether a program or a page of this machine asks, and no page of another site in a browser that runs here. */
+/** Whether the caller is a program or a page on this machine, and not a page of another site in a local browser. */
 export function isLocal({ headers, socket }: IncomingMessage): boolean {
   if (FORWARDED.some((name) => headers[name] !== undefined)) return false;
   const site = headers['sec-fetch-site'];
-  // `none` is an address that was typed in.
+  // `none`: the user typed the address.
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
   return LOOPBACK.test(socket.remoteAddress ?? '') && isLocalHost(headers.host);
 }

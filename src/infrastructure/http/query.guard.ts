@@ -9,9 +9,9 @@ import { takes } from './routes.js';
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Refuses what no pipe sees: query parameters of a route that declares no query (a filter must not be ignored), and a
- * query that is no UTF-8, of which the parser would make U+FFFD. Public routes are called by platforms, probes and
- * links, and check what they take themselves.
+ * Refuses queries that no pipe checks: parameters of a route that declares no query (a filter must not be ignored), and
+ * queries that are not UTF-8, which the parser would turn into U+FFFD. Public routes, called by platforms, probes and
+ * links, check their own.
  */
 @Injectable()
 export class QueryGuard implements CanActivate {
@@ -31,7 +31,7 @@ export class QueryGuard implements CanActivate {
   }
 }
 
-/** A percent sign that encodes nothing is text. */
+/** A percent sign that encodes nothing is literal text. */
 function isDecodable(query: string): boolean {
   if (!query.includes('%')) return true;
   try {

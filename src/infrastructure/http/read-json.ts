@@ -4,12 +4,12 @@ import { invalidField } from '../../common/common.errors.js';
 import { BYTE_ORDER_MARK, JsonScan } from './json-scan.js';
 import { JSON_LIMITS, jsonViolations, tooMuch } from './json-violations.js';
 
-/** Below this, what `JSON.parse` makes of a text is bounded by its size: a millisecond at the most. */
+/** Below this size, `JSON.parse` takes at most a millisecond. */
 const SCANNED_FROM_BYTES = 8 * 1_024;
 
 /**
- * Parses the JSON of a body, and says what makes it unfit to work with. What has too many keys, items or levels is not
- * parsed, for that takes up to a hundred times as long as other JSON of its size; `value` is undefined then.
+ * Parses the JSON of a body, and returns the violations that make it unusable. JSON with too many keys, items or levels
+ * is not parsed, because that takes up to a hundred times as long as other JSON of its size; `value` is undefined then.
  *
  * @throws INVALID_REQUEST (400) saying where it can't be read.
  */
@@ -21,7 +21,7 @@ export function readJson(bytes: Buffer): { value: unknown; violations: ErrorDeta
     if (errorAt !== null) throw notJson(bytes, errorAt);
     if (beyond !== null) {
       const violations = violationsOf(bytes.toString('utf8', from, beyond.at) + beyond.ending);
-      // None where a key that stands more than once hides what is too much.
+      // Empty where a repeated key hides the excess elements.
       return { value: undefined, violations: violations.length > 0 ? violations : [tooMuch(beyond.limit, '')] };
     }
   }
@@ -39,13 +39,13 @@ export function requireUtf8(bytes: Buffer): void {
   if (!isUtf8(bytes)) throw invalidField('', 'encoding', 'The body is not valid UTF-8; encode it as UTF-8.');
 }
 
-/** Bytes of the byte order mark that some programs write before it. */
+/** Bytes of the byte order mark that some programs put before the text. */
 export function markLength(bytes: Buffer): number {
   const { length } = BYTE_ORDER_MARK;
   return BYTE_ORDER_MARK.equals(bytes.subarray(0, length)) ? length : 0;
 }
 
-/** @param at where it stops being JSON, in bytes. */
+/** @param at the position where it is no longer JSON, in bytes. */
 export function notJson(bytes: Buffer, at: number): AppError {
   return invalidField('', 'json', `The body is not valid JSON: ${placeOf(bytes, at)}.`);
 }

@@ -8,7 +8,7 @@ const flag = { type: 'boolean' };
 const free = { type: 'object', additionalProperties: true };
 const list = (items: Schema): Schema => ({ type: 'array', items });
 
-/** Open, for WhatsApp adds fields without notice. */
+/** Further fields are allowed, since WhatsApp adds some without notice. */
 const open = (required: Record<string, Schema>, optional: Record<string, Schema> = {}): Schema => ({
   type: 'object',
   required: Object.keys(required),
@@ -78,7 +78,9 @@ const LAST = namedSchema('ReceivedOther', {
   description: 'What has no form of its own, and kinds that WhatsApp adds later.',
 });
 
-/** `content` of a message, by the `type` beside it. Its last form takes everything, so a new kind breaks no client. */
+/**
+ * `content` of a message, by the `type` beside it. The last form accepts everything, so a new kind breaks no client.
+ */
 export const RECEIVED_CONTENT = namedSchema('ReceivedContent', {
   description:
     'By the `type` of the message; of a sent one the object that was sent. Later versions may have more forms.',

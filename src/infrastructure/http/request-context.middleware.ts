@@ -7,7 +7,7 @@ import { Drain } from './drain.js';
 import { type HeraldRequest, REQUEST_ID_HEADER, requestIdOf } from './herald-request.js';
 import { drainUnreadBody } from './server-limits.js';
 
-/** Gives each request its id and its context, and records it once it is answered or broken off. */
+/** Gives each request its id and its context, and records it once it is answered or aborted. */
 @Injectable()
 export class RequestContextMiddleware implements NestMiddleware<HeraldRequest, Response> {
   constructor(
@@ -21,7 +21,7 @@ export class RequestContextMiddleware implements NestMiddleware<HeraldRequest, R
     req.id = requestIdOf(req.headers['x-request-id']);
     req.startedAt = performance.now();
     res.setHeader(REQUEST_ID_HEADER, req.id);
-    // No answer of the API may be kept by a cache.
+    // Caches must not store answers of the API.
     res.setHeader('Cache-Control', 'no-store');
     if (this.drain.stopping) res.setHeader('Connection', 'close');
     this.drain.enter();
@@ -30,7 +30,7 @@ export class RequestContextMiddleware implements NestMiddleware<HeraldRequest, R
     requestContext.run(req, next);
   }
 
-  /** Only this event also reports an answer that was broken off. */
+  /** Only this event also reports an aborted answer. */
   private closed(req: HeraldRequest, res: Response): void {
     this.drain.leave();
     drainUnreadBody(req);

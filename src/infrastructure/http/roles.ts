@@ -1,10 +1,10 @@
 import { OPERATOR_SCOPES, type OperatorScope, type Scope } from './scopes.js';
 
-/** What a person may be in a workspace, weakest first; an operator is the same in all workspaces. */
+/** Roles of a person in a workspace, weakest first; an operator has that role in all workspaces. */
 export const PERSON_ROLES = ['viewer', 'agent', 'developer', 'admin', 'operator'] as const;
 
 export type PersonRole = (typeof PERSON_ROLES)[number];
-/** What a workspace has by itself. */
+/** Roles that a workspace assigns. */
 export type WorkspaceRole = Exclude<PersonRole, 'operator'>;
 
 const VIEWER: readonly Scope[] = [
@@ -13,14 +13,14 @@ const VIEWER: readonly Scope[] = [
   'templates:read',
   'profile:read',
   'media:read',
-  // The events that keep pages of the console current.
+  // Events that keep pages of the console up to date.
   'webhooks:read',
 ];
 const AGENT: readonly Scope[] = [...VIEWER, 'messages:write', 'media:write'];
 const DEVELOPER: readonly Scope[] = [...AGENT, 'templates:write', 'profile:write', 'webhooks:write'];
 const ADMIN: readonly Scope[] = [...DEVELOPER];
 
-/** A role is a set of scopes: a person may call what a key with these may call. */
+/** A role is a set of scopes: a person may make the same calls as a key with these. */
 export const ROLE_SCOPES: Readonly<Record<PersonRole, ReadonlySet<Scope>>> = {
   viewer: new Set(VIEWER),
   agent: new Set(AGENT),
@@ -30,8 +30,8 @@ export const ROLE_SCOPES: Readonly<Record<PersonRole, ReadonlySet<Scope>>> = {
 };
 
 /**
- * What a role may do of the admin API in its own workspace. Keys that a person makes are never wider than the person's own
- * scopes.
+ * What a role may do through the admin API in its own workspace. A key made by a person never has more scopes than the
+ * person.
  */
 export const MANAGED_SCOPES: Readonly<Record<WorkspaceRole, ReadonlySet<OperatorScope>>> = {
   viewer: new Set(),
@@ -40,10 +40,10 @@ export const MANAGED_SCOPES: Readonly<Record<WorkspaceRole, ReadonlySet<Operator
   admin: new Set<OperatorScope>(['keys:read', 'keys:write', 'people:read', 'people:write']),
 };
 
-/** Of the admin API: all, for an operator alone. */
+/** All scopes of the admin API, for operators only. */
 export const OPERATOR_ROLE_SCOPES: ReadonlySet<OperatorScope> = new Set(OPERATOR_SCOPES);
 
-/** The role that may do most; null of none. */
+/** The role with the most rights; null where there is none. */
 export function strongest<R extends PersonRole>(roles: readonly R[]): R | null {
   return roles.toSorted((a, b) => PERSON_ROLES.indexOf(b) - PERSON_ROLES.indexOf(a))[0] ?? null;
 }

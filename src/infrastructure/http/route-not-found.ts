@@ -2,15 +2,15 @@ import type { Express, NextFunction, Request, Response } from 'express';
 import { commonErrors } from '../../common/common.errors.js';
 import type { AppError } from '../../common/app-error.js';
 
-/** As much as is needed of a layer of Express's router. */
+/** The used part of a layer of Express's router. */
 interface Layer {
   match(path: string): unknown;
   route?: { methods: Record<string, boolean> };
 }
 
 /**
- * The last layer of the router: nothing took the request. Where another method would have been taken, the answer names
- * those that are, else there is no such route. Either is said before any key is looked at.
+ * The last layer of the router: nothing matched the request. If another method would match, the answer lists the
+ * allowed ones; otherwise there is no such route. Either comes before any key is checked.
  */
 export function routeNotFound(express: Express) {
   return (req: Request, _res: Response, next: NextFunction): void => {
@@ -21,7 +21,7 @@ export function routeNotFound(express: Express) {
 function notFoundOrNotAllowed(layers: readonly Layer[], path: string): AppError {
   const allow = new Set<string>();
   for (const layer of layers) {
-    // What takes TRACE takes every method: Nest's own handler of what was not found.
+    // A layer that accepts TRACE accepts every method: it is Nest's own not-found handler.
     if (layer.route === undefined || layer.route.methods.trace === true || !matches(layer, path)) continue;
     for (const [method, taken] of Object.entries(layer.route.methods)) {
       if (!taken || method === '_all') continue;

@@ -11,7 +11,7 @@ import type { OperatorScope, Scope } from './scopes.js';
 
 const PUBLIC_ROUTE = 'herald:public';
 
-/** A route that needs no key: health, links that carry their own proof, what the platform calls. */
+/** A route that needs no key: health, links with their own proof, and calls by WhatsApp. */
 export function Public(): MethodDecorator & ClassDecorator {
   return SetMetadata(PUBLIC_ROUTE, true);
 }
@@ -19,8 +19,8 @@ export function Public(): MethodDecorator & ClassDecorator {
 const REQUIRED_SCOPE = 'herald:scope';
 
 /**
- * The route needs a key with this scope. One decorator for both: what the guard enforces, and what the API description
- * says (security, the scope in words, 401, 403, 429).
+ * The route requires a key with this scope. The decorator covers both what the guard enforces and what the API
+ * description says (security, the scope in words, 401, 403, 429).
  */
 export function RequireScope(scope: Scope): MethodDecorator {
   return applyDecorators(
@@ -40,7 +40,7 @@ export function RequireScope(scope: Scope): MethodDecorator {
 
 const ANY_KEY = 'any_key';
 
-/** The route needs a valid key and no scope of it; one of an OTP project will do. */
+/** The route requires a valid key with any scope; a key of an OTP project is accepted too. */
 export function RequireKey(): MethodDecorator {
   return applyDecorators(
     SetMetadata(REQUIRED_SCOPE, ANY_KEY),
@@ -52,20 +52,20 @@ export function RequireKey(): MethodDecorator {
 
 const SESSION = 'session';
 
-/** The route needs the session of a person, whatever the person may do; no key will do. */
+/** The route requires the session of a person with any rights; keys are not accepted. */
 export function RequireSession(): MethodDecorator {
   return SetMetadata(REQUIRED_SCOPE, SESSION);
 }
 
-/** What a route of the admin API asks of its callers. */
+/** The requirements of a route of the admin API. */
 export interface OperatorPolicy {
-  /** Null: a valid key will do. */
+  /** Null: any valid key is accepted. */
   scope: OperatorScope | null;
-  /** It concerns all workspaces: no key that is limited to some of them may call it. */
+  /** The route concerns all workspaces: a key limited to some may not call it. */
   wholeInstallation: boolean;
 }
 
-/** The route needs an operator key with this scope. As `RequireScope`, for routes of the admin API. */
+/** The route requires an operator key with this scope. Like `RequireScope`, for the admin API. */
 export function RequireOperatorScope(
   scope: OperatorScope,
   { wholeInstallation = false }: Partial<Pick<OperatorPolicy, 'wholeInstallation'>> = {},
@@ -77,7 +77,7 @@ export function RequireOperatorScope(
   );
 }
 
-/** The route needs a valid operator key and no scope of it. */
+/** The route requires a valid operator key with any scope. */
 export function RequireOperatorKey(): MethodDecorator {
   return operatorRoute({ scope: null, wholeInstallation: false });
 }
@@ -97,10 +97,10 @@ function operatorRoute(policy: OperatorPolicy): MethodDecorator {
   );
 }
 
-/** What a route asks of its callers: a scope, a key or a session, a session, an operator's key or session, or nothing. */
+/** What a route requires: a scope, any key or session, a session, an operator's key or session, or nothing. */
 export type RoutePolicy = Scope | typeof ANY_KEY | typeof SESSION | OperatorPolicy | 'public';
 
-/** Null where the route says nothing: no application starts with such a route (`HttpModule`). */
+/** Null where the route declares nothing: no application starts with such a route (`HttpModule`). */
 export function routePolicyOf(controller: object, handler: object): RoutePolicy | null {
   const scope = Reflect.getMetadata(REQUIRED_SCOPE, handler) as Exclude<RoutePolicy, 'public'> | undefined;
   if (scope !== undefined) return scope;

@@ -3,7 +3,7 @@ import { METHOD_METADATA, ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/c
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { routePolicyOf } from './route-policy.js';
 
-/** Routes that no `@RequireScope` and no `@Public` is on, as `Controller.method`. */
+/** Routes without `@RequireScope` and without `@Public`, as `Controller.method`. */
 export function routesWithoutPolicy(discovery: DiscoveryService, scanner: MetadataScanner): string[] {
   return discovery.getControllers().flatMap(({ metatype }) => {
     const controller = metatype as Type;

@@ -18,7 +18,9 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Every right that an operator key may have: what it reads or changes of all workspaces, or of those it is limited to. */
+/**
+ * Every right that an operator key may have: what it reads or changes in all workspaces, or in those it is limited to.
+ */
 export const OPERATOR_SCOPES = [
   'workspaces:read',
   'workspaces:write',
@@ -48,7 +50,7 @@ export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text);
 }
 
-/** Scopes that only keys of an OTP project may have, and the only ones that they may have. */
+/** Scopes for keys of an OTP project only; such keys can have no others. */
 export function isOtpScope(scope: Scope | OperatorScope): boolean {
   return scope.startsWith('otp:');
 }

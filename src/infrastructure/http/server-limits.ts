@@ -11,25 +11,25 @@ import { type HeraldRequest, REQUEST_ID_HEADER } from './herald-request.js';
 
 const HEADERS_TIMEOUT_MS = 5_000;
 // For the whole request: an upload of 32 MiB over a slow line (0.3 Mbit/s) must fit. JSON bodies and uploads have
-// stricter limits of their own, and a body that is not read is cut off sooner.
+// stricter limits, and an unread body is cut off sooner.
 const REQUEST_TIMEOUT_MS = 900_000;
-// Longer than the idle time-outs of common balancers, which otherwise meet connections that close under them.
+// Longer than the idle time-outs of common balancers, which would otherwise use connections that are just being closed.
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const CHECK_EVERY_MS = 1_000;
 const MAX_CONNECTIONS = 10_000;
 
-/** Bounds what a slow, silent, greedy or broken client may cost. Call it before the server listens. */
+/** Limits the cost of slow, silent, greedy or broken clients. Call it before the server listens. */
 export function limitServer(server: Server, publicUrl: () => string, connections: ConnectionLimits): void {
   Object.assign(server, {
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxConnections: MAX_CONNECTIONS,
-    // AddressMiddleware answers a missing Host. Missing in the server's type, as is the next one.
+    // AddressMiddleware refuses a missing Host. The server's type lacks this property and the next one.
     requireHostHeader: false,
     connectionsCheckingInterval: CHECK_EVERY_MS,
   });
-  // Node would answer 417 by itself, without a body; what is no 100-continue may be passed over (RFC 9110, 10.1.1).
+  // Node would answer 417 itself, without a body. An Expect other than 100-continue may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   server.on('drop', () => connections.onRefused());
   guardConnections(server, connections);
@@ -54,7 +54,7 @@ const MALFORMED = {
   message: 'The request is not valid HTTP/1.1; check its first line, headers and lengths.',
 };
 
-/** What is no HTTP reaches no application: the answer is written by hand, and the connection closed. */
+/** Input that is not HTTP reaches no application, so the answer is written here, and the connection closed. */
 function answerBroken(error: NodeJS.ErrnoException, socket: Duplex, publicUrl: string): void {
   const underWay = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage;
   if (error.code === 'ECONNRESET' || !socket.writable || underWay?.headersSent === true) {
@@ -83,25 +83,25 @@ export interface ConnectionLimits {
   isProxy: (address: string) => boolean;
   /** Called for each connection that is refused. */
   onRefused: () => void;
-  /** A connection that takes none of its answer for so long is cut. */
+  /** A connection whose client reads nothing of its answer for this long is closed. */
   stalledMs?: number;
 }
 
 interface Unread {
-  /** What waits in this process and in the system's queue, as it was when it last changed. */
+  /** Unsent bytes in this process and in the system's queue, at their last change. */
   buffered: number;
   queued: number;
   since: number;
 }
 
-// A system reports what was taken in steps of up to a megabyte, so a slow line needs its time.
+// A system reports sent bytes in steps of up to a megabyte, and a slow line needs time for one step.
 const STALLED_MS = 60_000;
-/** Looks in that time. */
+/** How often a connection is checked within that time. */
 const LOOKS = 6;
 
 /**
- * Bounds the connections of one address, and cuts those whose client does not read: Node's own timeouts see to
- * requests that do not arrive, never to answers that are not taken. Call it before the server listens.
+ * Limits the connections of one address, and closes those whose client does not read: Node's own timeouts cover only
+ * incoming requests, not unread answers. Call it before the server listens.
  */
 export function guardConnections(server: Server, limits: ConnectionLimits): void {
   const { perAddress, isProxy, onRefused, stalledMs = STALLED_MS } = limits;
@@ -149,7 +149,10 @@ function hasStalled(socket: Socket, unread: Unread, now: number, stalledMs: numb
   return now - unread.since >= stalledMs;
 }
 
-/** Bytes of a write under way that the system has not taken: `writableLength` changes only once all of it is. */
+/**
+ * Bytes of the current write that the system has not accepted: `writableLength` changes only when the whole write is
+ * done.
+ */
 function queuedBytes(socket: Socket): number {
   return (socket as unknown as { _handle?: { writeQueueSize?: number } })._handle?.writeQueueSize ?? 0;
 }
@@ -159,14 +162,14 @@ const DRAIN_TIMEOUT_MS = 2_000;
 const LOOK_MS = 100;
 
 /**
- * Lets a caller that was answered early finish what it is sending, so that it gets to read its answer: a connection
- * that is closed on unread bytes is reset, and a write that fails makes many clients pass over the answer. What comes is
- * thrown away, for 2 s, or what the route allows. Beyond 1 MiB, or what the route allows, no more is read: a caller that
- * reads while it sends has 2 s to see its answer, and is cut off then.
+ * Lets a caller that was answered early finish sending, so that it can read its answer. Closing a connection with
+ * unread bytes resets it, and many clients ignore the answer once a write fails. The bytes are discarded, for 2 s, or
+ * as long as the route allows. Beyond 1 MiB, or the route's limit, nothing more is read: a caller that reads while it
+ * sends has 2 s to see its answer, and is then cut off.
  */
 export function drainUnreadBody(req: HeraldRequest): void {
   const { socket } = req;
-  // Kept for the next request, unless our side was ended: `closeAfterUnreadBody`.
+  // The connection is kept for the next request, unless our side was ended: `closeAfterUnreadBody`.
   const isKept = (): boolean => req.complete && !socket.writableEnded;
   if (socket.destroyed || isKept()) return;
   const readBefore = socket.bytesRead;

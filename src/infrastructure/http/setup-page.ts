@@ -5,12 +5,12 @@ import type { Config } from '../config/config.js';
 import { signupDialog } from '../whatsapp/signup-dialog.js';
 import { serveBuilt } from './built-page.js';
 
-/** Meta's script, and where it asks and opens frames. On this page only, and only where embedded signup is on. */
+/** Meta's script, and the host of its calls and frames. Allowed on this page only, and only with embedded signup. */
 const META_SCRIPT = 'https://connect.facebook.net';
 const META = ['https://www.facebook.com', 'https://web.facebook.com'];
 
 /**
- * Serves the page of setup links at /setup/{token}: the same page whatever the token, for only its calls know the link
+ * Serves the page of setup links at /setup/{token}: the same page for every token, because only its calls know the link
  * (`modules/setup`).
  */
 export function serveSetupPage(app: NestExpressApplication, config: Config): void {

@@ -5,13 +5,13 @@ import { invalidField } from '../../common/common.errors.js';
 import { isUuid } from '../../common/ids.js';
 
 export interface UuidParamOptions {
-  /** What a text that is no UUID means. Default: INVALID_REQUEST (400) naming the parameter. */
+  /** The error for text that is not a UUID. Default: INVALID_REQUEST (400) naming the parameter. */
   malformed?: () => AppError;
   description?: string;
   example?: string;
 }
 
-/** A UUID of the path, in lower case. Writes the parameter into the API description as well. */
+/** A UUID in the path, in lower case. Also adds the parameter to the API description. */
 export function UuidParam(name: string, { malformed, ...shown }: UuidParamOptions = {}): ParameterDecorator {
   const pipe: PipeTransform<string, string> = {
     transform(text) {

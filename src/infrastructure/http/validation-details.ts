@@ -3,20 +3,20 @@ import { getMetadataStorage, type ValidationError } from 'class-validator';
 import { fieldPath, MAX_FIELD_LENGTH, MAX_DETAILS, type ErrorDetail } from '../../common/app-error.js';
 import { clip } from '../../common/clip.js';
 
-/** One detail for each invalid field or item of a list, 20 at most, with its whole path and a sentence that says what to do. */
+/** One detail per invalid field or list item, at most 20, with its whole path and a sentence that says what to do. */
 export function detailsOf(errors: readonly ValidationError[], parent = '', details: ErrorDetail[] = []): ErrorDetail[] {
   for (const error of errors) {
     if (details.length >= MAX_DETAILS) break;
     const key = Array.isArray(error.target) ? Number(error.property) : error.property;
     const field = clip(fieldPath(parent, key), MAX_FIELD_LENGTH);
-    // What is inside a value of the wrong kind is not looked at.
+    // The inside of a value of the wrong type is not checked.
     if (error.constraints !== undefined) details.push(...describe(error, field).slice(0, MAX_DETAILS - details.length));
     else detailsOf(error.children ?? [], field, details);
   }
   return details;
 }
 
-/** Of several broken rules the most basic one: for a number in place of a text its length does not matter. */
+/** If several rules are broken, the most basic one: for a number instead of text, its length does not matter. */
 function describe(error: ValidationError, field: string): ErrorDetail[] {
   const { constraints = {}, property, target, value } = error;
   if (value === undefined && constraints.whitelistValidation === undefined) {
@@ -34,7 +34,7 @@ function describe(error: ValidationError, field: string): ErrorDetail[] {
   if (ofWhole !== undefined || !Array.isArray(value)) {
     return [ofWhole ?? broken[0]].flatMap((rule) => (rule === undefined ? [] : [detailOf(rule, field)]));
   }
-  // The library says that some item breaks the rule, and not which.
+  // The library reports that some item breaks the rule, but not which.
   return value.flatMap((item, index) => {
     const first = broken.find(({ declared }) => declared !== undefined && !holds(declared, item, error));
     return first === undefined ? [] : [detailOf(first, clip(fieldPath(field, index), MAX_FIELD_LENGTH))];
@@ -43,7 +43,7 @@ function describe(error: ValidationError, field: string): ErrorDetail[] {
 
 interface Broken {
   name: string;
-  /** The library's own, or that of the declaration. */
+  /** The message of the library, or of the declaration. */
   message: string;
   property: string;
   declared: Rule | undefined;
@@ -52,7 +52,7 @@ interface Broken {
 
 function detailOf({ name, message, property, declared, siblings }: Broken, field: string): ErrorDetail {
   const known = CONSTRAINTS[name];
-  // A rule with a message of its own is not put in our words.
+  // A rule with its own message keeps it.
   if (known === undefined || typeof declared?.message === 'string' || typeof declared?.message === 'function') {
     return { field, rule: known?.rule ?? snakeCase(name), message: sentence(message, property, field) };
   }
@@ -74,12 +74,12 @@ function holds(rule: Rule, item: unknown, { property, target, value }: Validatio
     .every(({ instance }) => instance.validate(item, args) === true);
 }
 
-/** What a class declares of its properties. */
+/** The rules that a class declares for its properties. */
 function rulesOf(dto: unknown) {
   return typeof dto === 'function' ? getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false) : [];
 }
 
-/** The names of what a DTO class declares rules for. */
+/** The properties for which a DTO class declares rules. */
 export function propertiesOf(dto: Type<object>): Set<string> {
   return new Set(rulesOf(dto).map((rule) => rule.propertyName));
 }
@@ -92,7 +92,7 @@ function nameOf(rule: Rule): string {
   return constraint?.name ?? rule.type;
 }
 
-/** The library's own texts begin with the property's bare name and have no full stop. */
+/** The library's messages begin with the property's bare name and have no full stop. */
 function sentence(message: string, property: string, field: string): string {
   const text = message.startsWith(`${property} `) ? field + message.slice(property.length) : message;
   return /[.!?]$/.test(text) ? text : `${text}.`;
@@ -111,8 +111,8 @@ const length = (text: (args: readonly unknown[]) => string): Constraint => ({
 });
 
 /**
- * What class-validator's constraints mean, in sentences that say what to do. Of several broken ones the first of this
- * list is reported.
+ * Sentences for class-validator's constraints that say what to do. If several are broken, the first in this list is
+ * reported.
  */
 const CONSTRAINTS: Readonly<Record<string, Constraint>> = {
   whitelistValidation: {

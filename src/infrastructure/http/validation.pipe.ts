@@ -15,10 +15,10 @@ import { detailsOf, propertiesOf } from './validation-details.js';
 type Query = Readonly<Record<string, unknown>>;
 
 /**
- * Validates what a route takes as a DTO class, with Nest's own pipe: `@Body() input: CreateThing` strictly (unknown keys
- * are refused, no type is bent into another), `@Query() query: ListThings` by its texts, which become the numbers and
- * booleans that the class declares. A parameter that is given twice is refused. `@Body({ schema })` is for bodies in free
- * forms, which `bodySchema` or any Standard Schema describes. Whatever else passes.
+ * Validates parameters declared as a DTO class, with Nest's own pipe. `@Body() input: CreateThing` is strict: unknown
+ * keys are refused, and no type is converted. `@Query() query: ListThings` is read from text, converted to the declared
+ * numbers and booleans; a repeated parameter is refused. `@Body({ schema })` is for bodies in free forms, which
+ * `bodySchema` or any Standard Schema describes. All other parameters pass unchecked.
  *
  * @throws INVALID_REQUEST (400) naming each invalid field; what the schema's reader throws.
  */
@@ -33,7 +33,7 @@ export class RequestValidationPipe extends ValidationPipe {
       transform: true,
       whitelist: true,
       forbidNonWhitelisted: true,
-      // The details are written from both.
+      // The details need both.
       validationError: { target: true, value: true },
       exceptionFactory: (errors) => commonErrors.INVALID_REQUEST({ details: detailsOf(errors) }),
     });
@@ -48,23 +48,23 @@ export class RequestValidationPipe extends ValidationPipe {
   }
 }
 
-/** A body that was left out breaks the same rules as an empty one, and fulfils them where all is optional. */
+/** A missing body breaks the same rules as an empty one, and is valid if all fields are optional. */
 function requireObject(body: unknown): void {
   if (body === undefined || (typeof body === 'object' && body !== null && !Array.isArray(body))) return;
   throw invalidField('', 'type', 'The body must be a JSON object.');
 }
 
-/** The query with its texts as the types that the class declares; a text that is none stays, for the rules to refuse it. */
+/** The query converted to the declared types; text that cannot be converted stays, and the rules refuse it. */
 function typed(query: Query, dto: Type<object>): Record<string, unknown> {
   const defaults = new dto() as Record<string, unknown>;
   const known = propertiesOf(dto);
   const details: ErrorDetail[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, given] of Object.entries(query)) {
-    // Not left to the whitelist: Nest takes out names such as `__proto__` without a word.
+    // Not by the whitelist: Nest removes names such as `__proto__` silently.
     if (!known.has(name)) details.push(unknownField(name, known));
     else if (typeof given !== 'string') details.push(violation(name, 'repeated', `${name} must be given once.`));
-    // No column can hold it, whatever else the rules of a parameter allow.
+    // No column can store it, whatever other rules a parameter has.
     else if (given.includes('\u0000')) details.push(violation(name, 'text', `${name} must not contain U+0000.`));
     else values[name] = coerced(given, typeOf(dto, defaults, name));
   }
@@ -72,7 +72,7 @@ function typed(query: Query, dto: Type<object>): Record<string, unknown> {
   return values;
 }
 
-/** As declared, else that of the default: TypeScript emits no type for `limit = 50`. */
+/** The declared type, otherwise that of the default: TypeScript emits no type for `limit = 50`. */
 function typeOf(dto: Type<object>, defaults: Record<string, unknown>, name: string): unknown {
   if (typeof defaults[name] === 'number') return Number;
   if (typeof defaults[name] === 'boolean') return Boolean;
@@ -85,5 +85,8 @@ function coerced(text: string, type: unknown): unknown {
   return text;
 }
 
-/** The field may be left out. Unlike `@IsOptional()` it must not be null: what is left out has a meaning, null has none. */
+/**
+ * The field is optional but, unlike with `@IsOptional()`, must not be null: an absent field has a meaning, null has
+ * none.
+ */
 export const IfGiven = (): PropertyDecorator => ValidateIf((_dto, value) => value !== undefined);

@@ -1,11 +1,11 @@
 /**
- * Where infrastructure writes down what an operator did, in the transaction of the change itself. `modules/audit` keeps
- * the trail; a process without it does not start.
+ * Records what an operator did, in the transaction of the change itself. `modules/audit` implements it; a process
+ * without it does not start.
  */
 export abstract class AuditTrail {
   abstract record(entry: {
     action: 'database.restored' | 'database.confirmed' | 'database.continued' | 'secrets.rotation_started';
-    /** None: it concerns the whole service. */
+    /** Null: the action concerns the whole service. */
     organizationId: null;
     details?: Record<string, unknown>;
   }): Promise<void>;

@@ -2,16 +2,16 @@ import { Injectable, Logger } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 
-/** Rows are counted up to this many: a reader must not make the database read a million rows. */
+/** Rows are counted up to this limit: a request for metrics must not read a million rows. */
 export const COUNT_LIMIT = 100_000;
 
-/** What waits in one queue; counted up to `COUNT_LIMIT`. */
+/** The backlog of one queue; counted up to `COUNT_LIMIT`. */
 export interface Backlog {
   /** Rows that wait, due or not. */
   waiting: number;
-  /** Rows that are being worked on. */
+  /** Rows being worked on. */
   inFlight: number;
-  /** How long the row that is due for longest has waited; 0 where none is due. */
+  /** How long the longest due row has waited; 0 where none is due. */
   oldestDueSeconds: number;
 }
 
@@ -22,7 +22,7 @@ export interface QueueBacklog extends Backlog {
 
 const FRESH_MS = 4_000;
 
-/** What waits, queue by queue: for `/metrics` and `herald queue status`. */
+/** The backlog of each queue, for `/metrics` and `herald queue status`. */
 @Injectable()
 export class Backlogs {
   private readonly logger = new Logger(Backlogs.name);
@@ -34,14 +34,14 @@ export class Backlogs {
     this.queues.push({ queue, read });
   }
 
-  /** At most four seconds old, however many ask. A queue that cannot be read is left out. */
+  /** At most four seconds old, however many requests come. A queue that cannot be read is left out. */
   read(): Promise<QueueBacklog[]> {
     return this.cache.get('all', () => this.readAll());
   }
 
   private async readAll(): Promise<QueueBacklog[]> {
     const found: QueueBacklog[] = [];
-    // One after the other: a reader takes one connection and not five.
+    // One after the other, so that a request takes one connection rather than five.
     for (const { queue, read } of this.queues) {
       try {
         found.push({ queue, ...(await read()) });
@@ -53,12 +53,12 @@ export class Backlogs {
   }
 }
 
-/** SQL text of a count that ends at `COUNT_LIMIT`. */
+/** SQL text of a count that stops at `COUNT_LIMIT`. */
 export function boundedCount(fromWhere: string): string {
   return `(select count(*)::integer from (select 1 ${fromWhere} limit ${COUNT_LIMIT}) as counted)`;
 }
 
-/** SQL text of the seconds since a time; 0 where it is null or not yet. */
+/** SQL text of the seconds since a time; 0 where the time is null or in the future. */
 export function secondsSince(expression: string): string {
   return `greatest(coalesce(extract(epoch from clock_timestamp() - ${expression}), 0), 0)::float8`;
 }

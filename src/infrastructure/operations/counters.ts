@@ -1,34 +1,34 @@
 import { Injectable } from '@nestjs/common';
 
-/** Beyond this no new series begins: labels with outside values must not fill the memory. */
+/** Limit of series, so that labels with outside values cannot fill the memory. */
 const MAX_SERIES = 2_000;
 
-/** Counts of what happened in this process since its start. */
+/** Counts events in this process since its start. */
 @Injectable()
 export class Counters {
   private readonly counts = new Map<string, number>();
 
-  /** Adds `by` (default 1) to the counter named in snake_case; it comes into being with its first use. */
+  /** Adds `by` (default 1) to the counter named in snake_case; the first use creates it. */
   increment(name: string, by = 1): void {
     const known = this.counts.get(name);
     if (known === undefined && this.counts.size >= MAX_SERIES) return;
     this.counts.set(name, (known ?? 0) + by);
   }
 
-  /** As `increment`, by labels whose values are few and our own. */
+  /** Like `increment`, with labels. Their values must be few, and never come from outside. */
   incrementBy(name: string, labels: Readonly<Record<string, string>>, by = 1): void {
     let text = '';
     for (const label in labels) text += `${text === '' ? '' : ','}${label}="${labels[label]}"`;
     this.increment(`${name}{${text}}`, by);
   }
 
-  /** Every counter by name, with its labels as Prometheus writes them, sorted. */
+  /** Every counter by name, with its labels in Prometheus' format, sorted. */
   snapshot(): Record<string, number> {
     return Object.fromEntries([...this.counts].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 }
 
-/** Counts in the text format of Prometheus; what was not counted yet is 0. */
+/** Counters in the text format of Prometheus; unused ones are 0. */
 export function countersText(counts: Readonly<Record<string, number>>): string {
   const silent = Object.keys(COUNTERS).filter((name) => !LABELLED.has(name));
   const series = { ...Object.fromEntries(silent.map((name) => [name, 0])), ...counts };
@@ -44,8 +44,8 @@ export function countersText(counts: Readonly<Record<string, number>>): string {
 }
 
 /**
- * Every counter, without the prefix `herald_` and the ending `_total`: what it counts. They begin at 0, so that the
- * first event of a process is seen as a rise.
+ * The meaning of every counter, by its name without the prefix `herald_` and the ending `_total`. They start at 0, so
+ * that the first event of a process shows as an increase.
  */
 export const COUNTERS: Readonly<Record<string, string>> = {
   batch_messages: 'Messages of batches, by what became of them: accepted, replayed or refused.',
@@ -140,13 +140,13 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   workspace_reads_refused: 'Reads refused because as many of their workspace were under way and waiting as may be.',
 };
 
-/** Counters whose names end in a word of the code's own, such as an answer's kind. */
+/** Counters whose names end in a word from the code, such as an answer's kind. */
 export const COUNTER_FAMILIES: Readonly<Record<string, string>> = {
   media_upload_: 'Uploads of our files to the platform, by outcome.',
   requests_shed_: 'Requests answered 503 because the process was overloaded, by kind.',
 };
 
-/** Counters that have labels and therefore no value before their first event. */
+/** Counters with labels, which have no value before their first event. */
 export const LABELLED: ReadonlySet<string> = new Set([
   'batch_messages',
   'keys_refused',
@@ -156,7 +156,7 @@ export const LABELLED: ReadonlySet<string> = new Set([
   'sweep_rows',
 ]);
 
-/** What a counter counts; the same words for all of a family. */
+/** The meaning of a counter; the same text for a whole family. */
 export function helpOf(name: string): string {
   const family = Object.keys(COUNTER_FAMILIES).find((prefix) => name.startsWith(prefix));
   return COUNTERS[name] ?? (family === undefined ? undefined : COUNTER_FAMILIES[family]) ?? 'Events since the start.';

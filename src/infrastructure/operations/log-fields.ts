@@ -1,6 +1,6 @@
 /**
- * Fields that a log line may have. Of another field only the name is logged: texts, numbers and bodies do not
- * get into a log with a whole object.
+ * Fields that a log line may have. For any other field only its name is logged, so that no text, number or body gets
+ * into a log as part of an object.
  */
 const LOGGABLE: ReadonlySet<string> = new Set([
   'aborted',
@@ -36,7 +36,7 @@ export function loggable(fields: Readonly<Record<string, unknown>>): Record<stri
   return leftOut.length === 0 ? kept : { ...kept, left_out: leftOut };
 }
 
-/** What of an error may be logged: drivers add the statement, its parameters and the row's values to theirs. */
+/** The loggable part of an error: drivers add the statement, its parameters and the row's values to theirs. */
 export function errorFields(error: Error): Record<string, unknown> {
   const { code } = error as { code?: unknown };
   return {
@@ -58,10 +58,10 @@ function stackOf(error: Error): string {
 }
 
 /**
- * Texts that open something, by their own shape: our keys, webhook signing secrets, the platform's access tokens, other
- * bearers, passwords in addresses, proofs of signed links. And phone numbers: with their plus, or ten to fourteen
- * digits that are alone (the platform's ids are longer, the digits of a UUID have neighbours). What stays readable is
- * enough to identify it.
+ * Secrets recognised by their form: Herald's keys, webhook signing secrets, WhatsApp's access tokens, other bearer
+ * tokens, passwords in addresses, signatures of links. Also phone numbers: with a plus, or ten to fourteen digits on
+ * their own (WhatsApp's ids are longer, and the digits of a UUID have neighbours). The visible rest is enough to
+ * identify each.
  */
 const SECRETS: readonly { sign: string; pattern: RegExp; shown: string }[] = [
   { sign: 'hrld_', pattern: /(hrld_(?:live|test|admin)_[0-9A-Za-z]{1,12})(?:_[0-9A-Za-z]*)?/g, shown: '$1_***' },
@@ -75,7 +75,7 @@ const SECRETS: readonly { sign: string; pattern: RegExp; shown: string }[] = [
   { sign: '', pattern: /(?<![\w.+*-])\d{8,12}(\d{2})(?![\w.-])/g, shown: '***$1' },
 ];
 
-/** The last line of defence before a log line is written: whatever a caller let slip is masked by its shape. */
+/** The last check before a log line is written: masks secrets that a caller logged by mistake. */
 export function maskSecrets(line: string): string {
   let masked = line;
   for (const { sign, pattern, shown } of SECRETS) {

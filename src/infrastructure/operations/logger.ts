@@ -8,7 +8,7 @@ import { Config } from '../config/config.js';
 import { type HeraldRequest, pathOfRoute } from '../http/herald-request.js';
 import { loggable, maskSecrets } from './log-fields.js';
 
-/** The request that is served here; log lines take their id from it. */
+/** The current request; log lines take their id from it. */
 export const requestContext = new AsyncLocalStorage<
   Pick<HeraldRequest, 'id'> &
     Partial<Pick<HeraldRequest, 'span' | 'apiKeyId' | 'personId' | 'operator' | 'setupLinkId' | 'ip'>>
@@ -16,22 +16,22 @@ export const requestContext = new AsyncLocalStorage<
 
 export type LogSettings = Pick<Config['process'], 'logLevel' | 'logFormat'>;
 
-/** Contexts in which Nest logs every step of its own start: sixty lines without information in a normal start. */
+/** Contexts in which Nest logs every step of its start: sixty lines without information. */
 const STEPS = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
 
-/** Routes of balancers and monitoring. */
+/** Routes for balancers and monitoring. */
 const PROBES = new Set(['/health/live', '/health/ready', '/metrics']);
 
-/** Where lines go, one or several at once; anything with `write`. Default: standard output. */
+/** The destinations of log lines; anything with `write`. Default: standard output. */
 export type LogDestination = Pick<DestinationStream, 'write'>;
 
 /**
- * Nest's logger on pino: JSON lines, or coloured text on a terminal. Every line that is written while a request is
- * served contains its `request_id`, and its `trace_id` where traces are recorded.
+ * Nest's logger on pino: JSON lines, or coloured text on a terminal. Every line during a request contains its
+ * `request_id`, and its `trace_id` where traces are recorded.
  */
 export class HeraldLogger implements LoggerService {
   private readonly pino: Pino;
-  /** The level of one line an answered request: on a terminal it would drown everything else. */
+  /** The level of access-log lines: on a terminal they would hide everything else. */
   readonly accessLevel: 'info' | 'debug';
 
   constructor(settings: LogSettings, destination: LogDestination = standardOutput(settings.logFormat)) {
@@ -61,17 +61,17 @@ export class HeraldLogger implements LoggerService {
   readonly debug = this.at('debug');
   readonly verbose = this.at('trace');
 
-  /** True where one line an answered request is wanted. */
+  /** Whether each answered request is logged. */
   get logsAccess(): boolean {
     return this.pino.isLevelEnabled(this.accessLevel);
   }
 
-  /** True where the probes of balancers and monitoring are logged as well. */
+  /** Whether probes of balancers and monitoring are logged too. */
   get logsProbes(): boolean {
     return this.pino.isLevelEnabled('debug');
   }
 
-  /** A line about an answered request. Never give it a body, a token or a phone number. */
+  /** Logs an answered request. Never pass a body, a token or a phone number. */
   access(fields: Readonly<Record<string, unknown>>): void {
     this.pino[this.accessLevel](fields, 'request');
   }
@@ -80,7 +80,7 @@ export class HeraldLogger implements LoggerService {
     return (message: unknown, ...rest: unknown[]): void => this.write(level, message, rest);
   }
 
-  /** Nest hands over the context's name as the last argument, and for errors a stack before it. */
+  /** Nest passes the context's name as the last argument, and for errors a stack before it. */
   private write(level: pino.Level, message: unknown, rest: unknown[]): void {
     if (!this.pino.isLevelEnabled(level)) return;
     const fields: Record<string, unknown> = {};
@@ -101,7 +101,7 @@ export class HeraldLogger implements LoggerService {
   }
 }
 
-// One writer to standard output, however many loggers: two would tear each other's lines apart.
+// One writer to standard output for all loggers: two would mix parts of lines.
 const outputs = new Map<string, LogDestination>();
 
 function standardOutput(format: 'pretty' | 'json'): LogDestination {
@@ -119,10 +119,13 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !(value instanceof Error);
 }
 
-/** One line an answered request: never its body, its query, a token or a number, so the route and not the path. */
+/**
+ * One line per answered request. It never contains the body, the query, a token or a number, so it has the route
+ * instead of the path.
+ */
 @Injectable()
 export class AccessLog {
-  /** True while Herald makes its own demo, whose requests are not to be read before the welcome. */
+  /** True while Herald prepares its demo, so that those requests are not logged before the welcome. */
   paused = false;
 
   constructor(
@@ -133,7 +136,7 @@ export class AccessLog {
   write(req: HeraldRequest, res: ServerResponse): void {
     if (this.paused || !this.logger.logsAccess) return;
     const route = pathOfRoute(req);
-    // Probes ask several times a second: only what goes wrong is of interest. Why a process is not ready the log says once.
+    // Probes come several times a second, so only failures are logged. The log reports once why a process is not ready.
     const isAnswer = res.statusCode < 400 || res.statusCode === 503;
     if (PROBES.has(route ?? '') && isAnswer && !this.logger.logsProbes) return;
     this.logger.access({
@@ -152,7 +155,7 @@ export class AccessLog {
   }
 }
 
-/** What a proxy hands on may be anything; only an address is logged. */
+/** A proxy may pass on anything; only an address is logged. */
 function addressOf({ ip = '' }: HeraldRequest): string | undefined {
   return isIP(ip) === 0 ? undefined : ip;
 }

@@ -12,7 +12,7 @@ import { Metrics } from './metrics/metrics.js';
 import { Tracing } from './tracing.js';
 import { databaseAnswers, Heartbeats, migrationsRan, Readiness } from './readiness.js';
 
-/** What operators look at: health, logs, metrics. */
+/** Interfaces for operators: health, logs, metrics. */
 @Global()
 @Module({
   controllers: [HealthController, MetricsController],
@@ -37,7 +37,7 @@ import { databaseAnswers, Heartbeats, migrationsRan, Readiness } from './readine
         readiness.register('database', () => databaseAnswers(database));
         readiness.register('migrations', migrationsRan(database));
         readiness.register('sweeps', () => heartbeats.check());
-        // Without them the primary is read: no process is less ready for it.
+        // Without standbys the primary is read, so they never make a process unready.
         if (standbys.all.length > 0) readiness.register('standbys', async () => ({ ok: true, detail: standbys.state }));
         return readiness;
       },

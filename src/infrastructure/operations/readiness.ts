@@ -8,13 +8,13 @@ import { FOREIGN_SCHEMA, readSchemaState } from '../database/schema-state.js';
 
 export interface ReadinessPart {
   ok: boolean;
-  /** One sentence or figure, nothing secret. */
+  /** One sentence or figure without secrets. */
   detail?: string;
 }
 
 /**
- * Looks at one condition under which this process may be sent traffic. It must end within a second, one way or the other;
- * what it throws counts as not ready.
+ * Checks one condition under which this process may receive traffic. It must end within a second; an error counts as
+ * not ready.
  */
 export type ReadinessCheck = () => Promise<ReadinessPart>;
 
@@ -24,7 +24,7 @@ export interface ReadinessReport {
 }
 
 const CHECK_TIMEOUT_MS = 1_000;
-/** Probes are public: more of them must not cost more. */
+/** Probes are public, so frequent ones must not cost more. */
 const REMEMBERED_MS = 500;
 
 interface NamedCheck {
@@ -34,7 +34,7 @@ interface NamedCheck {
   last?: { part: Promise<LookedAt>; at: number };
 }
 
-/** Gathers what every queue says about being ready. The log has a line whenever another part is the reason why not. */
+/** Collects the readiness of every part. Logs whenever a different part makes the process unready. */
 @Injectable()
 export class Readiness {
   private readonly logger = new Logger(Readiness.name);
@@ -44,7 +44,7 @@ export class Readiness {
   /**
    * Adds a condition; call it while the application starts.
    *
-   * @param mayBeRemembered false where looking costs nothing and must see a change at once.
+   * @param mayBeRemembered false where the check is free and must notice a change at once.
    */
   register(name: string, check: ReadinessCheck, mayBeRemembered = true): void {
     this.checks.push({ name, check, mayBeRemembered });
@@ -76,13 +76,13 @@ export class Readiness {
 }
 
 interface LookedAt extends ReadinessPart {
-  /** What the check threw. Drivers' messages may name hosts and users: for the log alone. */
+  /** The error of the check. Drivers' messages may contain hosts and users, so it is only logged. */
   error?: unknown;
 }
 
 const shown = ({ ok, detail }: LookedAt): ReadinessPart => ({ ok, ...(detail !== undefined && { detail }) });
 
-/** One look at a check serves all that ask within half a second of its begin. */
+/** One run of a check serves all requests within half a second of its start. */
 function partOf(named: NamedCheck): Promise<LookedAt> {
   const { check, mayBeRemembered, last } = named;
   const at = performance.now();
@@ -104,31 +104,34 @@ async function looked(check: ReadinessCheck): Promise<LookedAt> {
 
 const PING_TIMEOUT_MS = 500;
 
-/** The row `ready` is written once in so many seconds by all processes together. */
+/** All processes together write the row `ready` once in this many seconds. */
 const WRITE_EVERY_S = 5;
 
 /**
- * SQL: proves that the database takes writes. One that does not refuses the statement even where no row is due, which
- * costs a look at one row and writes nothing.
+ * SQL: proves that the database accepts writes. A read-only one refuses the statement even if no row is due; otherwise
+ * it reads one row and writes nothing.
  */
 export const PROVE_WRITES = `update heartbeat set beat_at = clock_timestamp() where name = 'ready'
   and beat_at not between clock_timestamp() - interval '${WRITE_EVERY_S} seconds' and clock_timestamp()`;
 
-/** SQL: proves that files of the database can grow: an update of a row fits into the pages that are there, an insert often does not. */
+/**
+ * SQL: proves that files of the database can grow: an update of a row often fits into existing pages, an insert often
+ * does not.
+ */
 export const PROVE_SPACE = `do $$ begin
   create temporary table herald_space on commit drop as select repeat(gen_random_uuid()::text, 50) from generate_series(1, 100);
 end $$`;
 const UNDEFINED_TABLE = '42P01';
 const NOT_PERMITTED = '42501';
 const READ_ONLY = '25006';
-/** Class of errors: a full disk, no memory, too many connections. */
+/** PostgreSQL's class of errors for a full disk, no memory, too many connections. */
 const NO_RESOURCES = '53';
 
-/** The database answers within 500 ms, and takes writes; where it was full, also that it has space again. */
+/** The database answers within 500 ms, and accepts writes. If it was full, it must also have space again. */
 export async function databaseAnswers(database: Database): Promise<ReadinessPart> {
   const startedAt = performance.now();
   const wrote = prove(database).catch((error: unknown) => {
-    // Before the migrations, of which another part says that they are missing.
+    // Before the migrations ran; another check reports that.
     if (codeOf(error) === UNDEFINED_TABLE) return 0;
     throw error;
   });
@@ -146,7 +149,7 @@ export async function databaseAnswers(database: Database): Promise<ReadinessPart
 
 async function prove(database: Database): Promise<unknown> {
   if (!database.diskWasFull) return database.execute(PROVE_WRITES);
-  // A role that may not make temporary tables cannot prove it: the next statement that fails says so again.
+  // A role that may not make temporary tables cannot prove it: the next failing statement reports it again.
   await database.execute(PROVE_SPACE).catch((error: unknown) => {
     if (codeOf(error) !== NOT_PERMITTED) throw error;
   });
@@ -154,7 +157,7 @@ async function prove(database: Database): Promise<unknown> {
   return database.execute(PROVE_WRITES);
 }
 
-/** Words of ours: drivers' messages may name hosts and users. */
+/** Herald's own words: drivers' messages may contain hosts and users. */
 function refusalOf(error: unknown): string {
   const code = codeOf(error);
   if (code === READ_ONLY) return 'it is read-only';
@@ -162,7 +165,7 @@ function refusalOf(error: unknown): string {
   throw error;
 }
 
-/** Every migration of this build has run, as it is in this build; checked until it is true, then no more. */
+/** Every migration of this build has run unchanged; checked until it is true, then no more. */
 export function migrationsRan(database: Database): ReadinessCheck {
   let isOwn = false;
   return async () => {
@@ -178,9 +181,9 @@ const OLDEST_MS = 30_000;
 const START_GRACE_MS = 30_000;
 
 /**
- * The sweeps of the fleet run: without a sweep messages would be left behind. Looks at the rows
- * `sweep:<name>` of `heartbeat`, by the database's clock, so any process can check; only a worker is not ready for it. A
- * sweep that runs seldom says so with `expect`.
+ * Whether the sweeps of all processes run: without them messages would be left behind. Reads the rows `sweep:<name>` of
+ * `heartbeat`, by the database's clock, so any process can check; only a worker becomes unready. A rare sweep announces
+ * itself with `expect`.
  */
 @Injectable()
 export class Heartbeats {
@@ -196,12 +199,12 @@ export class Heartbeats {
     return this.config.process.roles.includes('worker');
   }
 
-  /** A sweep that runs every `everyMs` may be silent for three rounds, 30 seconds at least. */
+  /** A sweep may be silent for three rounds, at least 30 seconds. */
   expect(sweep: string, everyMs: number): void {
     this.oldestMs.set(sweep, Math.max(OLDEST_MS, everyMs * 3));
   }
 
-  /** Only of this release's own sweeps: those that another one has are no business of this process. */
+  /** Checks only sweeps of this release. */
   async check(): Promise<ReadinessPart> {
     const beats = await this.database.query<{ name: string; ageMs: number }>(
       `select substr(name, 7) as name, (extract(epoch from clock_timestamp() - beat_at) * 1000)::float8 as "ageMs"
@@ -217,15 +220,15 @@ export class Heartbeats {
     const silent: string[] = [];
     for (const [name, oldestMs] of this.oldestMs) {
       const age = ageMs.get(name);
-      // After a long stop every row is old: a sweep that runs seldom has as long as between two rounds for its first.
-      // One without a row is new in this release: where another one leads, it is only now tried elsewhere.
+      // After a long stop every row is old: a rare sweep then has one interval until its first round. A sweep without a
+      // row is new in this release: while another release leads, other workers only begin to run it.
       const graceMs = age === undefined ? START_GRACE_MS : 0;
       if (runningMs <= oldestMs + graceMs || (age ?? Infinity) <= oldestMs) continue;
       silent.push(age === undefined ? `${name} without a success` : `${name} ${Math.round(age / 1_000)} s`);
     }
     silent.sort((a, b) => (a < b ? -1 : 1));
     if (silent.length === 0) return { ok: true, detail: `${beats.length} sweeps` };
-    // Without workers an api still accepts, and what it accepts is durable: a proxy must not turn callers away.
+    // Without workers an api process still accepts messages, which are durable: a proxy must not refuse callers.
     return { ok: !this.works, detail: `silent for too long: ${silent.join(', ')}` };
   }
 }

@@ -32,19 +32,19 @@ import type { Config } from '../config/config.js';
 import type { Counters } from './counters.js';
 import { heraldVersion } from '../../common/version.js';
 
-/** What a row carries of its trace: the ids of trace and parent span, 16 and 8 bytes, as 48 hexadecimal digits. */
+/** The trace stored in a row: the ids of trace and parent span, 16 and 8 bytes, as 48 hexadecimal digits. */
 export type TraceContext = string;
 
 export interface SpanOptions {
   /** Default: internal. */
   kind?: 'client' | 'consumer' | undefined;
-  /** Without a parent that is recorded there is no span: only requests begin traces. */
+  /** Without a recorded parent there is no span: only requests begin traces. */
   parent: Span | TraceContext | null | undefined;
-  /** Where it is of another trace. */
+  /** A span of another trace. */
   link?: Span | undefined;
-  /** Never contents, numbers, names or keys: ids of ours, kinds, counts and codes. */
+  /** Never contents, numbers, names or keys: only our ids, kinds, counts and codes. */
   attributes?: Attributes;
-  /** Of `performance.now()`, as all times of spans. Default: now. */
+  /** By `performance.now()`, like all times of spans. Default: now. */
   startedAt?: number | undefined;
 }
 
@@ -52,15 +52,15 @@ export type RecorderOptions = Config['tracing'] & { url: string; roles: readonly
 
 const KINDS = { client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER };
 const BATCH = 512;
-/** Spans wait so long for others that go with them. */
+/** How long spans wait for others, to be exported together. */
 const GATHER_MS = 1_000;
-/** What an export may take beyond the time for its answer. */
+/** Extra time for an export beyond the time limit of its answer. */
 const EXPORT_MARGIN_MS = 1_000;
 const COMPLAIN_EVERY_MS = 60_000;
-/** Of any text in an attribute. */
+/** Limit of any text in an attribute. */
 const MAX_VALUE_LENGTH = 256;
 
-/** OpenTelemetry's SDK. Loaded only where traces are wanted. */
+/** OpenTelemetry's SDK, loaded only if traces are recorded. */
 export class TraceRecorder {
   private constructor(
     private readonly provider: TracerProvider,
@@ -95,7 +95,7 @@ export class TraceRecorder {
     );
   }
 
-  /** @param others whose work this is too: each is linked, and spans among them with this one. */
+  /** @param others spans that share this work: each is linked with this one, in both directions if it is a span. */
   start(name: string, options: SpanOptions, others: readonly (Span | TraceContext)[] = []): Span {
     const { kind, parent, link, attributes, startedAt } = options;
     const context = contextOf(parent);
@@ -117,9 +117,9 @@ export class TraceRecorder {
     span.setStatus({ code: SpanStatusCode.ERROR });
   }
 
-  /** Sends what waits, for so long at the most. */
+  /** Exports what is left, within this time. */
   async close(withinMs: number): Promise<void> {
-    // What fails here was counted and logged where it failed.
+    // A failure was already counted and logged where it occurred.
     await within(
       withinMs,
       this.provider.shutdown().catch(() => undefined),
@@ -131,7 +131,7 @@ function contextOf(parent: SpanOptions['parent']): Context {
   return parent ? trace.setSpanContext(ROOT_CONTEXT, spanContextOf(parent)) : ROOT_CONTEXT;
 }
 
-/** Rows carry recorded traces only. */
+/** Rows store recorded traces only. */
 function spanContextOf(member: Span | TraceContext): SpanContext {
   if (typeof member === 'object') return member.spanContext();
   return { traceId: member.slice(0, 32), spanId: member.slice(32), traceFlags: TraceFlags.SAMPLED, isRemote: true };
@@ -157,8 +157,8 @@ function samplerOf({ sampler, ratio }: RecorderOptions): Sampler {
 }
 
 /**
- * Counts the outcomes of spans, and says once a minute that the collector does not take them. Drops and counts what comes
- * while as many spans wait as may.
+ * Counts exported and failed spans, and logs at most once a minute that the collector refuses them. If too many spans
+ * wait, it drops and counts new ones.
  */
 class CountedBatches implements SpanProcessor {
   private readonly logger = new Logger('Tracing');

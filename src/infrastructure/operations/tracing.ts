@@ -11,14 +11,14 @@ import type { SpanOptions, TraceContext, TraceRecorder } from './trace-recorder.
 export type { Span } from '@opentelemetry/api';
 export type { TraceContext } from './trace-recorder.js';
 
-/** Asked every few seconds by machines, and of no interest. */
+/** Polled by machines every few seconds, and of no interest. */
 const UNTRACED = /^\/(health\/|metrics\b)/;
-/** Of the time for a stop: what the last spans may take. */
+/** Part of a stop's time for exporting the last spans. */
 const FLUSH_SHARE = 0.1;
 
 /**
- * Spans of what Herald does, by OpenTelemetry: a request begins a trace or goes on with its caller's, and the message
- * carries it on. Without an address to send them to nothing of the SDK is loaded, and each step costs one comparison.
+ * OpenTelemetry spans of Herald's work: a request begins a trace or continues its caller's, and the message's row
+ * carries it on. Without an endpoint the SDK is not loaded, and each step costs one comparison.
  */
 @Injectable()
 export class Tracing implements OnApplicationShutdown {
@@ -40,17 +40,17 @@ export class Tracing implements OnApplicationShutdown {
     return this.recorder !== null;
   }
 
-  /** The span of the request that is served here. */
+  /** The span of the current request. */
   get current(): Span | undefined {
     return this.recorder === null ? undefined : requestContext.getStore()?.span;
   }
 
-  /** Of the request that is served here, as a row carries it; undefined where it is not recorded. */
+  /** The trace of the current request in the form that rows store; undefined where it is not recorded. */
   get currentContext(): TraceContext | undefined {
     return contextOf(this.current);
   }
 
-  /** The span of a request, a part of the trace that its `traceparent` names; undefined where none is wanted. */
+  /** The span of a request, within the trace that its `traceparent` names; undefined where none is recorded. */
   request(req: IncomingMessage): Span | undefined {
     if (this.recorder === null || UNTRACED.test(req.url ?? '')) return undefined;
     return this.recorder.request(req.method ?? '', req.headers.traceparent);
@@ -75,10 +75,7 @@ export class Tracing implements OnApplicationShutdown {
     return this.recorder === null || !isRecorded(options.parent) ? undefined : this.recorder.start(name, options);
   }
 
-  /**
-   * The span of work that is done for several at once. It is a part of the trace of the first that is recorded, and has
-   * links to the others.
-   */
+  /** The span of work that several messages share. It belongs to the first recorded trace, and links to the others. */
   together(
     name: string,
     members: readonly (Span | TraceContext | null | undefined)[],
@@ -91,7 +88,7 @@ export class Tracing implements OnApplicationShutdown {
     return this.recorder.start(name, { parent, startedAt, attributes }, others);
   }
 
-  /** @param failure a word of ours or a code, never a text of others. */
+  /** @param failure a word of Herald's or a code, never foreign text. */
   end(
     span: Span | undefined,
     {
@@ -107,13 +104,13 @@ export class Tracing implements OnApplicationShutdown {
     span.end();
   }
 
-  /** The header `traceparent` for a call that is a part of the span. */
+  /** The header `traceparent` for a call within the span. */
   headerOf(span: Span): string {
     const { traceId, spanId } = span.spanContext();
     return `00-${traceId}-${spanId}-01`;
   }
 
-  /** Sends what is left, for a part of the time that a stop may take. */
+  /** Exports what is left, within a part of the stop's time. */
   async onApplicationShutdown(): Promise<void> {
     await this.recorder?.close(this.flushMs);
   }
@@ -123,7 +120,7 @@ function isRecorded(member: SpanOptions['parent']): member is Span | TraceContex
   return typeof member === 'string' ? member !== '' : member?.isRecording() === true;
 }
 
-/** As a row carries it; undefined where the trace is not recorded. */
+/** In the form that rows store; undefined where the trace is not recorded. */
 export function contextOf(span: Span | undefined): TraceContext | undefined {
   if (span?.isRecording() !== true) return undefined;
   const { traceId, spanId } = span.spanContext();

@@ -2,22 +2,22 @@ import { Signal } from '../../common/signal.js';
 import { TokenBucket } from '../../common/token-bucket.js';
 import { burstRows, type Claim, type LanePace } from './lane-grant.js';
 
-/** What a process knows of a lane on which it works. */
+/** What a process knows about a lane that it works on. */
 export class BusyLane {
-  /** Rows that are worked on. */
+  /** Rows being worked on. */
   inFlight = 0;
-  /** Some row of it may have become due since its last claim began. */
+  /** A row may have become due since the last claim began. */
   isWoken = false;
   /** Monotonic ms: until then it is polled without a wake. */
   warmUntil = -Infinity;
-  /** Ends with the drain and the release of the lane. */
+  /** The current drain, until it has ended and the lane is released. */
   run: Promise<unknown> | null = null;
-  /** Since the last release a claim took it, or failed and may have taken it. */
+  /** This process may own the lane: since the last release a claim took it, or failed and may have taken it. */
   mayOwn = false;
-  /** Monotonic ms from which this process gives it back where others have free slots. */
+  /** When this process gives the lane back to others with free slots (monotonic ms). */
   giveBackAt = Infinity;
   private pace: LanePace | null = null;
-  /** Unused pace, in rows; null where it is not known. */
+  /** Unused pace, in rows; null: unknown. */
   private bucket: TokenBucket | null = null;
   private readonly signal = new Signal();
 
@@ -33,7 +33,7 @@ export class BusyLane {
     this.signal.notify();
   }
 
-  /** Resolves at the next wake, at the latest after `timeoutMs`; at once where it is woken. */
+  /** Resolves at the next wake, at the latest after `timeoutMs`; at once if the lane is already woken. */
   woken(timeoutMs: number): Promise<void> {
     return this.isWoken ? Promise.resolve() : this.signal.wait(timeoutMs);
   }
@@ -43,19 +43,22 @@ export class BusyLane {
     this.pace = pace;
   }
 
-  /** Milliseconds until its pace gives a row. */
+  /** Milliseconds until the pace allows a row. */
   msUntilPace(now: number): number {
     return this.bucket?.msUntil(1, now) ?? 0;
   }
 
-  /** Rows that its unused pace allows; Infinity where the claim looks. */
+  /** Rows that the unused pace allows; Infinity where it is unknown and the claim decides. */
   rowsByPace(now: number): number {
     return this.bucket === null ? Infinity : Math.floor(this.bucket.level(now));
   }
 
-  /** What a claim reports. @param giveBackAt where it took the lane. */
+  /**
+   * Records the result of a claim.
+   * @param giveBackAt when to give the lane back, if this claim took it.
+   */
   claimed(now: number, pace: LanePace, { grant, items }: Claim<unknown>, giveBackAt: number): void {
-    // Where this process owned it before, the lane may only be locked at this moment.
+    // If this process owned the lane before, it may just be locked at this moment.
     if (grant === null) return this.paceIsUnknown();
     if (grant.paused) return;
     if (grant.unusedRows !== null) {
@@ -66,13 +69,13 @@ export class BusyLane {
     this.bucket?.take(now, items.length);
   }
 
-  /** A claim has failed: it may have taken the lane, and rows. */
+  /** The claim failed: it may still have taken the lane, and rows. */
   claimFailed(): void {
     this.paceIsUnknown();
     this.mayOwn = true;
   }
 
-  /** What is to be written of it when it is released; null where this process cannot own it. */
+  /** What to write when the lane is released; null where this process cannot own it. */
   toRelease(now: number): { laneKey: string; pace: LanePace; unusedRows: number } | null {
     const { key: laneKey, pace, bucket, mayOwn } = this;
     return pace === null || !mayOwn ? null : { laneKey, pace, unusedRows: bucket?.level(now) ?? 0 };
@@ -89,7 +92,7 @@ export class BusyLane {
   }
 }
 
-/** A pace as the limits of its bucket. */
+/** The limits of a token bucket for a pace. */
 function limitsOf(pace: LanePace) {
   return { ratePerSecond: pace.ratePerSecond, burst: burstRows(pace) };
 }

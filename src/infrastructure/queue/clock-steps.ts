@@ -3,17 +3,18 @@ import { Database } from '../database/database.js';
 import { MAX_PAUSE_SECONDS, NO_MARK } from './lane.repository.js';
 import { Sweeps, type AwaitedTime } from './sweeps.js';
 
-/** Less is waited for. */
+/** Smaller steps are ignored: they only delay rows by as much. */
 const MIN_STEP_SECONDS = 2;
 const BATCH = 20_000;
 
 /**
- * Notices that the database's clock has stepped back, as after a failover to a server with a slower one, and brings the times that are
- * waited for back to the furthest that they may be ahead: else what was due a moment ago would be due again only after the step's length.
- * It does not take the step off: a lease that was given since would end too early, and a retry too if the correction is made twice.
+ * Detects that the database's clock was set back, for example by a failover to a server with a slower clock. Awaited
+ * times that are then too far ahead are reduced to the furthest they may be ahead; otherwise rows due a moment ago
+ * would be due only after the length of the step. The step itself is not subtracted: a lease given since would end too
+ * early, and so would a retry if the correction ran twice.
  *
- * The row `clock` of `heartbeat` keeps the latest time that was seen; the leader of the sweeps writes it every other
- * second. Owners of lanes and their paces need none of this: see `laneGrants`.
+ * The row `clock` of `heartbeat` keeps the latest time seen; the leader of the sweeps writes it every other second.
+ * Owners of lanes and their paces need no correction: see `laneGrants`.
  */
 @Injectable()
 export class ClockSteps implements OnModuleInit {
@@ -40,15 +41,15 @@ export class ClockSteps implements OnModuleInit {
     this.logger.warn(
       `the database's clock stepped back by ${Math.round(seconds)} s: times that are further ahead than they may be are brought back`,
     );
-    // What is accepted now has times before the marks.
+    // Rows accepted now have times before the marks.
     await this.database.execute(`update lane set ${NO_MARK} where low_at > '-infinity'`);
     let corrected = 0;
-    // A batch of each column in turn: a long queue keeps the others waiting for no more than that.
+    // One batch per column in turn, so that a long queue delays the others by one batch only.
     let open = this.sweeps.awaitedTimes;
     while (open.length > 0) {
       const more: AwaitedTime[] = [];
       for (const time of open) {
-        // The next round does the rest: the row `clock` still says so.
+        // The next round continues: the row `clock` still shows the step.
         if (signal.aborted) return corrected;
         const { found, rows } = await this.correct(time);
         corrected += rows;
@@ -56,7 +57,7 @@ export class ClockSteps implements OnModuleInit {
       }
       open = more;
     }
-    // The clock may have stepped back again meanwhile: then the next round sees that, by the time of this one.
+    // If the clock was set back again meanwhile, the next round detects it by the time written here.
     await this.database.execute(
       `update heartbeat set beat_at = $2::timestamptz where name = 'clock' and beat_at = $1::timestamptz`,
       [seen, now],
@@ -64,7 +65,7 @@ export class ClockSteps implements OnModuleInit {
     return corrected;
   }
 
-  /** The earliest first. What another transaction changes at the same time is looked at again. */
+  /** The earliest first. Rows that another transaction changes at the same time are read again. */
   private correct({ table, column, where = 'true', mostAhead = '0' }: AwaitedTime) {
     const latest = `clock_timestamp() + make_interval(secs => ${mostAhead})`;
     return this.database.row<{ found: number; rows: number }>(
@@ -83,11 +84,11 @@ export class ClockSteps implements OnModuleInit {
 }
 
 interface Look {
-  /** The latest time that was seen. */
+  /** The latest time seen. */
   seen: string;
-  /** By the clock that counts. */
+  /** The present time by the database's clock. */
   now: string;
-  /** How far that is behind. */
+  /** How far `now` is behind `seen`. */
   seconds: number;
 }
 

@@ -6,51 +6,51 @@ import type { AwaitedTime, DueSince, Sweep } from './sweeps.js';
 export interface DuePage {
   /** Their keys. */
   lanes: string[];
-  /** The last lane that was looked at where more may follow, else null. */
+  /** The last lane examined, if more may follow; otherwise null. */
   next: string | null;
 }
 
 /**
- * Looks at up to `limit` lanes with waiting rows behind the lane `after` (null: from the first) and returns those of
- * them that have due rows.
+ * Examines up to `limit` lanes with waiting rows after the lane `after` (null: from the first) and returns those with
+ * due rows.
  */
 export interface DueLanes {
   (limit: number, after: string | null): Promise<DuePage>;
-  /** SQL of a cheap condition without which no lane is due, or they are to be looked at without one: see Sweep. */
+  /** A cheap SQL condition that holds if any lane may be due, or must be examined without one: see Sweep. */
   readonly hasWork: (limit: number) => string;
-  /** Where claims begin at `lane.low_at`: see `MarkedLanes`. */
+  /** Set where claims begin at `lane.low_at`: see `MarkedLanes`. */
   readonly moveMarks?: MoveMarks;
 }
 
-/** Moves the marks of lanes in use; returns of how many. */
+/** Moves the marks of lanes in use; returns how many it moved. */
 export interface MoveMarks {
   (): Promise<number>;
-  /** SQL of a cheap condition without which no mark is to move: see Sweep. */
+  /** A cheap SQL condition that holds if any mark may have to move: see Sweep. */
   hasWork(): string;
 }
 
 /**
- * Lanes whose claims and looks begin at their low-water mark `lane.low_at`, before which no due row stands: rows that are gone
- * are not read, however many another transaction keeps from being removed.
+ * Lanes whose claims and searches begin at their low-water mark `lane.low_at`; no due row is before it. So removed rows
+ * are not read, even while another transaction keeps many of them from being vacuumed.
  */
 export interface MarkedLanes extends DueLanes {
   readonly moveMarks: MoveMarks;
 }
 
-/** What the sweep does to a lane with due rows that no process owns; see `QueueProcessor`. */
+/** What the sweep does with a lane that has due rows and no owner; see `QueueProcessor`. */
 export interface SweptQueue {
-  /** This process hears no wake. */
+  /** This process receives no wakes. */
   readonly wakesUnavailable: boolean;
   wakeAny(laneKey: string): void;
 }
 
 const EVERY_MS = 1_000;
-/** Lanes that one round looks at: what an idle second costs has a bound, however many there are. */
+/** Lanes that one round examines, which bounds the cost of an idle second. */
 const PAGE = 2_000;
 
 /**
- * Wakes every lane that has due rows and no owner, page by page: a round looks at one page, the next round
- * goes on behind it. Where wakes are lost, this sweep alone finds the due rows. The owner polls its lane itself.
+ * Wakes every lane that has due rows and no owner, one page per round. If wakes are lost, only this sweep finds the due
+ * rows. An owner polls its lane itself.
  */
 export function dueSweep(
   name: string,
@@ -64,11 +64,11 @@ export function dueSweep(
     name,
     everyMs: EVERY_MS,
     waitsFor,
-    // Not by `waitsFor`: no index has these times over all lanes, and some rows are due without one.
+    // Not from `waitsFor`: no index has these times over all lanes, and some rows are due without a time.
     get hasWork() {
       return after === null ? dueLanes.hasWork(PAGE) : 'true';
     },
-    /** Then each looks for itself. */
+    /** Without wakes, every process searches for itself. */
     get everywhere() {
       return swept.wakesUnavailable;
     },
@@ -84,14 +84,14 @@ export function dueSweep(
   };
 }
 
-/** Lanes that a process owns, or that are paused. */
+/** Lanes that have an owner, or are paused. */
 const BUSY = `
 select key from lane where key = any($1) and (${isOwned('lane')} or paused_until > clock_timestamp())`;
 
 /**
- * The one lane of a kind.
+ * The only lane of a kind.
  *
- * @param hasWork SQL of a cheap condition: it has due rows.
+ * @param hasWork SQL of a cheap condition: the lane has due rows.
  */
 export function oneLane(database: Database, key: string, hasWork: () => string): DueLanes {
   const page = async (): Promise<DuePage> => {
@@ -101,7 +101,7 @@ export function oneLane(database: Database, key: string, hasWork: () => string):
   return Object.assign(page, { hasWork });
 }
 
-/** The one lane of a kind, with a mark. */
+/** The only lane of a kind, with a mark. */
 export function markedLane(database: Database, key: string, dueSince: DueSince): MarkedLanes {
   const mark = `coalesce((select low_at from lane where key = '${key}'), '-infinity')`;
   const inUse = `select l.key, l.low_at from lane l where l.key = '${key}'`;
@@ -111,30 +111,31 @@ export function markedLane(database: Database, key: string, dueSince: DueSince):
   );
 }
 
-/** Lanes of the rows of a table, as of connections; what waits for them is in a table of its own. */
+/** Lanes that correspond to the rows of a table, such as connections; the waiting rows are in another table. */
 export interface TableLanes {
-  /** With the column `id`. */
+  /** A table with the column `id`. */
   table: string;
-  /** What is before the id in the lane's key. */
+  /** The part of the lane's key before the id. */
   prefix: string;
-  /** SQL condition on the table: those that are looked at. */
+  /** SQL condition on the table: the lanes to examine. */
   where: string;
-  /** Of the lane `lane_of` (id); by an index that leads with that id. */
+  /** For the lane `lane_of` (id), by an index that begins with that id. */
   dueSince: DueSince;
-  /** SQL: the first id behind another one for which anything waits, or null; by the same index. */
+  /** SQL: the next id after another one with waiting rows, or null; by the same index. */
   nextWaiting: (after: string) => string;
 }
 
-/** So many lanes are looked at one by one. */
+/** Up to this many lanes, each is examined. */
 const FEW = 100;
-/** A look for lanes with waiting rows that takes so long has read many rows which are gone. */
+/** A search for lanes with waiting rows that takes this long has read many removed rows. */
 const SLOW_MS = 500;
 const AGAIN_AFTER_MS = 60_000;
 
 /**
- * Looks at lanes in the order of their ids, at each from its mark on. Of more than a few it looks only at those for which anything waits: most
- * numbers are idle at any time, so all are looked at every second, and a lost wake is found by the next look. What waits is found without marks,
- * so beside a transaction that stays open this may be slow: then it looks at each lane, page by page, for a minute.
+ * Examines lanes in the order of their ids, each from its mark on. Where there are more than a few, it examines only
+ * lanes with waiting rows: most numbers are idle, so one round covers all lanes every second, and the next round finds
+ * a lost wake. The search for waiting rows uses no marks, so it can be slow while a transaction stays open. Then, for a
+ * minute, each lane is examined, page by page.
  */
 export function dueTableLanes(database: Database, lanes: TableLanes): MarkedLanes {
   const { table, prefix, where, dueSince } = lanes;
@@ -163,25 +164,25 @@ export function dueTableLanes(database: Database, lanes: TableLanes): MarkedLane
   return Object.assign(page, { hasWork, moveMarks: marksOf(database, inUse, dueSince) });
 }
 
-/** SQL: the mark of a lane; not by a join, for which all lanes would be read. */
+/** SQL: the mark of a lane. A subquery, because a join would read all lanes. */
 const markOf = (prefix: string, id: string): string =>
   `coalesce((select l.low_at from lane l where l.key = '${prefix}' || ${id}), '-infinity') as low_at`;
 
-// The last one of a full page is always returned, so that the next page begins behind it.
+// The last lane of a full page is always returned, so that the next page begins after it.
 const dueAmong = ({ prefix, dueSince }: TableLanes, limit: string): string => `
 select '${prefix}' || id as key, since is not null as is_due, n = ${limit} as is_last
 from lane_of cross join lateral (select case when takes_work then ${dueSince('lane_of.low_at')} end as since) as due
 where since is not null or n = ${limit}
 order by id`;
 
-/** SQL: those of the next lanes that have due rows. */
+/** SQL: of the next lanes, those with due rows. */
 export const eachLane = (lanes: TableLanes, limit: string, after: string): string => `
 with lane_of as materialized (
   select c.id, row_number() over (order by c.id) as n, ${markOf(lanes.prefix, 'c.id')}, true as takes_work
   from (select id from ${lanes.table} where id > ${after} and ${lanes.where} order by id limit ${limit}) as c
 )${dueAmong(lanes, limit)}`;
 
-/** SQL: the same, of the next lanes for which anything waits. $1 limit, $2 behind which id. */
+/** SQL: the same, for the next lanes with waiting rows. $1 limit, $2 the id to start after. */
 const waitingLanes = (lanes: TableLanes): string => `
 with recursive waiting as (
   select ${lanes.nextWaiting('$2::uuid')} as id, 1 as n
@@ -196,9 +197,10 @@ with recursive waiting as (
 const CHECK_MARKS_EVERY_MS = 60_000;
 
 /**
- * A mark stays 15 s behind the clock, longer than a statement may take that writes a row which is due at once. What passed
- * it nevertheless, as by a commit that stalled for longer, is found once a minute: all due rows are looked at then, and the
- * mark goes back to the first. A lane that no worker drained since stays as it is: it costs no write.
+ * Marks stay 15 s behind the clock, longer than a statement may take that writes a row which is due at once. A row that
+ * is still behind its mark, for example after a commit that stalled for longer, is found once a minute: then all due
+ * rows are read, and the mark moves back to the first. A lane that no worker has drained since is left alone and costs
+ * no write.
  *
  * @param lanes SQL: the lanes (key, low_at, and what `dueSince` needs), from `lane l`; ends with a condition.
  */
@@ -220,7 +222,7 @@ function marksOf(database: Database, lanes: string, dueSince: DueSince): MoveMar
   return Object.assign(moveMarks, { hasWork });
 }
 
-/** A mark that is to move. The times are texts, which keep their microseconds. */
+/** A change of a mark. The times are texts, which keep microseconds. */
 interface Move {
   key: string;
   from: string;
@@ -231,14 +233,14 @@ const MARKS = {
   back: { from: `'-infinity'`, where: `l.low_at > '-infinity'`, moves: '<' },
   on: {
     from: 'lane_of.low_at',
-    // Of a lane that a process owns `next_slot_at` is when it took the lane. The first condition is that of an index.
+    // For an owned lane, `next_slot_at` is when it was taken. The first condition is the one of an index.
     where: `(l.owner is not null or l.low_at < l.next_slot_at) and l.low_at < statement_timestamp() - interval '20 seconds'
       and (l.low_at < l.next_slot_at or ${isOwned('l')})`,
     moves: '>',
   },
 };
 
-/** SQL: a look may take long, so it locks no lane: a claim that takes one would pass it over. */
+/** SQL: a search may take long, so it locks no lane: a claim would skip a locked lane. */
 function lookForMoves(lanes: string, dueSince: DueSince, direction: keyof typeof MARKS): string {
   const { from, where, moves } = MARKS[direction];
   return `
@@ -250,7 +252,10 @@ with lane_of as materialized (
 select key, low_at::text as "from", due_at::text as "to" from first where due_at ${moves} low_at`;
 }
 
-/** $1 lanes, $2 the marks that were read, $3 the new ones. A mark that has changed since stays; a locked lane is left to the next round. */
+/**
+ * $1 lanes, $2 the marks that were read, $3 the new ones. A mark that has changed since stays; a locked lane waits for
+ * the next round.
+ */
 const WRITE_MOVES = `
 with unchanged as materialized (
   select l.key, move.to_at from unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) as move (key, from_at, to_at)

@@ -1,24 +1,24 @@
-/** A server that has streamed from the primary, as the primary sees it. */
+/** A server that streams from the primary, as the primary reports it. */
 export interface SeenStandby {
   name: string | null;
-  /** Null: the role may not see it. */
+  /** Null: the role has no right to see it. */
   state: 'sync' | 'quorum' | 'potential' | 'async' | null;
   address: string | null;
 }
 
-/** What a worker found of the primary and wrote there, in the same statement. */
+/** Facts that a worker read from the primary and wrote there, in the same statement. */
 export interface PrimaryFacts {
-  /** Counts the worker's statements. */
+  /** The number of the worker's statement. */
   n: number;
   identity: string;
-  /** `synchronous_commit` of the worker's session. */
+  /** `synchronous_commit` in the worker's session. */
   commit: string;
   /** `synchronous_standby_names`. */
   names: string;
   standbys: readonly SeenStandby[];
 }
 
-/** SQL: the facts of the server that answers, as jsonb. `$1` is their number. */
+/** SQL: the facts of the answering server, as jsonb. `$1` is their number. */
 export const PRIMARY_FACTS = `jsonb_build_object('n', $1::bigint, 'identity', identity_of_database(),
     'commit', current_setting('synchronous_commit'), 'names', current_setting('synchronous_standby_names'),
     'standbys', coalesce((select jsonb_agg(jsonb_build_object(
@@ -26,13 +26,19 @@ export const PRIMARY_FACTS = `jsonb_build_object('n', $1::bigint, 'identity', id
       from (select application_name, sync_state, client_addr from pg_stat_replication
         order by sync_state = 'async' nulls first limit 50) as seen), '[]'))`;
 
-/** `local` and `off` do not wait for a standby; with `remote_write` one that loses its power, too, loses what it had not flushed. */
+/**
+ * `local` and `off` do not wait for a standby. With `remote_write` a standby that loses power too loses commits that it
+ * had not flushed.
+ */
 const WAITS = new Set(['on', 'remote_apply']);
 
 const WHOLE = /^(?:(?:(?:first|any)\s+)?(?<many>\d+)\s*\((?<list>[^()]*)\)|(?<plain>[^()]*))$/is;
 const NAME = /^(?:"(?<quoted>[^",*]+)"|(?<word>[^\s",*]+))$/;
 
-/** The standbys that a commit waits for, every one of them; null: it waits for some of those that are named, or which is not known. */
+/**
+ * The standbys of which a commit waits for every one; null: it waits for only some of the named ones, or that is
+ * unknown.
+ */
 function awaitedBy(setting: string): string[] | null {
   const { many = '1', list, plain } = WHOLE.exec(setting.trim())?.groups ?? {};
   const names = (list ?? plain ?? '').split(',').map((each) => {
@@ -47,8 +53,7 @@ function awaitedBy(setting: string): string[] | null {
 const isSynchronous = ({ state }: SeenStandby): boolean => state === 'sync' || state === 'quorum';
 
 /**
- * Why a commit of this worker on this primary may lack on a standby that is promoted; null: it has every commit, unless the setting
- * is changed before.
+ * Why a promoted standby may lack a commit of this worker; null: it has every commit, unless the setting changes first.
  */
 export function reasonAgainst({ commit, names, standbys }: PrimaryFacts): string | null {
   if (!WAITS.has(commit)) return `synchronous_commit is ${commit}`;
@@ -65,7 +70,7 @@ export function reasonAgainst({ commit, names, standbys }: PrimaryFacts): string
   return isMet ? null : `not every standby of synchronous_standby_names (${names}) is connected and synchronous`;
 }
 
-/** Why the server that answers may be another one than the synchronous standby; null: it is that. */
+/** Why the answering server may not be the synchronous standby; null: it is. */
 function reasonAgainstServer({ standbys }: PrimaryFacts, address: string | null): string | null {
   const others = standbys.filter((standby) => !isSynchronous(standby)).map((standby) => standby.address);
   if (others.length === 0) return null;
@@ -85,16 +90,19 @@ export function isNextTimeline(confirmed: string, found: string): boolean {
 export interface Promotion {
   confirmed: string;
   found: string;
-  /** Of the server that answers; null: by a socket. */
+  /** The address of the answering server; null: a socket. */
   address: string | null;
-  /** What the workers wrote on the database of `confirmed` in its last minute, as far as it is here. */
+  /** What the workers wrote in the last minute on the database `confirmed`, as far as this server has it. */
   last: readonly PrimaryFacts[];
-  /** The number up to which this worker knows that its facts were committed there, and that of those which are here; null: none is. */
+  /**
+   * `known`: the number up to which this worker knows that its facts were committed there; `here`: the number of the
+   * latest that this server has; null: none.
+   */
   known: number;
   here: number | null;
 }
 
-/** Why an operator has to decide after this change of the database; null: nothing was lost. */
+/** Why an operator must decide after this change of database; null: nothing was lost. */
 export function reasonToAsk({ confirmed, found, address, last, known, here }: Promotion): string | null {
   if (!isNextTimeline(confirmed, found)) return 'it is not the next timeline of the same cluster';
   if (here === null || here < known) return 'it lacks commits that this worker saw succeed';

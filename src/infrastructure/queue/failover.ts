@@ -5,26 +5,27 @@ import { Database } from '../database/database.js';
 import { PRIMARY_FACTS, type PrimaryFacts, reasonAgainst, reasonToAsk } from './failover-proof.js';
 import { LaneOwner } from './lane-owner.js';
 
-/** A worker that has not written for so long knows too little of the database before. */
+/** A worker that has not written for this long knows too little about the previous database. */
 const MAX_SILENCE_MS = 600_000;
-/** Another worker may know the database before: one that does not leaves it the decision for so long. */
+/** Another worker may know the previous database: a worker that does not leaves the decision to it for this long. */
 export const LEAVE_TO_OTHERS_MS = 30_000;
 
-/** The last facts of this worker of which the commit was answered. */
+/** The last facts of this worker whose commit was confirmed. */
 interface Known {
   identity: string;
   n: number;
-  /** Monotonic milliseconds, before the question. */
+  /** When the statement was sent (monotonic ms). */
   at: number;
 }
 
-/** `wait`: another process may decide. `ask`: an operator has to. */
+/** `wait`: another process may decide. `ask`: an operator must. */
 export type Verdict = { kind: 'continue' } | { kind: 'wait' } | { kind: 'ask'; reason: string | null };
 
 /**
- * With AFTER_FAILOVER=continue each worker writes once a second which standbys the primary's commits wait for: a row `primary:<worker>` of
- * `heartbeat`, not while claims are blocked. After a promotion these rows, and what this worker remembers, tell whether the new primary has every
- * commit. A worker that does not remember the database before cannot tell a promotion from a restored backup.
+ * With AFTER_FAILOVER=continue each worker writes once a second which standbys the primary's commits wait for: a row
+ * `primary:<worker>` of `heartbeat`, except while claims are blocked. After a promotion these rows, and the worker's
+ * memory, show whether the new primary has every commit. A worker that did not know the previous database cannot tell a
+ * promotion from a restored backup.
  */
 @Injectable()
 export class Failover {
@@ -45,13 +46,14 @@ export class Failover {
     return this.config.database.afterFailover === 'continue';
   }
 
-  /** Writes what the primary's commits wait for; the sweep of each worker. */
+  /** Writes which standbys the primary's commits wait for; runs as a sweep of each worker. */
   async beat(): Promise<number> {
     const at = this.clock.monotonic();
     const n = ++this.beats;
     const row = await this.database.find<{ facts: PrimaryFacts }>(BEAT, [n, this.name]);
     if (row === null) return 0;
-    // A commit that is not answered, or did not wait for the standby, has failed: it may lack on the new primary.
+    // A commit without an answer, or one that did not wait for the standby, counts as failed: the new primary may lack
+    // it.
     this.known = { identity: row.facts.identity, n, at };
     const reason = reasonAgainst(row.facts);
     if (reason !== this.reason && reason !== null) {
@@ -61,7 +63,7 @@ export class Failover {
     return 0;
   }
 
-  /** What to do where the database is `found` and no more `confirmed`. */
+  /** The decision where the database is `found`, and no longer `confirmed`. */
   async verdict(confirmed: string, found: string): Promise<Verdict> {
     if (!this.continues) return { kind: 'ask', reason: null };
     const now = this.clock.monotonic();
@@ -89,7 +91,7 @@ export class Failover {
   }
 }
 
-// $1 the number, $2 the row. Rows of workers that ended long ago go.
+// $1 the number, $2 the row. Deletes rows of workers that ended long ago.
 const BEAT = `
 with ended as (
   delete from heartbeat where name = any(array(
@@ -102,7 +104,7 @@ select $2, clock_timestamp(), ${PRIMARY_FACTS} from database_identity where iden
 on conflict (name) do update set beat_at = excluded.beat_at, replication = excluded.replication
 returning replication as facts`;
 
-// $1 this worker's row, $2 the identity before.
+// $1 this worker's row, $2 the previous identity.
 const LAST = `
 with written as (
   select name, beat_at, replication from heartbeat where name like 'primary:%' and replication ->> 'identity' = $2

@@ -8,25 +8,30 @@ import { SlowLanes, type Claiming, type ClaimTime } from './slow-lanes.js';
 
 export interface LaneClaimsOptions<T> {
   kind: QueueKind<T>;
-  /** The process's own id, under which it owns lanes. */
+  /** The process's id as an owner of lanes. */
   owner: string;
-  /** Other processes work: they may have free slots. */
+  /** Whether other processes work: they may have free slots. */
   hasOthers: () => boolean;
-  /** Rows that this process works on at once, over all lanes. */
+  /** Limit of rows in work in this process, over all lanes. */
   maxInFlight: number;
-  /** Between two shared claims; what comes meanwhile shares the next one. After a longer silence a lane is claimed at once. */
+  /**
+   * Pause between two shared claims; lanes that become ready meanwhile share the next one. After a longer silence a
+   * lane is claimed at once.
+   */
   claimEveryMs: number;
-  /** As `claimEveryMs`, where a claim brought all that it asked for. */
+  /** Like `claimEveryMs`, after a claim that returned as many rows as it asked for. */
   fullEveryMs: number;
-  /** A process without free slots gives back lanes that it has owned for this long, not all at the same time. */
+  /** A process without free slots gives back lanes that it has owned for this long, one at a time. */
   giveBackAfterMs: () => number;
   clock: Clock;
-  /** What a lost claim took of these lanes is released: they may have due rows again. */
+  /** Called after the rows of a lost claim were released: these lanes may have due rows again. */
   onReleased(laneKeys: readonly string[]): void;
   onError(message: string, error: unknown): void;
 }
 
-/** `give_back`: no slot is free, and another process may have some. An Error also where nothing is claimed any more. */
+/**
+ * `give_back`: no slot is free, and another process may have some. An Error also after a stop, when nothing is claimed.
+ */
 export type Turn<T> = Claim<T> | Error | 'give_back';
 
 interface Waiting<T> {
@@ -38,25 +43,30 @@ interface Waiting<T> {
 const STOPPED = new Error('this process stops');
 const MAX_LANES_PER_CLAIM = 100;
 const MAX_ROWS_PER_LANE = 64;
-/** Between two lanes that are given back. */
+/** Pause between two lanes that are given back. */
 const GIVE_BACK_EVERY_MS = 100;
 
 /**
- * The claims of one kind in a process, and its slots. A lane waits in `next` for a free slot; those that wait at the same time share
- * a statement. Slots are reserved while a claim is under way.
- * A lane whose rows take long to find is claimed alone, beside the shared claims: see `SlowLanes`. One claim of each `Claiming` is under way
- * at a time: three statements, or of a kind whose statement claims for one lane (`claimEach`) one for each of its lanes.
+ * The claims of one kind in a process, and its slots. A lane waits in `next` for a free slot; lanes that wait at the
+ * same time share a statement. Slots are reserved while a claim is in flight. A lane whose rows take long to find is
+ * claimed alone, beside the shared claims: see `SlowLanes`.
+ *
+ * Each `Claiming` has one claim in flight at a time: three statements, or, for a kind whose statement claims for one
+ * lane (`claimEach`), one for each of its lanes.
  */
 export class LaneClaims<T> {
   private waiting: Waiting<T>[] = [];
   private readonly underWay = new Set<Claiming>();
   private readonly slow = new SlowLanes();
   private sharedAt = -Infinity;
-  /** Of the last shared claim: some lane had as many rows as it might claim. */
+  /** In the last shared claim some lane returned as many rows as it asked for. */
   private hadMore = false;
-  /** The last shared claim left no slot: between two claims some row has usually ended, and the next one takes that slot, too. */
+  /**
+   * The last shared claim left no free slot. Between two claims some row has usually ended, and the next claim takes
+   * that slot too.
+   */
   private leftNoSlot = false;
-  /** When a lane was last given back, or none was to be. */
+  /** When a lane was last given back, or when there was none to give back. */
   private gaveBackAt = -Infinity;
   private inFlight = 0;
   private reserved = 0;
@@ -67,17 +77,16 @@ export class LaneClaims<T> {
 
   constructor(private readonly options: LaneClaimsOptions<T>) {}
 
-  /** Rows that are worked on. */
   get rowsInFlight(): number {
     return this.inFlight;
   }
 
-  /** Lost claims whose rows are being released. */
+  /** Lost claims whose rows are still being released. */
   get lostClaims(): number {
     return this.releasing;
   }
 
-  /** No row more can be worked on at this moment, or could after the last shared claim. */
+  /** No further row fits now, or none fitted after the last shared claim. */
   get isSaturated(): boolean {
     return this.isFull || this.leftNoSlot;
   }
@@ -90,7 +99,7 @@ export class LaneClaims<T> {
     return this.options.maxInFlight - this.inFlight - this.reserved;
   }
 
-  /** The lane's next claim; each row that it brings has a slot, until `rowEnded`. Does not reject. */
+  /** The lane's next claim. Each row that it returns has a slot until `rowEnded`. Does not reject. */
   next(lane: BusyLane, pace: LanePace): Promise<Turn<T>> {
     if (this.isStopped) return Promise.resolve(STOPPED);
     return new Promise((resolve) => {
@@ -110,13 +119,16 @@ export class LaneClaims<T> {
     for (const { resolve } of this.waiting.splice(0)) resolve(STOPPED);
   }
 
-  /** How many more rows of this lane may be worked on; the slots of the process are not considered. */
+  /** How many more rows of this lane may be worked on, ignoring the slots of the process. */
   capacityOf(lane: BusyLane): number {
     const { kind } = this.options;
     return Math.min(kind.maxPerLane, kind.window?.(lane.key) ?? Infinity) - lane.inFlight;
   }
 
-  /** Claims what may be claimed now, or sets the timer for it. For when a lane begins to wait, and when a row or a claim has ended. */
+  /**
+   * Starts the claims that are possible now, or sets a timer for them. Called when a lane begins to wait, and when a
+   * row or a claim has ended.
+   */
   private plan(): void {
     if (this.isStopped) return;
     this.claimAlone();
@@ -128,16 +140,16 @@ export class LaneClaims<T> {
   }
 
   private nextAt(): number {
-    // The end of the shared claim plans again.
+    // The shared claim plans again when it ends.
     if (this.waiting.length === 0 || this.underWay.has('shared')) return Infinity;
-    // While it is full only lanes may be given back.
+    // With all slots in use, lanes can only be given back.
     if (this.isFull) return this.nextGiveBackAt();
     return this.waitsFor('shared') === undefined ? Infinity : this.nextShareAt();
   }
 
-  /** The first lane that waits to be claimed so. */
+  /** The first waiting lane that is claimed in this way. */
   private waitsFor(claiming: Claiming): Waiting<T> | undefined {
-    // Most of the time none is slow; this runs with each row that ends.
+    // Shortcut, since usually no lane is slow and this runs after each row.
     if (this.slow.isEmpty) return claiming === 'shared' ? this.waiting[0] : undefined;
     return this.waiting.find(({ lane }) => this.slow.of(lane.key) === claiming);
   }
@@ -163,7 +175,10 @@ export class LaneClaims<T> {
     this.plan();
   }
 
-  /** One lane at a time, the longest owned that waits: others may have free slots for its rows. */
+  /**
+   * One lane at a time, first the waiting lane that was owned longest: other processes may have free slots for its
+   * rows.
+   */
   private giveBack(): void {
     const now = this.options.clock.monotonic();
     if (!this.isSaturated || now < this.nextGiveBackAt()) return;
@@ -175,8 +190,8 @@ export class LaneClaims<T> {
   }
 
   /**
-   * By turns lanes that were woken, that are polled, and that have rows in flight, of each those first that have waited longest: none waits
-   * for all of the others.
+   * Takes lanes in turn from those that were woken, those that are polled, and those with rows in flight; within each
+   * group the one that has waited longest. So no lane waits for all the others.
    */
   private chooseShared(): Waiting<T>[] {
     const shared = this.slow.isEmpty
@@ -203,7 +218,7 @@ export class LaneClaims<T> {
     }
   }
 
-  /** @returns whether some lane had as many rows as it might claim. */
+  /** @returns whether some lane returned as many rows as it asked for. */
   private async claim(chosen: readonly Waiting<T>[], claiming: Claiming): Promise<boolean> {
     const { clock } = this.options;
     this.underWay.add(claiming);
@@ -212,7 +227,7 @@ export class LaneClaims<T> {
     this.reserved += reserved;
     for (const { lane } of chosen) lane.isWoken = false;
     const startedAt = clock.monotonic();
-    // A rejection is of all lanes, an error in the answer of one.
+    // A rejection concerns all lanes, an error within the answers only one.
     const claimed = await this.ask(requests, this.slow.withinMs(claiming)).catch(errorOf);
     this.reserved -= reserved;
     this.underWay.delete(claiming);
@@ -222,9 +237,9 @@ export class LaneClaims<T> {
     const times = chosen.map(({ lane: { key } }, n) => ({ key, time: timeOf(turns[n]) }));
     this.slow.claimed(claiming, times, clock.monotonic() - startedAt);
     if (claimed instanceof Error && chosen.length > 1 && isOutOfTime(claimed)) {
-      // It has done nothing.
+      // The claim changed nothing.
       this.waiting.push(...chosen);
-      // A stop has answered those that waited then.
+      // A stop meanwhile has answered only the lanes that waited then.
       if (this.isStopped) this.stop();
       return false;
     }
@@ -233,12 +248,15 @@ export class LaneClaims<T> {
     return turns.some((turn) => !(turn instanceof Error) && hasMore(turn));
   }
 
-  /** An error in it is a rejection. */
+  /** Turns a synchronous error into a rejection. */
   private async ask(requests: readonly ClaimRequest[], withinMs?: number): Promise<(Claim<T> | Error)[]> {
     return this.options.kind.claim(requests, withinMs);
   }
 
-  /** Each lane gets its part of the free slots. A claim alone, which may take long, leaves half of them to the others. */
+  /**
+   * Each lane gets a share of the free slots. A claim of one lane alone may take long, so it leaves half of them to the
+   * others.
+   */
   private requestsFor(chosen: readonly Waiting<T>[], claiming: Claiming): ClaimRequest[] {
     const { owner, clock } = this.options;
     const now = clock.monotonic();
@@ -252,7 +270,7 @@ export class LaneClaims<T> {
   private settle({ lane, pace, resolve }: Waiting<T>, turn: Claim<T> | Error): void {
     const now = this.options.clock.monotonic();
     if (turn instanceof Error) {
-      // What is out of time has done nothing. After another error the claim may have been committed.
+      // A statement that ran out of time changed nothing. After another error the claim may have been committed.
       if (!isOutOfTime(turn)) lane.claimFailed();
       resolve(turn);
       return;
@@ -263,7 +281,9 @@ export class LaneClaims<T> {
     resolve(turn);
   }
 
-  /** What failed for many lanes alike, as a claim of all of them, is one report. Rows that a lost claim took are released. */
+  /**
+   * An error that many lanes share, as in a common claim, is reported once. Rows that a lost claim took are released.
+   */
   private failed(chosen: readonly Waiting<T>[], turns: readonly (Claim<T> | Error)[]): void {
     const alike = new Map<string, { error: Error; keys: string[] }>();
     for (const [n, { lane }] of chosen.entries()) {
@@ -286,7 +306,7 @@ export class LaneClaims<T> {
     }
   }
 
-  /** The lanes go on meanwhile; the stop waits for it. */
+  /** The lanes continue meanwhile; a stop waits for the release. */
   private releaseLost(lost: LostClaimError, chosen: readonly Waiting<T>[]): void {
     const laneKeys = chosen.map(({ lane }) => lane.key);
     const releasing = this.options.kind.releaseLost?.(lost, laneKeys);
@@ -304,7 +324,7 @@ function timeOf(turn: Claim<unknown> | Error | undefined): ClaimTime {
   return isOutOfTime(turn) ? 'out_of_time' : 'failed';
 }
 
-/** The claim brought all that it might. */
+/** The claim returned as many rows as it asked for. */
 export function hasMore({ grant, items }: Claim<unknown>): boolean {
   return items.length > 0 && items.length >= (grant?.slots ?? 0);
 }

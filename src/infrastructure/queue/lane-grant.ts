@@ -1,57 +1,59 @@
 import { CLAIMS_BLOCKED } from './claims-blocked.js';
 import { isOwned } from './lane-owner.js';
 
-// What a claim may take of its lanes. A claim begins with `laneGrants`, which also makes this process the owner of lanes that no
-// process owns; `LaneRepository` releases and pauses lanes.
+// What a claim may take from its lanes. A claim begins with `laneGrants`, which also takes lanes without an owner for
+// this process; `LaneRepository` releases and pauses lanes.
 
 /** Pace of one lane. */
 export interface LanePace {
   ratePerSecond: number;
-  /** Seconds of unused pace that may be caught up at once. */
+  /** Seconds of unused pace that may be used at once. */
   burstSeconds: number;
 }
 
-/** How many rows may be caught up at once. At least one: a product of rounded numbers may be less. */
+/**
+ * How many rows may be claimed at once from unused pace. At least one, since a product of rounded numbers may be less.
+ */
 export function burstRows({ ratePerSecond, burstSeconds }: LanePace): number {
   return Math.max(1, ratePerSecond * burstSeconds);
 }
 
-/** What a process asks of a lane. */
+/** One lane of a claim. */
 export interface ClaimRequest {
   laneKey: string;
-  /** The process that claims; the same in all requests of a statement. */
+  /** The claiming process; the same in all requests of a statement. */
   owner: string;
-  /** Rows to claim: what slots and, where it is known, the lane's unused pace allow. */
+  /** Rows to claim: limited by slots and, where it is known, by the lane's unused pace. */
   limit: number;
-  /** This process has the unused pace of the lane in memory. */
+  /** This process has the lane's unused pace in memory. */
   knowsPace: boolean;
   pace: LanePace;
 }
 
-/** What a claim may take of a lane. */
+/** What a claim may take from a lane. */
 export interface Grant {
-  /** At most the request's `limit`; 0 while the lane is paused, or where its pace is used up. */
+  /** At most the request's `limit`; 0 while the lane is paused, or while its pace is used up. */
   slots: number;
   /** The lane is paused, or all claims are blocked. */
   paused: boolean;
-  /** Milliseconds until the pause is over; null without a pause, or where its end is not known. */
+  /** Milliseconds until the pause ends; null: no pause, or its end is unknown. */
   pausedMs: number | null;
   /**
-   * Where this claim took the lane: its unused pace before the claim took its slots, in rows. Null: this process goes on
-   * with what it knows.
+   * If this claim took the lane: its unused pace in rows, before the slots of this claim. Null: this process continues
+   * with its own count.
    */
   unusedRows: number | null;
 }
 
-/** What a claim brought of one lane. */
+/** The result of a claim for one lane. */
 export interface Claim<T> {
-  /** Null: another process owns the lane, or another claim of it is under way. */
+  /** Null: another process owns the lane, or another claim of it is in flight. */
   grant: Grant | null;
   /** No more than `grant.slots`; none without a grant. */
   items: T[];
 }
 
-/** The columns that `GRANT_COLUMNS` adds to each row of a claim. */
+/** The columns of `GRANT_COLUMNS` in each row of a claim. */
 export interface GrantRow {
   grant_slots: number;
   grant_paused: boolean;
@@ -59,7 +61,7 @@ export interface GrantRow {
   grant_unused_rows: number | null;
 }
 
-/** The values of $1 to $6, which belong to `laneGrants`. No lane may be asked for twice. */
+/** The values of $1 to $6 for `laneGrants`. No lane may occur twice. */
 export function grantParams(requests: readonly ClaimRequest[]): unknown[] {
   return [
     requests.map(({ laneKey }) => laneKey),
@@ -71,13 +73,14 @@ export function grantParams(requests: readonly ClaimRequest[]): unknown[] {
   ];
 }
 
-/** Class of the advisory locks by which a lane has one claim at a time. */
+/** The class of the advisory locks that allow one claim per lane at a time. */
 export const ONE_CLAIM = 720_411;
 
 /**
- * SQL: the rows of unused pace of a lane without owner, which is stored as the time since which it is unused. At 10 rows a second: one whose
- * `next_slot_at` was 0.5 s ago has 5 unused rows. Where a claim takes 2 of them, 3 stay unused: `next_slot_at` is then 0.3 s ago. No more
- * rows count than the burst has, and none where the time is ahead, which is of a clock that was set back.
+ * SQL: the rows of unused pace of a lane without an owner. It is stored as the time since which the pace is unused.
+ * Example with 10 rows a second: `next_slot_at` 0.5 s ago means 5 unused rows. After a claim of 2 of them
+ * `next_slot_at` is 0.3 s ago, so 3 are left. The burst limits the rows; a time in the future, from a clock that was
+ * set back, counts as none.
  */
 const UNUSED_ROWS = `a.rate * greatest(0, extract(epoch from
     a.now - greatest(l.next_slot_at, a.now - make_interval(secs => a.burst_rows / a.rate)))::float8)`;
@@ -155,21 +158,21 @@ blocked as materialized (
 )`;
 }
 
-/** SQL: how many rows the claim on one lane may take; 0 without a grant. */
+/** SQL: how many rows the claim may take from its one lane; 0 without a grant. */
 export const GRANTED_SLOTS = 'coalesce((select slots from lane_grant), 0)';
 
-/** SQL: what each row of a claim says of the grant; for `grantOf`. */
+/** SQL: the columns about the grant in each row of a claim; read by `grantOf`. */
 export const GRANT_COLUMNS = `lane_grant.slots as grant_slots, lane_grant.paused as grant_paused,
   lane_grant.paused_ms as grant_paused_ms, lane_grant.unused_rows as grant_unused_rows`;
 
-/** What a row of a claim says of the grant; null without one. */
+/** The grant in a row of a claim; null without one. */
 export function grantOf(row: GrantRow | undefined): Grant | null {
   if (row === undefined) return null;
   const { grant_slots: slots, grant_paused: paused, grant_paused_ms: pausedMs, grant_unused_rows: unusedRows } = row;
   return { slots, paused, pausedMs, unusedRows };
 }
 
-/** A row of a claim on one lane: `GRANT_COLUMNS`, and what was claimed; `id` is null where that is nothing. */
+/** A row of a claim on one lane: `GRANT_COLUMNS` and the claimed row; `id` is null where nothing was claimed. */
 export type ClaimRow<T extends { id: string }> = GrantRow & (T | { id: null });
 
 export function claimOf<T extends { id: string }>(rows: readonly ClaimRow<T>[]): Claim<T> {

@@ -4,21 +4,21 @@ import { newId } from '../../common/ids.js';
 import { Database } from '../database/database.js';
 
 const BEAT_EVERY_MS = 2_000;
-/** After a beat that failed. */
+/** Wait after a failed beat. */
 const BEAT_AGAIN_MS = 500;
-/** Another process may take the lanes of one that has not been heard of for so long. */
+/** Other processes may take the lanes of a process that has been silent for this long. */
 const ALIVE_MS = 5_000;
-/** Rows of processes that ended without removing theirs. */
+/** When to remove rows of processes that ended without removing them. */
 const FORGET_AFTER = '1 minute';
 
 /**
- * SQL: the row of `worker` under this alias is that of a process that works. The database's clock steps back where a standby with
- * a slower one takes over: a time more than 5 s ahead was written by a clock that ran ahead, and does not count.
+ * SQL: the row of `worker` under this alias belongs to a live process. A time more than 5 s ahead does not count: it
+ * was written by a clock that was ahead, before a failover to a server with a slower clock.
  */
 export const isAlive = (worker: string): string => `${worker}.alive_until > clock_timestamp()
     and ${worker}.alive_until <= clock_timestamp() + interval '${ALIVE_MS} milliseconds'`;
 
-/** SQL: a process that works owns the lane in the row of `lane` under this alias. */
+/** SQL: a live process owns the lane in the row of `lane` under this alias. */
 export function isOwned(lane: string): string {
   return `exists (select from worker where worker.id = ${lane}.owner and ${isAlive('worker')})`;
 }
@@ -48,12 +48,12 @@ export class LaneOwner implements OnApplicationShutdown {
 
   constructor(private readonly database: Database) {}
 
-  /** Whether other processes work, by the last beat. */
+  /** Whether other processes work, as of the last beat. */
   get hasOthers(): boolean {
     return this.others > 0;
   }
 
-  /** Call it before the first lane is claimed: another process may take the lanes of one that has not been heard of. */
+  /** Call it before the first lane is claimed: other processes may take the lanes of one that has no row. */
   async start(): Promise<void> {
     await this.beat();
   }
@@ -63,12 +63,12 @@ export class LaneOwner implements OnApplicationShutdown {
     if (this.timer !== null) clearTimeout(this.timer);
     await this.beating;
     if (this.timer === null) return;
-    // Where the database is away the row ends by itself.
+    // If the database is away, the row expires by itself.
     await this.database.execute('delete from worker where id = $1', [this.id]).catch(() => undefined);
   }
 
   private beat(): Promise<void> {
-    // Where all connections are lent it has a reserved one: a busy process works.
+    // Uses a reserved connection if all others are in use, since a busy process is alive.
     const beat = this.database.detached(() => this.database.row<{ others: number }>(BEAT, [this.id]));
     this.beating = beat.then(
       ({ others }) => {
@@ -92,7 +92,7 @@ export class LaneOwner implements OnApplicationShutdown {
   }
 }
 
-/** $1 this process. Returns how many others work. */
+/** $1 this process. Returns how many other processes work. */
 const BEAT = `
 with ended as (
   delete from worker where id = any(array(

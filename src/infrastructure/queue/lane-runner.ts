@@ -9,11 +9,11 @@ import { errorOf, type QueueKind } from './queue-kind.js';
 export interface LaneRunnerOptions<T> extends Partial<typeof DEFAULTS> {
   kind: QueueKind<T>;
   lanes: Pick<LaneRepository, 'ensure' | 'missed' | 'release'>;
-  /** The process's own id, under which it owns lanes. */
+  /** The process's id as an owner of lanes. */
   owner: string;
-  /** Rows that this process works on at once, over all lanes. */
+  /** Limit of rows in work in this process, over all lanes. */
   maxInFlight: number;
-  /** Other processes work: a lane that is given back, or released by a stop, is announced to them. */
+  /** Whether other processes work: lanes that are given back, or released by a stop, are announced to them. */
   hasOthers: () => boolean;
   announce(laneKey: string): void;
   onError(message: string, error: unknown): void;
@@ -21,7 +21,7 @@ export interface LaneRunnerOptions<T> extends Partial<typeof DEFAULTS> {
 
 const DEFAULT_CLOCK: Clock = systemClock;
 const DEFAULTS = {
-  /** A lane without rows is polled and kept for this long after the last row or wake. */
+  /** How long a lane without rows is polled and kept after the last row or wake. */
   warmMs: 3_000,
   claimEveryMs: 30,
   fullEveryMs: 8,
@@ -29,52 +29,55 @@ const DEFAULTS = {
   clock: DEFAULT_CLOCK,
 };
 
-/** A lane that brought rows is polled after the first of these, then after twice as long for each empty claim, up to the second. */
+/**
+ * A lane that returned rows is polled after the first of these times, then after twice as long for each empty claim, up
+ * to the second.
+ */
 const MIN_POLL_MS = 50;
 const MAX_POLL_MS = 250;
-/** Of a lane that is kept for its rows in flight only. */
+/** Interval for a lane that is kept only for its rows in flight. */
 const BUSY_POLL_MS = 1_000;
-/** A lane whose slots are all used looks again after so long, as its window may have grown. */
+/** A lane whose slots are all used checks again after this time, as its window may have grown. */
 const SLOT_MS = 1_000;
-/** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
+/** Minimum wait of a lane that has used up its pace, so that one claim takes several rows. */
 const MIN_PACE_MS = 25;
-/** No wake makes this process claim it earlier: another process owns it, or it is paused. */
+/** For this long no wake makes this process claim the lane: another process owns it, or it is paused. */
 const DENIED_MS = 250;
 /** Its claim failed. */
 const FAILED_MS = 1_000;
-/** A release that a stop repeats. */
+/** Interval between a stop's attempts to release lanes. */
 const RELEASE_AGAIN_MS = 100;
-/** It was given back: another process shall take it. */
+/** After giving a lane back, leaves another process this long to take it. */
 const GIVEN_BACK_MS = 100;
-/** A stop waits for so much of its time for what lost claims took to be released: others stop after it. */
+/** The part of a stop's time in which it waits for the release of lost claims' rows; other parts stop after it. */
 const RELEASE_LOST_SHARE = 0.3;
-/** Times at which lanes are woken, those of one lane this far apart. What is more, or later, is left to the sweep. */
+/** Limit of timed wakes. Those of one lane are at least this far apart. The sweep finds the rest. */
 const MAX_WAKES = 10_000;
 const WAKES_APART_MS = 50;
 const MAX_WAKE_IN_MS = 24 * 3_600_000;
 
-/** What a claim of a lane led to; see `drain`. */
+/** The result of a claim; see `drain`. */
 type Claimed = 'more' | 'used_up' | 'some' | 'none' | 'denied' | 'paused' | 'no_pace' | 'failed' | 'give_back';
 
 /** Why a drain ended. */
 export type Ended = 'quiet' | 'denied' | 'give_back';
 
 /**
- * Works on the lanes of one kind: `wake` starts a drain of the lane, or tells the one that runs. A drain ends when its lane has been
- * quiet for three seconds, or has another owner; then the lane is released.
+ * Works on the lanes of one kind: `wake` starts a drain of the lane, or notifies the running one. A drain ends when its
+ * lane has been quiet for three seconds, or has another owner; then the lane is released.
  */
 export class LaneRunner<T> {
   private readonly lanes = new Map<string, BusyLane>();
   private readonly options: LaneRunnerOptions<T> & typeof DEFAULTS;
   private readonly clock: Clock;
   private readonly claims: LaneClaims<T>;
-  /** A run or a row has ended, or what a lost claim took is released. */
+  /** Notified when a run or a row has ended, or the rows of a lost claim are released. */
   private readonly progress = new Signal();
   private readonly stopped = new Signal();
   /** By lane and time. */
   private readonly wakes = new Map<string, NodeJS.Timeout>();
   private released: ReleasedLane[] = [];
-  /** Resolves with the keys of those that are still to be released. */
+  /** Resolves with the keys of lanes that could not be released yet. */
   private releasing: Promise<ReadonlySet<string>> | null = null;
   private stopping = false;
   /** Monotonic ms. */
@@ -98,23 +101,25 @@ export class LaneRunner<T> {
     return this.claims.isSaturated;
   }
 
-  /** This process has made due rows of the lane. Never waits. */
+  /** This process has made rows of the lane due. Never waits. */
   wake(laneKey: string): void {
     void this.start(laneKey, this.clock.monotonic() + this.options.warmMs);
   }
 
   /**
-   * Another process says that the lane has due rows. Its owner hears it too, or polls: a drain that finds none, or has no grant, ends.
+   * Another process announces due rows of the lane. An owner elsewhere hears it too, or polls: a drain that finds no
+   * rows, or gets no grant, ends.
    *
-   * @returns the end of the drain that this wake starts; null where the lane is drained here already. Does not reject.
+   * @returns the end of the drain that this wake starts; null where this process is draining the lane already. Does not
+   * reject.
    */
   wokenByOther(laneKey: string): Promise<Ended | null> {
     return this.start(laneKey, -Infinity);
   }
 
   /**
-   * Claims no more and waits until the claims that are under way have ended, the work in flight has settled and what lost claims
-   * took is released, at most `timeoutMs`; releases all lanes, and returns how much work is left.
+   * Stops claiming. Waits, at most `timeoutMs`, until claims in flight have ended, rows in work are done, and rows of
+   * lost claims are released. Then releases all lanes, and returns how many rows are left in work.
    */
   async stop(timeoutMs: number): Promise<number> {
     this.stopping = true;
@@ -125,7 +130,7 @@ export class LaneRunner<T> {
     for (const lane of this.lanes.values()) lane.wake(-Infinity);
     const now = this.clock.monotonic();
     const until = (this.stopBy = now + timeoutMs);
-    // What is still in flight needs no owner of its lane: another process may go on with the other recipients.
+    // Rows still in flight do not need the lane's owner: another process may work on the other recipients.
     await this.waitWhile(() => [...this.lanes.values()].some(({ run }) => run !== null), until);
     await this.waitWhile(() => this.claims.rowsInFlight > 0, until);
     await this.waitWhile(() => this.claims.lostClaims > 0, now + timeoutMs * RELEASE_LOST_SHARE);
@@ -148,8 +153,8 @@ export class LaneRunner<T> {
   }
 
   /**
-   * A wake between the last claim of a drain and its release starts another drain: the lane stays here until both have ended. So does a
-   * lane whose release fails: the sweep leaves it to its owner.
+   * A wake between the last claim of a drain and its release starts another drain: the lane stays here until both have
+   * ended. A lane whose release fails stays too, because the sweep leaves owned lanes alone.
    */
   private async run(lane: BusyLane): Promise<Ended> {
     const again = (): boolean => lane.isWoken && !this.stopping;
@@ -214,11 +219,11 @@ export class LaneRunner<T> {
     return 'quiet';
   }
 
-  /** Claims rows when slots and pace allow, and begins the work on them. */
+  /** Claims rows when slots and pace allow, and starts work on them. */
   private async claim(lane: BusyLane): Promise<Claimed> {
     const pace = await this.mayClaim(lane);
     if (pace === null) {
-      // What woke it is answered: it must not run.
+      // The wake is answered: the lane must not run.
       lane.isWoken = false;
       return 'no_pace';
     }
@@ -242,9 +247,9 @@ export class LaneRunner<T> {
   }
 
   /**
-   * Waits until slots of the lane are free and its pace gives a row.
+   * Waits until the lane has a free slot and its pace allows a row.
    *
-   * @returns its pace; null: it must not run now; an Error: that could not be found out.
+   * @returns its pace; null: it must not run now; an Error: the check failed.
    */
   private async mayClaim(lane: BusyLane): Promise<LanePace | Error | null> {
     const { kind, lanes } = this.options;
@@ -275,7 +280,10 @@ export class LaneRunner<T> {
     return lane.warmUntil > this.clock.monotonic();
   }
 
-  /** A lane whose rows are in flight is kept, and polled: their order may need it. @returns whether the lane is to be claimed again. */
+  /**
+   * A lane with rows in flight is kept and polled, since their order may depend on it.
+   * @returns whether to claim the lane again.
+   */
   private async wokenOrPolled(lane: BusyLane, pollMs: number): Promise<boolean> {
     const isWarm = this.isWarm(lane);
     if (!isWarm && lane.inFlight === 0) return lane.isWoken;
@@ -283,7 +291,7 @@ export class LaneRunner<T> {
     return true;
   }
 
-  /** Ends early where this process stops. */
+  /** Ends early when this process stops. */
   private pause(ms: number): Promise<void> {
     return this.stopping ? Promise.resolve() : this.stopped.wait(ms);
   }
@@ -300,7 +308,7 @@ export class LaneRunner<T> {
       this.options.onError('a row of a lane failed outside its own handling', error);
       rowDone(null);
     };
-    // No extra promise: this runs thousands of times a second.
+    // Avoids an extra promise: this runs thousands of times a second.
     try {
       this.options.kind.work(item).then(rowDone, failed);
     } catch (error) {
@@ -308,7 +316,7 @@ export class LaneRunner<T> {
     }
   }
 
-  /** The lane has a due row in so many milliseconds; it may be released meanwhile. */
+  /** The lane has a row that becomes due in `ms` milliseconds; the lane may be released meanwhile. */
   private wakeIn(laneKey: string, ms: number): void {
     const tick = Math.ceil((this.clock.monotonic() + ms) / WAKES_APART_MS);
     const key = `${laneKey} ${tick}`;
@@ -320,7 +328,10 @@ export class LaneRunner<T> {
     this.wakes.set(key, setTimeout(wake, tick * WAKES_APART_MS - this.clock.monotonic()));
   }
 
-  /** Lanes that end at the same time share the statement. @returns false where it is still to be released: the statement failed, or its row is locked. */
+  /**
+   * Lanes that end at the same time share the statement.
+   * @returns false where the lane is not released yet: the statement failed, or its row is locked.
+   */
   private async release(lane: BusyLane): Promise<boolean> {
     const released = lane.toRelease(this.clock.monotonic());
     if (released === null) return true;
@@ -340,7 +351,7 @@ export class LaneRunner<T> {
     return true;
   }
 
-  /** Tells the other processes of a lane that was given back, and gives one of them the time to take it. */
+  /** Announces a lane that was given back to the other processes, and leaves one of them time to take it. */
   private async passOn(lane: BusyLane): Promise<void> {
     this.options.announce(lane.key);
     await this.pause(GIVEN_BACK_MS);

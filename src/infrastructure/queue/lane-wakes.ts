@@ -12,24 +12,28 @@ export interface DrainJob {
 }
 
 /**
- * A lane is announced at most once in this time: its owner polls as often while it is warm, and once a second while it waits for rows in
- * flight. A drain that another process woke ends where it finds no row: what becomes due right after that is found by the sweep, within 1 s.
+ * A lane is announced at most once in this time. Its owner polls as often while it is warm, and once a second while it
+ * waits for rows in flight. A drain that another process woke ends when it finds no row; the sweep finds rows that
+ * become due right after that, within 1 s.
  */
 const ANNOUNCE_EVERY_MS = 250;
 const REDIS_TIMEOUT_MS = 1_000;
-/** What comes while so many are under way gathers, and the next one takes it all: one statement for many lanes. */
+/** While this many announcements are in flight, further ones collect, and the next statement takes them all. */
 const MAX_IN_FLIGHT = 2;
-/** A notification of PostgreSQL has 8,000 bytes at most. */
+/** A notification of PostgreSQL holds at most 8,000 bytes. */
 const MAX_LANES = 100;
 const MAX_PENDING = 100_000;
 const NOTICE = 'lanes';
 
-/** `one`: a job on Redis, which one worker gets; without Redis, or while it is away, as `all`. `all`: by NOTIFY, which all workers get. */
+/**
+ * `one`: a job on Redis, which one worker gets; without Redis, or while it is away, the same as `all`. `all`: NOTIFY,
+ * which all workers get.
+ */
 export type Hearers = 'one' | 'all';
 
 /**
- * Tells other processes which lanes have due rows. Never awaited, and may get lost: the sweep finds due rows by itself. What this process
- * cannot serve is for `all`: of a job it might be the one that gets it.
+ * Tells other processes which lanes have due rows. Never awaited, and may get lost: the sweep finds due rows anyway.
+ * For lanes that this process cannot serve, use `all`: a job might come back to this process.
  */
 @Injectable()
 export class LaneWakes {
@@ -57,12 +61,12 @@ export class LaneWakes {
     });
   }
 
-  /** This process hears no wake: it has to look for due rows itself. */
+  /** This process receives no wakes, so it must search for due rows itself. */
   get unavailable(): boolean {
     return !this.redis.isConnected && !this.notifier.connected;
   }
 
-  /** Calls `receive` with the lanes that another process announces by NOTIFY. */
+  /** Calls `receive` for lanes that another process announces by NOTIFY. */
   on(kind: string, receive: (laneKey: string) => void): void {
     this.receivers.set(kind, receive);
   }
@@ -78,7 +82,7 @@ export class LaneWakes {
     this.pump();
   }
 
-  /** Discards what was not announced yet: the sweeps of others find the rows. */
+  /** Discards announcements that were not sent: the sweeps of other processes find the rows. */
   stop(): void {
     this.isStopped = true;
     for (const pending of Object.values(this.pending)) pending.clear();
@@ -111,7 +115,7 @@ export class LaneWakes {
         () => true,
         () => false,
       );
-    // A client of Redis keeps what it is asked while it is not connected.
+    // Only while connected, because the client of Redis queues commands while it is not.
     const queue = hearers === 'one' && this.redis.isConnected ? this.redis.queueOf<DrainJob>(kind) : null;
     if (queue !== null && (await within(REDIS_TIMEOUT_MS, sent(queue.addBulk(laneKeys.map(drainJob)))))) return true;
     return sent(this.notifier.publish(NOTICE, [kind, ...laneKeys].join(' ')));
@@ -121,6 +125,6 @@ export class LaneWakes {
 const announcementOf = (kind: string, laneKey: string, hearers: Hearers): string => `${hearers} ${kind} ${laneKey}`;
 
 function drainJob(laneKey: string): Parameters<Queue<DrainJob>['addBulk']>[0][number] {
-  // Not deduplicated by lane: a job whose worker died would swallow each wake until it is found stalled.
+  // Without deduplication by lane: the job of a dead worker would swallow each wake until it is found stalled.
   return { name: 'drain', data: { laneKey }, opts: { removeOnComplete: true, removeOnFail: true } };
 }

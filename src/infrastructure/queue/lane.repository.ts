@@ -16,27 +16,30 @@ export interface ReleasedLane {
 }
 
 export interface PauseOptions {
-  /** What the platform itself asked for. Default: 0. */
+  /** The wait that the platform asked for. Default: 0. */
   leastMs?: number;
-  /** A moment before the claim of the work that was refused, in monotonic milliseconds. Default: now. */
+  /** A time before the claim of the refused work (monotonic ms). Default: now. */
   claimedAt?: number;
 }
 
-/** SET list: the lane has no low-water mark, and all of it is looked at. */
+/** SET list: removes the lane's low-water mark, so that all its rows are read. */
 export const NO_MARK = `low_at = '-infinity'`;
 
-/** The table `lane`: rows are made, lanes released and paused. All times are the database's. `laneGrants` takes lanes. */
+/**
+ * Writes the table `lane`: creates rows, releases and pauses lanes. All times are the database's. `laneGrants` takes
+ * lanes.
+ */
 @Injectable()
 export class LaneRepository {
   private readonly known = new Set<string>();
-  /** Lanes that were last missed at this time (monotonic ms). */
+  /** Lanes without a grant, and when each was last checked (monotonic ms). */
   private readonly missedAt = new Map<string, number>();
-  /** Lanes that this process paused, and when (monotonic ms) that was written. */
+  /** Lanes that this process paused, and when each pause was written (monotonic ms). */
   private readonly pausedAt = new Map<string, number>();
 
   constructor(private readonly database: Database) {}
 
-  /** Makes sure that the lane's row exists: `laneGrants` takes none that does not. */
+  /** Makes sure that the lane has a row: `laneGrants` does not take lanes without one. */
   async ensure(key: string): Promise<void> {
     if (this.known.has(key)) return;
     await this.database.execute('insert into lane (key) values ($1) on conflict do nothing', [key]);
@@ -45,8 +48,8 @@ export class LaneRepository {
   }
 
   /**
-   * The lane was not granted: the next `ensure` checks whether it has a row at all, as after a restore. Usually another process owns it, and
-   * says so several times a second.
+   * The lane was not granted. The next `ensure` checks whether it has a row, which may be missing after a restore.
+   * Usually another process owns it, and this is called several times a second.
    */
   missed(key: string): void {
     const now = performance.now();
@@ -57,10 +60,10 @@ export class LaneRepository {
   }
 
   /**
-   * Releases lanes with their unused pace; nothing happens to one that another process owns by now.
+   * Releases lanes and stores their unused pace; leaves out lanes that another process owns by now.
    *
-   * @returns the keys of those that are locked, and to be released later: a claim of this process that was given up may still be committed,
-   * which takes the lane.
+   * @returns the keys of locked lanes, to release later: a claim of this process that was given up may still commit,
+   * and take the lane.
    */
   async release(owner: string, lanes: readonly ReleasedLane[]): Promise<string[]> {
     const columns = [
@@ -73,9 +76,9 @@ export class LaneRepository {
   }
 
   /**
-   * Stops a lane for a while that grows with each pause in a row: 1, 4, 16, then 60 s; pauses more than five minutes
-   * apart are not in a row. Many refusals of requests that were in flight together count as one: a running pause is not
-   * prolonged, and work that was claimed before the last pause ended makes no other one, unless the platform asks for it.
+   * Pauses a lane. The pause grows with each one in a row: 1, 4, 16, then 60 s; pauses more than five minutes apart are
+   * not in a row. Many refusals of requests that were in flight together count once: they do not prolong a running
+   * pause, and work that was claimed before the last pause ended starts no new one, unless the platform asks for it.
    */
   async pause(
     key: string,
@@ -89,10 +92,10 @@ export class LaneRepository {
   }
 
   /**
-   * Forgets the pauses that this process made once work succeeds that was claimed after them, and after those of other
-   * processes. The success of work that was claimed before does not show that the pause's cause is gone.
+   * Forgets pauses once work succeeds that was claimed after them, whichever process made them. Success of work that
+   * was claimed earlier does not show that the cause is gone.
    *
-   * @param claimedAt a moment before the claim, in monotonic milliseconds.
+   * @param claimedAt a time before the claim (monotonic ms).
    * @returns null where there is nothing to forget.
    */
   succeeded(key: string, claimedAt: number): Promise<void> | null {
@@ -104,12 +107,12 @@ export class LaneRepository {
     const pausedAt = this.pausedAt.get(key);
     this.pausedAt.delete(key);
     try {
-      // Nothing is claimed before a pause is over.
+      // Nothing is claimed during a pause.
       const { isLeft } = await this.database.row<{ isLeft: boolean }>(FORGET, [
         key,
         (performance.now() - claimedAt) / 1_000,
       ]);
-      // Of another process, after that claim: a later success forgets both.
+      // Another process paused the lane after that claim: a later success forgets both pauses.
       if (isLeft && pausedAt !== undefined && !this.pausedAt.has(key)) this.pausedAt.set(key, pausedAt);
     } catch (error) {
       // A later success forgets them.
@@ -118,12 +121,12 @@ export class LaneRepository {
     }
   }
 
-  /** How many processes work on lanes at this moment. */
+  /** How many processes work on lanes now. */
   workers(): Promise<number> {
     return this.database.count(`select count(*)::integer as count from worker where ${isAlive('worker')}`);
   }
 
-  /** Ends a pause and forgets earlier ones: their cause was repaired. */
+  /** Ends a pause and forgets earlier ones, because their cause is fixed. */
   async resume(key: string): Promise<void> {
     await this.database.execute(
       `update lane set pause_count = 0, pause_reason = null, paused_until = null where key = $1 and pause_count > 0`,
@@ -134,7 +137,7 @@ export class LaneRepository {
 
 const EARLIER_PAUSES = `case when l.paused_until > clock_timestamp() - interval '5 minutes' then l.pause_count else 0 end`;
 
-/** Nothing is claimed during a pause: what was claimed before its end was claimed before its beginning. */
+/** Nothing is claimed during a pause, so work claimed before its end was claimed before its beginning. */
 const CLAIMED_BEFORE_LAST = `coalesce(l.paused_until > clock_timestamp() - make_interval(secs => $4), false)`;
 
 // $1 lane, $2 reason, $3 least seconds, $4 seconds since the claim.
@@ -160,7 +163,7 @@ select not exists (select from forgotten) and exists (select from lane where key
 
 const RELEASE: Prepared = {
   name: 'lane_release',
-  // The owner is that of the locked row: the statement's snapshot does not have what a claim wrote that was committed meanwhile.
+  // Uses the owner in the locked row: the statement's snapshot lacks claims that were committed meanwhile.
   text: `
 with lane_asked as materialized (
   select * from unnest($1::text[], $2::float8[], $3::float8[]) as asked (key, unused_rows, rate)

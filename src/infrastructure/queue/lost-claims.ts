@@ -5,13 +5,13 @@ import { ONE_CLAIM } from './lane-grant.js';
 
 const CLAIMS_ENDED_MS = 1_000;
 const LOOK_AGAIN_MS = 500;
-/** After the lease, while the database cannot be asked. */
+/** How long to continue after the lease while the database cannot be reached. */
 const MAX_AWAY_MS = 600_000;
 
-/** A claim with an unknown outcome: it was sent, and the connection was lost before its answer came. */
+/** A claim with an unknown outcome: the statement was sent, and the connection broke before its answer. */
 export class LostClaimError extends Error {
   constructor(
-    /** By which the attempts that it made, if it made any, are found. */
+    /** The ids of the attempts that it may have made. */
     readonly ids: readonly string[],
     cause: unknown,
   ) {
@@ -22,7 +22,7 @@ export class LostClaimError extends Error {
 /**
  * Runs the statement of a claim that gives these ids to its attempts.
  *
- * @param withinMs its time; default: that of every statement.
+ * @param withinMs the time limit; default: that of every statement.
  * @throws LostClaimError where the connection broke after the statement was sent: it may have been committed.
  */
 export async function runClaim<T>(
@@ -45,8 +45,9 @@ export async function runClaim<T>(
 }
 
 /**
- * Waits until the claims of these lanes that are under way have ended: then what they took is seen. A commit hangs for as long as a
- * synchronous standby is away. Only one lane's lock is waited for at a time, and none is kept meanwhile: no other lane goes without claims.
+ * Waits until running claims of these lanes have ended, so that their rows are visible. A commit hangs while a
+ * synchronous standby is away. It waits for one lane's lock at a time and releases it at once, so other lanes can be
+ * claimed meanwhile.
  *
  * @throws the database's error where a claim takes longer than a second.
  */
@@ -61,17 +62,17 @@ const UNDER_WAY = `select key from unnest($1::text[]) as key where not pg_try_ad
 const WAIT_FOR_CLAIM = `select pg_advisory_xact_lock(${ONE_CLAIM}, hashtext($1))`;
 
 interface ReleasingLost<A> {
-  /** Those of the attempts that exist, once the claim has ended (`claimsEnded`). */
+  /** Of the attempts, those that exist. Called after the claim has ended (`claimsEnded`). */
   find: (ids: readonly string[]) => Promise<A[]>;
   release: (attempt: A) => Promise<unknown>;
   forMs: number;
 }
 
 /**
- * Releases what a lost claim took, by the ids of its attempts: nothing of it was sent, because its rows are not known
- * here. The statement may still be under way on the server, so it is looked for until its lease has run out; and where the
- * database is away then, or the claim has not ended, until that is over. By that time the sweep may have given the attempts an unknown outcome, which this
- * resolves.
+ * Releases the rows that a lost claim took, by the ids of its attempts. None of them was sent, because this process
+ * never received them. The statement may still run on the server, so the search goes on until its lease has run out,
+ * and longer while the database is away or the claim still runs. By that time the sweep may have set the attempts to an
+ * unknown outcome, which this resolves.
  *
  * @returns how many rows were released.
  */
@@ -84,11 +85,11 @@ export async function releaseLost<A>(
     const isLast = performance.now() >= until;
     try {
       const claimed = await find(ids);
-      // A claim is one statement: it took all of them or none.
+      // A claim is one statement: it took all rows or none.
       await Promise.all(claimed.map((attempt) => release(attempt)));
       if (claimed.length > 0 || isLast) return claimed.length;
     } catch {
-      // The database is still away, or the claim is under way.
+      // The database is still away, or the claim still runs.
       if (performance.now() >= until + MAX_AWAY_MS) return 0;
     }
     await pause(LOOK_AGAIN_MS, undefined, { ref: false });

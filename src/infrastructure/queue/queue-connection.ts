@@ -4,20 +4,20 @@ import { Cluster, Redis } from 'ioredis';
 import { describeError } from '../../common/describe-error.js';
 import type { Config } from '../config/config.js';
 
-/** For how long a worker waits for a job before it asks again. */
+/** How long a worker waits for a job in one request. */
 export const REDIS_WAIT_SECONDS = 10;
-/** Longer than that wait: a server that is lost and closes no connection answers no longer. */
+/** Longer than that wait: detects a server that is lost without closing its connections. */
 const REDIS_SOCKET_TIMEOUT_MS = 2 * REDIS_WAIT_SECONDS * 1_000;
 const LOST_REDIS =
   /Connection is closed|Socket timeout|Stream isn't writeable|read E|write E|connect E|ENOTFOUND|EAI_AGAIN/;
 
 /**
- * The client of Redis that all queues and workers of this process share, where `REDIS_URL` names one. Without it there are no BullMQ
- * queues: see `LaneWakes`.
+ * The Redis client that all queues and workers of this process share, if `REDIS_URL` is set. Without it there are no
+ * BullMQ queues: see `LaneWakes`.
  */
 @Injectable()
 export class QueueConnection {
-  /** Why Redis could not be reached the last time; null where that never happened. */
+  /** Why Redis was last unreachable; null where that never happened. */
   error: string | null = null;
   private readonly client: Redis | Cluster | null;
   private readonly prefix: string;
@@ -25,7 +25,7 @@ export class QueueConnection {
 
   constructor({ queue: { redisUrl, redisCluster, prefix } }: Config) {
     this.client = redisUrl === null ? null : openRedis(redisUrl, redisCluster);
-    // Within a cluster all keys of a queue must be in one slot, which the braces say.
+    // In a cluster all keys of a queue must be in one slot, so the prefix is a hash tag.
     this.prefix = redisCluster ? `{${prefix}}` : prefix;
     this.client?.on('error', (error: Error) => (this.error = describeError(error)));
   }
@@ -37,11 +37,11 @@ export class QueueConnection {
 
   /** False without Redis. */
   get isConnected(): boolean {
-    // A cluster that is connected calls it so.
+    // `connect` is the status of a connected cluster client.
     return this.client !== null && ['ready', 'connect'].includes(this.client.status);
   }
 
-  /** Of queues and workers; null without Redis. */
+  /** Options of queues and workers; null without Redis. */
   get options(): QueueOptions | null {
     return this.client === null ? null : { connection: this.client, prefix: this.prefix };
   }
@@ -52,14 +52,15 @@ export class QueueConnection {
     let queue = this.queues.get(name);
     if (queue === undefined) {
       queue = new Queue(name, this.options);
-      // Without a listener BullMQ writes errors to the console. The client's own listener says that Redis is away.
+      // Without a listener BullMQ writes errors to the console. The client's listener already reports that Redis is
+      // away.
       queue.on('error', () => undefined);
       this.queues.set(name, queue);
     }
     return queue as Queue<T>;
   }
 
-  /** Whether an error of a queue or worker says only that Redis is away, which is logged once. */
+  /** Whether an error of a queue or worker means only that Redis is away, which is logged once. */
   isLoss(error: Error): boolean {
     return !this.isConnected || LOST_REDIS.test(error.message);
   }
@@ -69,7 +70,7 @@ export class QueueConnection {
     await this.client?.ping();
   }
 
-  /** What is to be known of Redis; null without it. */
+  /** Facts about Redis for diagnosis; null without it. */
   async redisFacts(): Promise<{ version: string; evicts: boolean } | null> {
     if (this.client === null) return null;
     const info = await this.client.info();
@@ -88,7 +89,7 @@ export class QueueConnection {
 function openRedis(redisUrl: string, cluster: boolean): Redis | Cluster {
   const logger = new Logger('Queue');
   const options = {
-    // BullMQ's blocking reads must not be given up after some tries.
+    // BullMQ requires that blocking reads are never given up.
     maxRetriesPerRequest: null,
     connectTimeout: 5_000,
     socketTimeout: REDIS_SOCKET_TIMEOUT_MS,
@@ -109,7 +110,7 @@ function openRedis(redisUrl: string, cluster: boolean): Redis | Cluster {
   return client;
 }
 
-/** Cluster nodes that are found later get these too; ioredis reads them from the URL for the first node only. */
+/** Cluster nodes that are found later get these too; ioredis applies the URL's to the first node only. */
 function credentials(redisUrl: string): { username?: string; password?: string; tls?: object } {
   const url = new URL(redisUrl);
   return {

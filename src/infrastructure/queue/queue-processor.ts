@@ -14,12 +14,10 @@ import type { QueueKind } from './queue-kind.js';
 import { Sweeps, type AwaitedTime } from './sweeps.js';
 
 /**
- * How a BullMQ worker treats `drain` jobs. A job is as long as the drain that it starts, and waits for most of that time: slots bound the
- * work, not jobs. The jobs of a worker that was killed are free again within ten seconds. One is never given up: a drain may run twice
- * without harm.
- *
- * A worker reconnects at once: BullMQ's default is a wait of 15 s, in which nothing would be sent although the server is
- * back.
+ * How a BullMQ worker handles `drain` jobs. A job lasts as long as the drain that it starts, and mostly waits: slots
+ * bound the work, not jobs. Jobs of a killed worker are free again within ten seconds. A job is never given up, since a
+ * drain may run twice without harm. A worker reconnects at once: BullMQ's default wait of 15 s would delay sending
+ * although the server is back.
  */
 export const QUEUE_WORKER_OPTIONS = {
   concurrency: 10_000,
@@ -30,24 +28,24 @@ export const QUEUE_WORKER_OPTIONS = {
   runRetryDelay: 500,
 } as const;
 
-/** Of the time for a stop so much is left for what ends after the work: connections, and the database. */
+/** The part of a stop's time that is kept for closing connections after the work. */
 const CLOSE_MS = 2_500;
 
-/** What a module says of its queue. */
+/** A module's description of its queue. */
 export interface QueueOptions<T> {
   kind: QueueKind<T>;
-  /** Rows that this process works on at once. */
+  /** Limit of rows in work in this process. */
   maxInFlight: number;
   dueLanes: DueLanes;
   /** The times that make its rows due. */
   waitsFor: readonly AwaitedTime[];
-  /** See LaneRunner; lanes that get rows within this time share one claim. */
+  /** See LaneRunner; lanes that get rows within this time share a claim. */
   claimEveryMs?: number;
   /** Log text when shutdown times out with `count` rows unfinished. */
   leftAtStop(count: number): string;
 }
 
-/** What every module's queue needs of the platform. */
+/** The infrastructure that every module's queue needs. */
 @Injectable()
 export class QueueParts {
   constructor(
@@ -62,8 +60,9 @@ export class QueueParts {
 }
 
 /**
- * The queue of one module. `wake` is the one notice of a lane with due rows: from the code that made them, a job or notification of
- * another process, and the sweep. A worker drains the lane; a process that is no worker tells the workers.
+ * The queue of one module. Every notice that a lane has due rows goes through `wake`: from the code that made them due,
+ * from a job or notification of another process, and from the sweep. A worker drains the lane; a process that is not a
+ * worker notifies the workers.
  *
  * A module extends it with its `@Processor(QUEUE, QUEUE_WORKER_OPTIONS)`.
  */
@@ -114,13 +113,13 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
     });
   }
 
-  /** A lane has due rows: this process drains it, or another one is told. Never waits. */
+  /** A lane has due rows: drains it here, or notifies another process. Never waits. */
   wake(laneKey: string): void {
     if (this.isWorker && !this.runner.isStopping) this.runner.wake(laneKey);
     else this.wakes.announce(this.options.kind.name, laneKey, 'one');
   }
 
-  /** A lane without owner has due rows: another worker may have slots for them. */
+  /** A lane without an owner has due rows: another worker may have slots for them. */
   wakeAny(laneKey: string): void {
     this.passOnIfFull(laneKey);
     this.wake(laneKey);
@@ -131,8 +130,10 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
   }
 
   /**
-   * The job lasts as long as the drain that it starts; it ends at once where the lane is drained here already. No other worker has heard of
-   * the lane. An owner that has just found none, and is about to release it, has not heard either: then the lane is asked for once more.
+   * The job lasts as long as the drain that it starts. It ends at once where this process drains the lane already.
+   *
+   * Only this worker gets the job. If an owner elsewhere has just found no row and is about to release the lane, it has
+   * not heard of these rows: so the lane is tried once more.
    */
   async process({ data: { laneKey } }: Pick<Job<DrainJob>, 'data'>): Promise<void> {
     if (this.runner.isStopping) return this.wakes.announce(this.options.kind.name, laneKey, 'all');
@@ -144,13 +145,16 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
     if (this.runner.isSaturated && this.hasOthers()) this.wakes.announce(this.options.kind.name, laneKey, 'all');
   }
 
-  /** From now on it claims nothing. `QueueWorkers` tells all queues at once: the times that they take do not add up. */
+  /**
+   * From now on nothing is claimed. `QueueWorkers` calls this for all queues at once, so that they stop at the same
+   * time.
+   */
   beginStop(): void {
     const { shutdownTimeoutMs } = this.config.process;
     this.stopped ??= this.runner.stop(Math.max(shutdownTimeoutMs - CLOSE_MS, shutdownTimeoutMs / 2));
   }
 
-  /** Lets the work in flight end before the connections that record its outcomes are closed. */
+  /** Lets rows in work end before the connections that record their outcomes are closed. */
   async beforeApplicationShutdown(): Promise<void> {
     this.beginStop();
     const left = (await this.stopped) ?? 0;

@@ -20,13 +20,15 @@ import { Sweeps } from './sweeps.js';
 const REPORT_EVERY_MS = 10_000;
 const READY_WITHIN_MS = 3_000;
 const ANSWERS_WITHIN_MS = 500;
-/** A worker of BullMQ whose Redis is lost while it says goodbye waits for it. */
+/** A BullMQ worker that loses Redis while closing would wait for it longer than this. */
 const CLOSED_WITHIN_MS = 1_000;
 
 /**
- * The worker's part of this process: it may own lanes before anything wakes one, and takes jobs from `start` on where there is a Redis. A stop has two phases.
- * `beginStop` tells all that works at once that nothing more is taken. Then each queue waits for its own end (`beforeApplicationShutdown`),
- * all until the same moment.
+ * The worker part of this process. It may own lanes before anything wakes one, and takes jobs after `start` where Redis
+ * is used.
+ *
+ * A stop has two phases. `beginStop` tells everything at once to claim nothing more. Then each queue waits for its own
+ * end (`beforeApplicationShutdown`), all until the same deadline.
  */
 @Injectable()
 export class QueueWorkers implements OnApplicationShutdown, OnModuleDestroy, OnModuleInit {
@@ -48,7 +50,7 @@ export class QueueWorkers implements OnApplicationShutdown, OnModuleDestroy, OnM
   ) {}
 
   async onModuleInit(): Promise<void> {
-    // Without wakes workers find due rows by themselves: that makes no process unready.
+    // Without wakes workers find due rows themselves, so the process stays ready.
     this.readiness.register('queue', async () =>
       (await this.answers()) ? { ok: true } : { ok: true, detail: 'away: workers look for due rows once a second' },
     );
@@ -57,11 +59,11 @@ export class QueueWorkers implements OnApplicationShutdown, OnModuleDestroy, OnM
       help: 'Whether this process can wake others, by Redis or by NOTIFY of PostgreSQL: 1 or 0.',
       collect: async () => [{ value: (await this.answers()) ? 1 : 0 }],
     });
-    // Before a notice, a sweep or a request wakes a lane: `PgNotifier` listens once all modules are initialized.
+    // Before a notice, a sweep or a request can wake a lane: `PgNotifier` listens once all modules are initialized.
     if (this.config.process.roles.includes('worker')) await this.owner.start();
   }
 
-  /** Starts one BullMQ worker for each processor where there is a Redis. One that is away does not stop the start. */
+  /** Starts one BullMQ worker per processor where Redis is used. An unreachable Redis does not stop the start. */
   async start(): Promise<void> {
     if (!this.connection.isUsed) return;
     this.moduleRef.get(BullRegistrar, { strict: false }).register();
@@ -71,12 +73,13 @@ export class QueueWorkers implements OnApplicationShutdown, OnModuleDestroy, OnM
     await within(READY_WITHIN_MS, Promise.all(workers.map((worker) => worker.waitUntilReady())));
   }
 
-  /** Begins the stop of sweeps, of all queues, and of the workers of BullMQ, which take no more jobs. Never waits. */
+  /** Begins to stop the sweeps, all queues, and the BullMQ workers, which take no more jobs. Never waits. */
   beginStop(): void {
     if (this.closed !== null) return;
     void this.sweeps.stop();
     for (const queue of this.queues) queue.beginStop();
-    // Where Redis is away a worker would wait for it. What its drains have in flight is waited for by their lanes.
+    // While Redis is away a worker would wait for it, so it is closed by force. The lanes wait for their own rows in
+    // work.
     const force = !this.connection.isConnected;
     const workers = this.takesJobs ? this.queues.map(({ worker }) => worker) : [];
     this.closed = Promise.allSettled(workers.map((worker) => worker.close(force)));
@@ -99,7 +102,10 @@ export class QueueWorkers implements OnApplicationShutdown, OnModuleDestroy, OnM
       .filter((instance) => instance instanceof QueueProcessor);
   }
 
-  /** A server in trouble makes every worker complain several times a second; one line in ten seconds says it. */
+  /**
+   * When the server is in trouble every worker reports errors several times a second; one log line per ten seconds is
+   * enough.
+   */
   private report(error: Error): void {
     if (this.connection.isLoss(error)) return;
     if (performance.now() - this.reportedAt < REPORT_EVERY_MS) return;
@@ -109,7 +115,7 @@ export class QueueWorkers implements OnApplicationShutdown, OnModuleDestroy, OnM
 
   private async answers(): Promise<boolean> {
     if (!this.connection.isUsed) return !this.wakes.unavailable;
-    // A client of Redis keeps what it is asked while it is away.
+    // Only while connected, because the client of Redis queues commands while it is not.
     if (!this.connection.isConnected) return false;
     const ping = this.connection.ping().then(
       () => true,

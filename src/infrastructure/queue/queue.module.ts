@@ -16,8 +16,8 @@ import { Retention } from './retention.js';
 import { Sweeps } from './sweeps.js';
 
 /**
- * What every module needs that works later: lanes, wakes, sweeps, retention, and BullMQ where there is a Redis. A feature extends
- * `QueueProcessor`, and knows nothing of connections.
+ * Infrastructure for modules with background work: lanes, wakes, sweeps, retention, and BullMQ where Redis is used. A
+ * feature extends `QueueProcessor`, and needs to know nothing about connections.
  */
 @Global()
 @Module({
@@ -25,12 +25,12 @@ import { Sweeps } from './sweeps.js';
     DiscoveryModule,
     BullModule.forRootAsync({
       inject: [QueueConnection],
-      // Without Redis no worker is made of it.
+      // Without Redis the empty options create no worker.
       useFactory: (connection: QueueConnection) => connection.options ?? ({} as QueueOptions),
-      // Workers run only where `QueueWorkers.start` is called: in processes with the role worker.
+      // Workers run only after `QueueWorkers.start`: in processes with the role worker.
       extraOptions: { manualRegistration: true },
     }),
-    // No queue: what starts the workers of processors.
+    // Registers no queue; it provides the code that starts the processors' workers.
     BullModule.registerQueue(),
   ],
   providers: [

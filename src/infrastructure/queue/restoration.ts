@@ -7,15 +7,15 @@ import { Readiness } from '../operations/readiness.js';
 import { BLOCKED_ADVICE, BLOCKED_SINCE, CLAIMS_BLOCKED } from './claims-blocked.js';
 import { Failover } from './failover.js';
 
-/** Work that may already have been done, unknown to this database. */
+/** Work that may have been done already without this database knowing it. */
 export interface Uncertain {
-  /** As the command line prints it. */
+  /** The name that the command line prints. */
   readonly name: string;
-  /** When the newest row that waits was queued, by the clock of whichever server; null where none waits. */
+  /** When the newest waiting row was queued, by the clock of the server that wrote it; null where none waits. */
   newest(): Promise<Date | null>;
-  /** Rows that would be marked; counted up to 1,000,000. */
+  /** How many rows would be marked; counted up to 1,000,000. */
   count(before: Date): Promise<number>;
-  /** Takes every row that was queued before `before` out of the queue, in the ambient transaction; returns how many. */
+  /** Removes every row queued before `before` from the queue, in the ambient transaction; returns how many. */
   mark(before: Date): Promise<number>;
 }
 
@@ -29,7 +29,7 @@ export interface RestorePlan {
 export interface Blocked {
   confirmed: string;
   found: string;
-  /** Rows queued since then were accepted here; null where no process has noticed yet. */
+  /** Rows queued since this time were accepted here; null where no process has noticed the change yet. */
   since: Date | null;
 }
 
@@ -39,16 +39,17 @@ const CONTINUED = `select count(*)::integer as count from database_identity
 const LAST_BEAT = `select max(beat_at) as beat from heartbeat where name = 'clock' or name like 'sweep:%'`;
 const NOTE = 'update database_identity set blocked_since = $1, blocked_on = identity_of_database()';
 
-// Any number that no other program on the server uses for this purpose.
+// An arbitrary number that no other program on the server uses.
 const LOCK = 7_204_118_302;
 
 /**
- * Prevents that messages are sent again after a restored backup, a point-in-time recovery, or the promotion of a standby that
- * lacks commits: rows that are `queued` there may have been sent since. Each of these changes the database's identity, and so
- * does a planned move. The rule is the same for all: claims are blocked until an operator decides. With AFTER_FAILOVER=continue Herald
- * decides by itself where `Failover` proves that a promoted standby has every commit.
+ * Prevents that messages are sent again after a restored backup, a point-in-time recovery, or the promotion of a
+ * standby that lacks commits: rows that are `queued` there may have been sent already. Each of these changes the
+ * database's identity, as does a planned move, and the rule is the same for all: claims are blocked until an operator
+ * decides. With AFTER_FAILOVER=continue Herald decides alone if `Failover` proves that a promoted standby has every
+ * commit.
  *
- * Claims compare the identity themselves (`laneGrants`). This class reports that they are blocked, and unblocks them.
+ * Claims compare the identity themselves (`laneGrants`). This class reports blocked claims, and unblocks them.
  */
 @Injectable()
 export class Restoration {
@@ -63,7 +64,7 @@ export class Restoration {
     readiness: Readiness,
     metrics: Metrics,
   ) {
-    // Blocked claims are no reason to turn requests away: what is accepted meanwhile is sent afterwards.
+    // Blocked claims are no reason to refuse requests: messages accepted meanwhile are sent afterwards.
     readiness.register('lanes', async () =>
       (await this.blocked()) === null
         ? { ok: true }
@@ -81,12 +82,15 @@ export class Restoration {
     });
   }
 
-  /** Adds work that may have been done meanwhile; call it while the application starts. */
+  /** Adds work that may have been done already; call it while the application starts. */
   add(uncertain: Uncertain): void {
     this.uncertain.push(uncertain);
   }
 
-  /** Adds what is to be put right, in the ambient transaction, when another database is confirmed; while the application starts. */
+  /**
+   * Adds a correction that runs in the ambient transaction when another database is confirmed; call it while the
+   * application starts.
+   */
   onConfirm(adoption: () => Promise<unknown>): void {
     this.adoptions.push(adoption);
   }
@@ -99,15 +103,16 @@ export class Restoration {
     );
   }
 
-  /** What `mark` would do. Changes nothing. */
+  /** What `mark` would do, without doing it. */
   async plan(before?: Date): Promise<RestorePlan> {
     return this.each(before, (uncertain, until) => uncertain.count(until));
   }
 
   /**
-   * Takes what waited or was under way out of the queue, all of it or nothing, and unblocks claims.
+   * Removes waiting rows and rows in flight from the queue, all or none, and unblocks claims.
    *
-   * @param before rows queued later stay: they were accepted on this database. Default: since claims are blocked, else now.
+   * @param before rows queued later stay: they were accepted on this database. Default: when claims were blocked,
+   * otherwise now.
    */
   async mark(before?: Date): Promise<RestorePlan> {
     return this.locked(async () => {
@@ -128,7 +133,7 @@ export class Restoration {
     return plan;
   }
 
-  /** Confirms this database as it is, and unblocks claims: nothing was sent that it does not know of. */
+  /** Confirms this database as it is, and unblocks claims: nothing was sent without this database knowing it. */
   async adopt(): Promise<void> {
     await this.locked(async () => {
       await this.confirm();
@@ -136,7 +141,7 @@ export class Restoration {
     });
   }
 
-  /** Seconds since a worker of any process last finished a sweep on this database; null where none ever did. */
+  /** Seconds since any worker last finished a sweep on this database; null where none ever did. */
   async silentSeconds(): Promise<number | null> {
     const { seconds } = await this.database.row<{ seconds: number | null }>(
       `select extract(epoch from clock_timestamp() - max(beat_at))::float8 as seconds
@@ -152,17 +157,17 @@ export class Restoration {
       const blocked = await this.blocked();
       if (blocked !== null) this.warn(blocked, null);
     } catch (error) {
-      // Readiness says which migrations are missing; without them nothing is claimed.
+      // Readiness reports missing migrations; without them nothing is claimed.
       if (!isOfOlderSchema(error)) throw error;
     }
   }
 
-  /** Condition without which `notice` finds nothing. */
+  /** The condition under which `notice` has something to do. */
   readonly unnoticed = `${CLAIMS_BLOCKED} and exists (select from database_identity where (${BLOCKED_SINCE}) is null)`;
 
   /**
-   * Notes since when claims are blocked, once, so that an operator decides; or unblocks them, where that may be done without one. Returns 1
-   * where this call did either.
+   * Records since when claims are blocked, once, so that an operator can decide; or unblocks them where no decision is
+   * needed. Returns 1 where this call did either.
    */
   async notice(): Promise<number> {
     if ((await this.blocked())?.since !== null) return 0;
@@ -180,7 +185,9 @@ export class Restoration {
     return tell === null ? 0 : 1;
   }
 
-  /** What was in flight keeps its lease: its process records the outcome here, or its end makes it unknown. */
+  /**
+   * Rows in flight keep their leases: their process records the outcome here, or the end of the lease makes it unknown.
+   */
   private async continueOn({ confirmed, found }: Blocked): Promise<() => void> {
     await this.confirm();
     await this.database.execute('update database_identity set continued_at = clock_timestamp()');
@@ -213,7 +220,7 @@ export class Restoration {
     );
   }
 
-  /** A time after all that is queued, and after the last heartbeat: the server before this one may have had a clock that was ahead. */
+  /** A time after every queued row and the last heartbeat: the previous server's clock may have been ahead. */
   private async newest(): Promise<Date> {
     const times = [(await this.now()).getTime()];
     const { beat } = await this.database.row<{ beat: Date | null }>(LAST_BEAT);
@@ -222,7 +229,7 @@ export class Restoration {
     return new Date(Math.max(...times));
   }
 
-  /** Rounded up: a `Date` has no microseconds. */
+  /** Rounded up, since a `Date` has no microseconds. */
   private async now(): Promise<Date> {
     const now = `select clock_timestamp() + interval '1 millisecond' as now`;
     return (await this.database.row<{ now: Date }>(now)).now;

@@ -4,40 +4,45 @@ import { Database } from '../database/database.js';
 import { type Partition, Partitions, type Period } from '../database/partitions.js';
 import { Sweeps } from './sweeps.js';
 
-/** Something that is kept for a time only. */
+/** Data that is kept for a limited time. */
 export interface Kept {
   readonly name: string;
   /** Days for which it is kept; 0: never removed. */
   readonly days: number;
-  /** Its batches wait for more than the database, such as a store of files: it is cleared beside the others. */
+  /**
+   * Its batches wait for more than the database, for example for a file store: it is cleared in parallel with the
+   * others.
+   */
   readonly besides?: boolean;
-  /** Figures are made of it, which must be complete first: see `holdWith`. */
+  /** Usage is counted from it, and must be counted before it is cleared: see `holdWith`. */
   readonly isCounted?: boolean;
   /**
-   * Clears what is older than `before`, at most `limit` rows, by a range of an index; returns how many. `before` is by
-   * the database's clock, and only times by the same clock, as those of ids, say how old a row is.
+   * Clears rows older than `before`, at most `limit`, by a range of an index; returns how many. `before` is a time of
+   * the database's clock, so the age of a row must come from a time of the same clock, such as that of an id.
    */
   clear(before: Date, limit: number): Promise<number>;
 }
 
-/** A table of which whole days or months go at once: see `Partitions`. */
+/** A table whose days or months are dropped as whole partitions: see `Partitions`. */
 export interface KeptPartitions extends Pick<Kept, 'days' | 'isCounted'> {
   readonly table: string;
   readonly period: Period;
-  /** Of a partition that is old enough: it must stay for now. */
+  /** Whether a partition that is old enough must stay for now. */
   readonly isNeeded?: (partition: Partition) => Promise<boolean>;
 }
 
 const EVERY_MS = 60_000;
-/** Small, so that no transaction waits long for their locks. */
+/** Small, so that no transaction waits long for the batch's locks. */
 const BATCH = 1_000;
-/** Of one kind and round: 300,000 rows a minute, more than a fast installation makes. A round also ends by its time. */
+/**
+ * Limit per kind and round: 300,000 rows a minute, more than a fast installation makes. A round also has a time limit.
+ */
 const MAX_BATCHES = 300;
 const DAY_MS = 86_400_000;
 
 /**
- * Clears what has been kept for long enough, in small batches, in one process at a time. Each batch is a transaction of
- * its own, so a process that dies in between loses nothing, and the next round goes on.
+ * Clears data that has been kept long enough, in small batches, in one process at a time. Each batch is a separate
+ * transaction: if the process dies, nothing is lost, and the next round continues.
  */
 @Injectable()
 export class Retention implements OnModuleInit {
@@ -54,21 +59,21 @@ export class Retention implements OnModuleInit {
     this.sweeps.add({ name: 'retention', everyMs: EVERY_MS, run: (signal) => this.run(signal) });
   }
 
-  /** Adds something that is kept for a time only; call it while the application starts. */
+  /** Adds data that is kept for a limited time; call it while the application starts. */
   add(kept: Kept): void {
     if (kept.days === 0) return;
     const clear = async (before: Date, limit: number): Promise<number> => kept.clear(await this.hold(before), limit);
     this.kept.push(kept.isCounted === true ? { ...kept, clear } : kept);
   }
 
-  /** Asked before anything that is counted is cleared: nothing newer than its answer is. */
+  /** `hold` is asked before counted data is cleared: rows newer than its answer stay. */
   holdWith(hold: (before: Date) => Promise<Date>): void {
     this.hold = hold;
   }
 
   /**
-   * Adds a table by days or months: its partitions are made ahead, before this resolves and in each round, and dropped when
-   * all their rows are older than `days`. Await it before anything is inserted.
+   * Adds a table partitioned by days or months. Partitions are created ahead, before this resolves and in each round,
+   * and dropped when all their rows are older than `days`. Await it before inserting.
    */
   async addPartitioned({ table, period, days, isCounted, isNeeded }: KeptPartitions): Promise<void> {
     const { partitions } = this;
@@ -89,7 +94,7 @@ export class Retention implements OnModuleInit {
     const { now } = await this.database.row<{ now: Date }>('select clock_timestamp() as now');
     const inTurn = this.kept.filter(({ besides }) => besides !== true);
     const alone = this.kept.filter(({ besides }) => besides === true);
-    // Each has the whole time of the round: removing many files leaves the others what they need.
+    // Each kind has the whole time of the round, so that removing many files does not shorten the others.
     const results = await Promise.all(
       [inTurn, ...alone.map((kept) => [kept])].map((kinds) => clear(kinds, now, signal)),
     );
@@ -99,7 +104,7 @@ export class Retention implements OnModuleInit {
   }
 }
 
-/** One batch of each kind in turn: neither a backlog of one nor its failure keeps the others from being cleared. */
+/** One batch of each kind in turn, so that neither a backlog nor a failure of one delays the others. */
 async function clear(
   kinds: readonly Kept[],
   now: Date,

@@ -1,15 +1,15 @@
-/** How a lane is claimed: with all that wait at the same time, or alone. */
+/** How a lane is claimed: together with all others that wait, or alone. */
 export type Claiming = 'shared' | 'suspect' | 'slow';
 
-/** What became of a lane's claim. `failed`: by an error that says nothing of its time. */
+/** The result of a lane's claim. `failed`: an error that does not concern its time. */
 export type ClaimTime = 'in_time' | 'out_of_time' | 'failed';
 
-/** A claim that takes less shows that its lanes are not slow; the time of a suspect's claim. */
+/** A claim faster than this shows that its lanes are not slow; also the time limit for a suspect lane. */
 const QUICK_MS = 250;
-/** The least time of a shared claim. */
+/** The minimum time limit of a shared claim. */
 const SHARED_MS = 1_000;
 const MAX_PATIENCE_MS = 2_000;
-/** So many claims of lanes alone out of time, one after the other: the database is slow, and no lane is to blame. */
+/** After this many claims of single lanes in a row ran out of time, the database is slow rather than any lane. */
 const MAX_SLOW_IN_A_ROW = 8;
 
 /**
@@ -41,7 +41,7 @@ export class SlowLanes {
     return this.alone.get(laneKey) ?? 'shared';
   }
 
-  /** The time of a claim's statement; undefined: that of every statement. */
+  /** The time limit of a claim's statement; undefined: that of every statement. */
   withinMs(claiming: Claiming): number | undefined {
     if (claiming === 'suspect') return QUICK_MS;
     return claiming === 'shared' && this.patienceMs <= MAX_PATIENCE_MS
@@ -49,7 +49,7 @@ export class SlowLanes {
       : undefined;
   }
 
-  /** What a claim of these lanes led to. */
+  /** Records the result of a claim of these lanes. */
   claimed(claiming: Claiming, lanes: readonly { key: string; time: ClaimTime }[], tookMs: number): void {
     const late = lanes.filter(({ time }) => time === 'out_of_time');
     const inTime = lanes.filter(({ time }) => time === 'in_time');
@@ -58,7 +58,7 @@ export class SlowLanes {
       for (const { key } of inTime) this.alone.delete(key);
       if (claiming === 'shared' && inTime.length > 0) this.patienceMs = QUICK_MS;
     }
-    // Of many that are late together none is known to be the slow one.
+    // If all of several lanes were late, none is known to be the slow one.
     if (lanes.length > 1 && inTime.length === 0) return this.suspect(late);
     for (const { key } of late) this.late(key, lanes.length === 1);
     if (claiming !== 'shared' || late.length > 0 || tookMs < this.patienceMs) return;

@@ -10,44 +10,47 @@ import { Counters } from '../operations/counters.js';
 import { Heartbeats } from '../operations/readiness.js';
 import { anyHas, type RowsOfWorkspaces, type Turn, Turns, type TurnsOptions, workspacesWith } from './turns.js';
 
-/** A column of times that are waited for, by the database's clock. */
+/** A column of times at which rows become due, by the database's clock. */
 export interface AwaitedTime {
   table: string;
   column: string;
-  /** SQL: the rows that wait; best the condition of a partial index. */
+  /** SQL: the rows that wait; preferably the condition of a partial index. */
   where?: string;
   /**
-   * SQL, of a row: the most seconds that its time is ahead of the clock which wrote it. What is further ahead was written before the clock
-   * stepped back: see ClockSteps. Default 0.
+   * SQL, for a row: how many seconds its time may be ahead of the clock that wrote it. A time further ahead was written
+   * before the clock was set back: see ClockSteps. Default 0.
    */
   mostAhead?: string;
 }
 
-/** SQL: since when the oldest row that became due at or after `from` is due, or null; by an index. */
+/** SQL: when the oldest row that became due at or after `from` did so, or null; by an index. */
 export type DueSince = (from: string) => string;
 
-/** Work that must happen again and again in one process at a time, whichever that is. */
+/** Work that must be repeated, in one process at a time, in any of them. */
 export interface Sweep {
   readonly name: string;
   /** Milliseconds between two rounds; a whole number of seconds. */
   readonly everyMs: number;
-  /** True while every worker is to do its rounds, whichever leads. */
+  /** True while every worker must run its rounds, not only the leader. */
   readonly everywhere?: boolean;
   /** The times that make its rows due. */
   readonly waitsFor?: readonly AwaitedTime[];
   /**
-   * SQL of a condition without which a round would find nothing. The conditions of all sweeps are asked in one statement
-   * a second, so it must be as cheap as an `exists` that an index answers. Default: `dueSince` gives a time, or one of
-   * `waitsFor` has passed; where a sweep has none of these, all its rounds run.
+   * A cheap SQL condition that holds if a round may find something. One statement a second asks the conditions of all
+   * sweeps, so it must cost no more than an `exists` on an index. Default: `dueSince` returns a time, or one of
+   * `waitsFor` has passed; a sweep without these runs all its rounds.
    */
   readonly hasWork?: string;
-  /** As `hasWork`, by a time: a look begins where the one before found its first row, so removed rows before it are not read. */
+  /**
+   * Like `hasWork`, by a time: a search begins where the previous one found its first row, so that removed rows before
+   * it are not read.
+   */
   readonly dueSince?: DueSince;
-  /** Does one bounded round and returns how many rows it touched. Two rounds at once must do no harm. */
+  /** Does one bounded round and returns how many rows it touched. Two rounds at the same time must be harmless. */
   run(signal: AbortSignal): Promise<number>;
 }
 
-/** A sweep that takes workspaces in turn, see `Turns`. It has work where `rows` are, or by what else it says. */
+/** A sweep that works for workspaces in turn, see `Turns`. It has work if `rows` exist, or by its other conditions. */
 export interface SweepInTurns extends Omit<Sweep, 'run'>, Pick<TurnsOptions, 'atOnce'> {
   readonly rows: readonly RowsOfWorkspaces[];
   readonly turn: Turn;
@@ -55,27 +58,27 @@ export interface SweepInTurns extends Omit<Sweep, 'run'>, Pick<TurnsOptions, 'at
 
 const TICK_MS = 1_000;
 const ROUND_TIMEOUT_MS = 20_000;
-/** A leader that has not renewed for so long leads no more. */
+/** A leader that has not renewed its lease for this long is no longer the leader. */
 const LEASE_MS = 4_000;
 const RENEW_MS = 2_000;
-/** A sweep without a success for so long, or for three of its rounds, is run by every worker. */
+/** A sweep without a success for this long, or for three of its rounds, is run by every worker. */
 const SILENT_MS = 15_000;
 const RELEASE_TIMEOUT_MS = 1_000;
-/** Longer than two releases take turns in a rolling update. */
+/** Longer than two releases run side by side in a rolling update. */
 const FORGET_MS = 600_000;
 
 interface Look {
   /** The database's time. */
   lookedAt: string;
-  /** What the lease now says where this process has it, else null. */
+  /** The token in the lease where this process holds it, otherwise null. */
   token: string | null;
-  /** For which the lease of another process lasts. */
+  /** How long the lease of another process lasts. */
   leftMs: number | null;
-  /** Seconds since the last success of each sweep; undefined where the lease was not asked for. */
+  /** Seconds since the last success of each sweep; undefined where the lease was not requested. */
   ages?: Record<string, number> | null;
-  /** Of each sweep, since when it has work, `-infinity` where no time says so; null: it has none. */
+  /** For each sweep, since when it has work; `-infinity` where no time is known; null: it has none. */
   work: (string | null)[];
-  /** The database's, in milliseconds. */
+  /** The database's time in milliseconds. */
   time: string;
 }
 
@@ -87,20 +90,20 @@ interface Lease {
 
 /**
  * Runs the sweeps of every module in worker processes. One of them leads: it holds a lease, the row `leader` of
- * `heartbeat`, by the database's clock. Each second it asks in one statement which sweeps have work, so that an idle
- * second costs one read-only transaction. Every two seconds the same statement renews the lease and writes the rows
- * `sweep:<name>` of the sweeps that succeeded since: their age is part of readiness, and a sweep that succeeds nowhere
- * for a while is tried by every worker. A sweep that stops unnoticed would lose messages.
+ * `heartbeat`, by the database's clock. Each second it asks in one statement which sweeps have work, so an idle second
+ * costs one read-only transaction. Every two seconds the same statement renews the lease and writes the rows
+ * `sweep:<name>` of the sweeps that succeeded since. Their age is part of readiness, and every worker tries a sweep
+ * that has succeeded nowhere for a while: if a sweep stopped unnoticed, messages would be lost.
  */
 @Injectable()
 export class Sweeps implements OnModuleDestroy {
   private readonly logger = new Logger(Sweeps.name);
   private readonly sweeps: Sweep[] = [];
-  /** When the last round of each sweep was due here, in monotonic milliseconds. */
+  /** When the last round of each sweep was due in this process (monotonic ms). */
   private readonly lastRound = new Map<Sweep, number>();
   private readonly running = new Map<Sweep, Promise<void>>();
   private readonly succeeded = new Set<string>();
-  /** From where on the times of sweeps are looked at. */
+  /** Where the next search for passed times begins. */
   private readonly cursors = new Map<Sweep, SweepCursor>();
   private readonly abort = new AbortController();
   private timer: NodeJS.Timeout | null = null;
@@ -124,8 +127,8 @@ export class Sweeps implements OnModuleDestroy {
   }
 
   /**
-   * Adds a sweep over rows of many workspaces, of which one may have very many. Its other rounds go on where the turn of a
-   * workspace fails; that is counted and logged.
+   * Adds a sweep over rows of many workspaces, any of which may have very many. If the turn of a workspace fails, the
+   * others continue; the failure is counted and logged.
    */
   addInTurns({ rows, turn, atOnce, ...sweep }: SweepInTurns): void {
     const find = workspacesWith(rows);
@@ -144,7 +147,7 @@ export class Sweeps implements OnModuleDestroy {
     return this.sweeps.map(({ name }) => name);
   }
 
-  /** Removes the rows of sweeps that only other releases have, and that run no more, and what processes said of their clocks. */
+  /** Removes rows of sweeps that no running release has, and what processes reported about their clocks. */
   async forgetOthers(): Promise<void> {
     await this.database.execute(
       `delete from heartbeat where (name like 'sweep:%' or name like 'clock:%') and name <> all($1)
@@ -153,12 +156,12 @@ export class Sweeps implements OnModuleDestroy {
     );
   }
 
-  /** What the rows of all sweeps wait for. */
+  /** The awaited times of all sweeps. */
   get awaitedTimes(): AwaitedTime[] {
     return this.sweeps.flatMap((sweep) => sweep.waitsFor ?? []);
   }
 
-  /** Begins, in a worker. */
+  /** Starts the sweeps, in a worker. */
   start(): void {
     if (!this.config.process.roles.includes('worker')) return;
     this.startedAt = systemClock.monotonic();
@@ -169,7 +172,7 @@ export class Sweeps implements OnModuleDestroy {
     return this.stop();
   }
 
-  /** Begins no more rounds; resolves when those that run have ended, and another process may lead. */
+  /** Starts no more rounds; resolves when running ones have ended. Another process may lead then. */
   stop(): Promise<void> {
     this.stopped ??= this.end();
     return this.stopped;
@@ -182,7 +185,7 @@ export class Sweeps implements OnModuleDestroy {
     await Promise.all([...this.running.values(), this.release()]);
   }
 
-  /** Runs one round now, whichever process leads; for tests and the command line. */
+  /** Runs one round now, in any process; for tests and the command line. */
   async runNow(name: string): Promise<number> {
     const sweep = this.sweeps.find((candidate) => candidate.name === name);
     if (sweep === undefined) throw new Error(`there is no sweep named ${name}`);
@@ -196,7 +199,7 @@ export class Sweeps implements OnModuleDestroy {
     }, TICK_MS);
   }
 
-  /** Looks which sweeps are due and begins their rounds: once a second after `start`, by hand in tests. */
+  /** Finds out which sweeps are due and starts their rounds: once a second after `start`, by hand in tests. */
   async tick(): Promise<void> {
     const now = systemClock.monotonic();
     const led = this.leads(now);
@@ -210,7 +213,7 @@ export class Sweeps implements OnModuleDestroy {
     for (const [index, sweep] of due.entries()) {
       if (!leads && sweep.everywhere !== true && !this.isSilent(sweep, look, now)) continue;
       this.lastRound.set(sweep, now);
-      // Without an answer each sweep finds out for itself.
+      // Without an answer each sweep searches for itself.
       if (look?.work[index] === null) this.succeeded.add(sweep.name);
       else this.begin(sweep);
     }
@@ -234,12 +237,14 @@ export class Sweeps implements OnModuleDestroy {
     } catch (error) {
       if (this.abort.signal.aborted) return null;
       this.logger.warn(`which sweeps have work is not known: ${describeError(error)}`);
-      // The condition of one must not stop the others: without an answer all of them run.
+      // The condition of one sweep must not stop the others: without an answer all of them run.
       return due.length === 0 || isUnreachable(error) ? null : this.look([], renews, now);
     }
   }
 
-  /** The next look begins at what this one found first, or where it ended; and it says what time it is. */
+  /**
+   * The next search begins at the first row that this one found, or where it ended. Also records the database's time.
+   */
   private passed(due: readonly Sweep[], look: Look | undefined, askedAt: number): Look | null {
     if (look === undefined) return null;
     databaseClock.measured(Number(look.time), askedAt, systemClock.monotonic());
@@ -269,7 +274,7 @@ export class Sweeps implements OnModuleDestroy {
     return !this.running.has(sweep) && now - last >= sweep.everyMs - TICK_MS / 2;
   }
 
-  /** A sweep that runs seldom has its first round at once where the last one was too long ago. */
+  /** A rare sweep whose last round is too long ago has its first round at once. */
   private makeOverdue(look: Look | null): void {
     for (const sweep of this.sweeps) {
       const age = look?.ages?.[sweep.name] ?? 0;
@@ -278,8 +283,8 @@ export class Sweeps implements OnModuleDestroy {
   }
 
   /**
-   * The leader hangs or fails in this sweep, or is of a release that has none of this name. After a long stop of all
-   * processes it first gets its time.
+   * The leader hangs or fails in this sweep, or belongs to a release that does not have it. After a long stop of all
+   * processes the leader gets time first.
    */
   private isSilent(sweep: Sweep, look: Look | null, now: number): boolean {
     if (look?.ages === undefined) return false;
@@ -317,7 +322,7 @@ export class Sweeps implements OnModuleDestroy {
   }
 }
 
-/** By now() and not clock_timestamp(), which no index could be searched with. */
+/** By now(), because an index cannot be searched with clock_timestamp(). */
 const passedSince =
   (times: readonly AwaitedTime[]): DueSince =>
   (from) => {
@@ -328,15 +333,15 @@ const passedSince =
     return `least(${firsts.join(', ')})`;
   };
 
-// No infinite time: PostgreSQL before 17 does not subtract it.
+// Not an infinite time: PostgreSQL before 17 cannot subtract it.
 const RELEASE = `update heartbeat set beat_at = 'epoch' where name = 'leader' and beat_at = $1`;
 
-/** A lease ahead of the clock is one of before the clock stepped back. */
+/** A lease ahead of the clock was written before the clock was set back. */
 const VALID = `between clock_timestamp() - interval '${LEASE_MS} ms' and clock_timestamp() + interval '${LEASE_MS} ms'`;
 
-// $1: the rows to write; `leader` among them is written only where the lease is free or this process has it, which it
-// has where the row is still what it wrote, $2. One insert in the order of the names, so that two processes never wait
-// for each other in a ring. $3: the seconds between two rounds of the first of them. The row `clock` keeps the latest time that was seen: see ClockSteps.
+// $1: the rows to write. `leader` is written only where the lease is free, or this process holds it: the row still has
+// its token $2. One insert in the order of the names, so that two processes never deadlock. $3: the seconds between two
+// rounds of the first sweep. The row `clock` keeps the latest time seen: see ClockSteps.
 const RENEW = `
 with beaten as (
   insert into heartbeat as h (name, beat_at, every_seconds)
@@ -356,7 +361,7 @@ select (select beat_at::text from beaten where name = 'leader') as token,
   (select json_object_agg(substr(name, 7), extract(epoch from clock_timestamp() - beat_at)) from heartbeat
    where name like 'sweep:%') as ages`;
 
-/** Repeats bounded work until one batch was not full, or the round is to end; returns how many rows it touched. */
+/** Repeats bounded work until a batch is not full, or the round must end; returns how many rows it touched. */
 export async function inBatches(
   signal: AbortSignal,
   batch: number,
@@ -371,17 +376,17 @@ export async function inBatches(
   return total;
 }
 
-// A look begins this far before the last one: rows of then may have been locked, or not committed yet.
+// A search begins this long before the last one: rows of that time may have been locked, or not committed yet.
 const AGAIN_SECONDS = 30;
-/** Also what a cursor hides wrongly, after a step of the clock, is found after so long. */
+/** Limit on how long a cursor can hide a row, for example after a step of the clock. */
 const ALL_EVERY_MS = 60_000;
-/** Of what may enter after its time, such as an expired message that comes back to the queue. */
+/** The same for rows that may enter after their time, such as an expired message that returns to the queue. */
 export const ALL_OFTEN_MS = 5_000;
 
 /**
- * From where on a sweep looks for times that have passed: where its last complete look ended. Removed rows precede the
- * others for as long as another transaction keeps them from being vacuumed, and are not read again and again. All rows
- * are looked at once a minute, or as often as `allEveryMs` says.
+ * The place from which a sweep searches for times that have passed: where its last complete search ended. Removed rows
+ * come before it while another transaction keeps them from being vacuumed, and are not read again and again. All rows
+ * are read once a minute, or as often as `allEveryMs` says.
  */
 export class SweepCursor {
   private from: string | null = null;
@@ -389,7 +394,7 @@ export class SweepCursor {
 
   constructor(private readonly allEveryMs = ALL_EVERY_MS) {}
 
-  /** The database's time, for `since`; null: all. */
+  /** The database's time for `since`; null: all rows. */
   next(): string | null {
     if (systemClock.monotonic() - this.since > this.allEveryMs) {
       this.from = null;
@@ -398,12 +403,12 @@ export class SweepCursor {
     return this.from;
   }
 
-  /** @param time the statement's own, where it has found all there was; or that of the first row. */
+  /** @param time the time of the statement where it found all rows; otherwise the time of the first row. */
   reached(time: string | null): void {
     this.from = time;
   }
 
-  /** SQL: the time to look from, of the parameter or literal that has `next()`. */
+  /** SQL: the start of the search, from the parameter or literal with the value of `next()`. */
   static from(time: string): string {
     return `coalesce(${time}::timestamptz - interval '${AGAIN_SECONDS} seconds', '-infinity')`;
   }

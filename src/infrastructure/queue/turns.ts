@@ -2,58 +2,64 @@ import { FIRST_ID } from '../../common/ids.js';
 import { systemClock } from '../../common/clock.js';
 import { within } from '../../common/within.js';
 
-/** What a turn has not done by then waits for the workspace's next one. */
+/** Time limit of a turn; the workspace's next turn does the rest. */
 const TURN_MS = 250;
-/** Workspaces that have their turn at the same time: one whose statements wait for a lock leaves places to the others. */
+/** Workspaces whose turns run at the same time, so that one whose statements wait for a lock does not block all. */
 const AT_ONCE = 3;
-/** After a turn that found nothing to do, or failed. */
+/** Rest of a workspace after a turn that found nothing to do, or failed. */
 const REST_MS = 1_000;
-/** Work that came meanwhile is seen after so long, also beside a turn that hangs. */
+/** How soon new work is seen, even while a turn hangs. */
 const LOOK_MS = 250;
 const ROUND_MS = 8_000;
-/** Of workspaces that rest and still have work. */
+/** Limit of workspaces that rest and still have work. */
 const MAX_FOUND = 1_000;
 
-/** Works for one workspace; ends soon after the signal. Returns how many rows it touched, 0 where it could do nothing. */
+/**
+ * Works for one workspace; ends soon after the signal. Returns how many rows it touched; 0 where it could do nothing.
+ */
 export type Turn = (organizationId: string, signal: AbortSignal) => Promise<number>;
 
 export interface TurnsOptions {
-  /** Workspaces with work, in the order of their ids: up to `limit` behind this one, then as many from the first on; see `workspacesWith`. */
+  /**
+   * Workspaces with work, in the order of their ids: up to `limit` after this one, then as many from the first; see
+   * `workspacesWith`.
+   */
   find(after: string, limit: number): Promise<string[]>;
   turn: Turn;
-  /** Default: a few, since each may hold several connections to the database. */
+  /** Default: few, since each may hold several connections to the database. */
   atOnce?: number;
-  /** A failure is one workspace's: the others go on. */
+  /** Called for the failure of one workspace; the others continue. */
   onFailure(error: unknown): void;
 }
 
 /**
- * Work on the rows of many workspaces: each that has any gets a turn of bounded time, the one behind the last served first.
- * Neither much work of one nor a turn that fails or hangs delays the others. Which one is next is kept in memory: after a
- * restart it begins anywhere, and all have their turn.
+ * Work on the rows of many workspaces. Each workspace with work gets a turn of bounded time, in the order of their ids.
+ * Neither much work of one workspace nor a failing or hanging turn delays the others. The position is kept in memory:
+ * after a restart it begins anywhere, and all get their turn.
  */
 export class Turns {
   private last = FIRST_ID;
-  /** Turns under way, also those that an earlier round began. */
+  /** Running turns, including those that an earlier round started. */
   private readonly underWay = new Map<string, Promise<void>>();
   private readonly restsUntil = new Map<string, number>();
   private touched = 0;
 
   constructor(private readonly options: TurnsOptions) {}
 
-  /** One round, as a sweep runs it: ends when no workspace has anything to do, or after some seconds. */
+  /** One round of a sweep: ends when no workspace has work, or after some seconds. */
   async run(signal: AbortSignal): Promise<number> {
     const until = systemClock.monotonic() + ROUND_MS;
     this.touched = 0;
     while (!signal.aborted && systemClock.monotonic() < until) {
-      // As they are before the look: one that ends during it may have more to do.
+      // Read before the search: a turn that ends during it may have more to do.
       const underWay = [...this.underWay.values()];
       const next = underWay.length < (this.options.atOnce ?? AT_ONCE) ? await this.next() : null;
       if (next !== null) this.begin(next, signal);
       else if (underWay.length === 0) break;
       else await within(LOOK_MS, Promise.race(underWay));
     }
-    // Before the process stops. Else the workspace of a turn that hangs has none in the rounds until it ends.
+    // Waits for running turns when the process stops. Otherwise a workspace whose turn hangs is skipped in later rounds
+    // until it ends.
     if (signal.aborted) await Promise.all(this.underWay.values());
     return this.touched;
   }
@@ -86,7 +92,7 @@ export class Turns {
   }
 }
 
-/** Rows that are to be worked on; best by an index that begins with their `organization_id`, with this condition. */
+/** The rows to work on; preferably with an index that begins with `organization_id`, under this condition. */
 export interface RowsOfWorkspaces {
   table: string;
   /** SQL condition. */
@@ -98,7 +104,7 @@ export function anyHas(rows: readonly RowsOfWorkspaces[]): string {
   return rows.map(({ table, where }) => `exists (select from ${table} where ${where})`).join(' or ');
 }
 
-/** SQL: up to $2 workspaces with such rows behind $1, then as many from the first on; one look at an index for each. */
+/** SQL: up to $2 workspaces with such rows after $1, then as many from the first; one index look-up for each. */
 export function workspacesWith(rows: readonly RowsOfWorkspaces[]): string {
   const next = (after: string): string => {
     const firsts = rows.map(

@@ -12,8 +12,8 @@ const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 50_000;
 
 /**
- * Counts requests without a valid key by address, so that keys can't be guessed. In memory of this process and bounded:
- * of too many addresses those that have failed least recently are forgotten.
+ * Counts requests without a valid key by address, to prevent guessing of keys. In this process's memory, and bounded:
+ * with too many addresses, those whose last failure is oldest are forgotten.
  */
 export class GuessLimiter {
   private readonly failures: LRUCache<string, Failures>;
@@ -27,9 +27,9 @@ export class GuessLimiter {
   }
 
   /**
-   * Notes a failure.
+   * Records a failure.
    *
-   * @returns null while the address is within its limit, else the seconds until its minute is over.
+   * @returns null while the address is within its limit, otherwise the seconds until its minute ends.
    */
   fail(address: string): number | null {
     const origin = originOf(address);

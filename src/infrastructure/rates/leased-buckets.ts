@@ -2,20 +2,20 @@ import type { Clock } from '../../common/clock.js';
 import { type BucketLimits, TokenBucket } from '../../common/token-bucket.js';
 import { within } from '../../common/within.js';
 
-/** One key's part in an exchange with the shared bucket. */
+/** The request for one key in an exchange with the shared bucket. */
 export interface Ask {
   key: string;
   limits: BucketLimits;
-  /** Tokens wanted; negative: tokens given back. */
+  /** Tokens wanted; negative: tokens returned. */
   want: number;
-  /** Tokens that this process keeps meanwhile: they count as part of the bucket's burst. */
+  /** Tokens that this process keeps: they count as part of the bucket's burst. */
   held: number;
 }
 
 export interface Grant {
   /** Whole tokens, 0 to `want`. */
   granted: number;
-  /** What the shared bucket has left. */
+  /** Tokens left in the shared bucket. */
   left: number;
 }
 
@@ -23,15 +23,15 @@ export interface RateDecision {
   allowed: boolean;
   /** Whole tokens left, as far as this process knows. */
   remaining: number;
-  /** Seconds until the bucket is full again; of a refusal: until as much as was asked for is allowed. At least 1. */
+  /** Seconds until the bucket is full again; after a refusal, until the requested number is allowed. At least 1. */
   resetSeconds: number;
 }
 
 export interface LeasedBucketsOptions {
-  /** Exchanges tokens with the bucket that all processes share; one grant an ask, in the same order. */
+  /** Exchanges tokens with the bucket that all processes share; one grant per request, in the same order. */
   exchange(asks: Ask[]): Promise<Grant[]>;
   clock: Clock;
-  /** For which an exchange is waited for. Default: a second. */
+  /** Time limit of an exchange. Default: a second. */
   timeoutMs?: number;
   /** Called when the shared buckets are out of reach and this process continues alone. */
   onAway?(error: unknown): void;
@@ -39,15 +39,15 @@ export interface LeasedBucketsOptions {
 
 class Lease {
   tokens = 0;
-  /** Beyond IDLE_TICKS its tokens are given back with the next exchange. */
+  /** Beyond IDLE_TICKS its tokens are returned with the next exchange. */
   idleTicks = 0;
-  /** Tokens that requests wait for. */
+  /** Tokens that waiting requests need. */
   waiting = 0;
-  /** What the shared bucket had left at `exchangedAt`. */
+  /** Tokens left in the shared bucket at `exchangedAt`. */
   left: number;
-  /** No exchange before: the shared bucket has no whole token, or is out of reach. */
+  /** No exchange before this time: the shared bucket has no whole token, or cannot be reached. */
   pausedUntil = 0;
-  /** Decides while the shared bucket is out of reach. */
+  /** Decides while the shared bucket cannot be reached. */
   local: TokenBucket | null = null;
 
   constructor(
@@ -58,9 +58,9 @@ class Lease {
   }
 }
 
-/** Part of the burst that one process may hold unused. */
+/** The part of the burst that one process may hold unused. */
 const HELD_PART = 4;
-/** Whole ticks; the one in which a lease was last used is none. */
+/** Whole ticks; the tick of the last use does not count. */
 const IDLE_TICKS = 5;
 const EMPTY_PAUSE_MS = 20;
 const EXCHANGE_TIMEOUT_MS = 1_000;
@@ -68,19 +68,19 @@ const AWAY_PAUSE_MS = 1_000;
 
 /**
  * Token buckets that several processes share by leasing parts of them. A process takes tokens from the shared bucket
- * before it spends them: a quarter of the burst beside what its waiting requests need, and more when half of it is
- * used. After five idle seconds it releases all. So the rate is kept exactly, whatever the number of processes, and the
- * burst is exceeded by no more than what they hold from the last five seconds: a quarter each.
+ * before it spends them: a quarter of the burst in addition to what its waiting requests need, and more when half of
+ * that is used. After five idle seconds it releases all. So the rate is exact for any number of processes, and the burst
+ * is exceeded at most by the tokens that they hold from the last five seconds: a quarter each.
  *
- * Released tokens are given back only where another process could use it: where the shared bucket is full again by
- * then, as far as this process knows, it is discarded, which costs nothing.
+ * Released tokens are returned only if another process could use them. If the shared bucket should be full again by
+ * then, as far as this process knows, they are discarded, which costs nothing.
  *
- * Requests decide on the tokens at hand without waiting. Only one that finds none waits for an exchange, at most a
- * second: after that, or when the exchange fails, the process goes on with a full bucket of its own and asks again
- * each second. A second, because processes that are all busy are late together, and each would then have a burst of its own.
+ * A request uses tokens at hand without waiting. If there are none it waits for an exchange, at most a second. After
+ * that, or if the exchange fails, the process continues with a full bucket of its own and retries the exchange each
+ * second. The wait is that long because busy processes are slow at the same time, and each would get a burst of its own.
  *
- * Several tokens are taken at once or not at all. After a refusal of several all that is here goes back at once, for
- * the caller may try again at another process.
+ * Several tokens are taken together or not at all. After such a refusal all held tokens are returned at once, because
+ * the caller may retry at another process.
  */
 export class LeasedBuckets {
   private readonly leases = new Map<string, Lease>();
@@ -89,13 +89,13 @@ export class LeasedBuckets {
 
   constructor(private readonly options: LeasedBucketsOptions) {}
 
-  /** Takes one token of the key's bucket, or `count` or none; more than the burst are never there. */
+  /** Takes one token of the key's bucket, or `count` together; a request for more than the burst always fails. */
   take(key: string, limits: BucketLimits, count = 1): RateDecision | Promise<RateDecision> {
     const lease = this.leaseOf(key, limits);
     return this.tryTake(key, lease, count) ?? this.wait(key, lease, count);
   }
 
-  /** Gives back tokens that were taken and not needed; what this process need not hold goes on to the others. */
+  /** Returns tokens that were taken and not needed; the surplus goes to other processes. */
   giveBack(key: string, limits: BucketLimits, count: number): RateDecision {
     const lease = this.leaseOf(key, limits);
     if (lease.local === null) lease.tokens = Math.min(lease.tokens + count, limits.burst);
@@ -104,14 +104,14 @@ export class LeasedBuckets {
     return this.decision(lease, true, 1);
   }
 
-  /** Lets go of what is not used. Call it once a second. */
+  /** Releases unused tokens. Call it once a second. */
   tick(): void {
     for (const [key, lease] of this.leases) {
       if (lease.waiting === 0 && ++lease.idleTicks > IDLE_TICKS) this.letGo(key, lease);
     }
   }
 
-  /** Gives back everything, before the process ends. */
+  /** Returns all tokens, before the process ends. */
   async close(): Promise<void> {
     for (const [key, lease] of this.leases) if (lease.waiting === 0) this.letGo(key, lease);
     while (this.round !== null) await this.round;
@@ -124,7 +124,7 @@ export class LeasedBuckets {
     else if (lease.local === null && !this.asking.has(key)) this.leases.delete(key);
   }
 
-  /** What the shared bucket has by now if no other process used it; more than the burst where it is full. */
+  /** The shared bucket's present level if no other process has used it; more than the burst where it is full. */
   private sharedLevel({ left, exchangedAt, limits }: Lease): number {
     return left + ((this.options.clock.monotonic() - exchangedAt) / 1_000) * limits.ratePerSecond;
   }
@@ -149,7 +149,7 @@ export class LeasedBuckets {
     lease.local?.setLimits(limits, this.options.clock.monotonic());
   }
 
-  /** Null: nothing at hand, an exchange may bring some. */
+  /** Null: no tokens at hand, but an exchange may bring some. */
   private tryTake(key: string, lease: Lease, count: number): RateDecision | null {
     const now = this.options.clock.monotonic();
     const mayAsk = now >= lease.pausedUntil;
@@ -172,7 +172,7 @@ export class LeasedBuckets {
     lease.idleTicks = 0;
     lease.waiting += count;
     try {
-      // Each round ends with tokens, a pause or a local bucket; a waiter may see tokens go to others.
+      // Each round ends with tokens, a pause or a local bucket; another waiter may take the tokens.
       for (let rounds = 0; decision === null && rounds < 10; rounds++) {
         this.ask(key);
         await this.round;
@@ -220,13 +220,13 @@ export class LeasedBuckets {
     });
     this.asking.clear();
     const answer = this.options.exchange(asks).then((grants) => {
-      // What comes too late was still taken from the shared bucket.
+      // A late answer still took tokens from the shared bucket.
       for (const [index, ask] of asks.entries()) this.accept(ask, grants[index] ?? { granted: 0, left: 0 });
       return true;
     });
     const timeoutMs = this.options.timeoutMs ?? EXCHANGE_TIMEOUT_MS;
     try {
-      // After a turn in which the loop was held up timers come first, and an answer that has long arrived after them.
+      // After a blocked turn of the event loop timers run first, and an answer that arrived long ago only after them.
       if ((await within(timeoutMs, answer)) === null && (await within(0, answer)) === null)
         throw new Error(`no answer within ${timeoutMs} ms`);
     } catch (error) {
@@ -256,7 +256,10 @@ export class LeasedBuckets {
   }
 }
 
-/** What is wanted for the waiting requests and to be held beside, or what is more than that; of a lease that is let go, all. */
+/**
+ * The tokens to request for waiting requests and for the reserve, or the surplus to return; for a released lease, all
+ * of its tokens.
+ */
 function askOf(key: string, lease: Lease): Ask {
   const { limits, tokens, waiting } = lease;
   const isUsed = lease.idleTicks <= IDLE_TICKS || waiting > 0;
@@ -265,7 +268,7 @@ function askOf(key: string, lease: Lease): Ask {
   return { key, limits, want, held: lease.tokens };
 }
 
-/** Tokens that a process may hold beside those for its waiting requests. */
+/** Tokens that a process may hold in addition to those for its waiting requests. */
 function mostHeld(limits: BucketLimits): number {
   return Math.max(1, Math.floor(limits.burst / HELD_PART));
 }

@@ -9,7 +9,7 @@ import { Counters } from '../operations/counters.js';
 import { ratesErrors } from './rates.errors.js';
 import { type Ask, type Grant, LeasedBuckets, type RateDecision } from './leased-buckets.js';
 
-/** The limits of one key and their header, made once. */
+/** The limits of one key and their header, computed once. */
 export interface RateLimits extends BucketLimits {
   /** Value of `RateLimit-Policy`. */
   policy: string;
@@ -25,12 +25,14 @@ export function rateHeader({ remaining, resetSeconds }: RateDecision): string {
   return `"default";r=${remaining};t=${resetSeconds}`;
 }
 
-/** The only place with SQL of the table `rate_bucket`: token buckets that all processes share, by the database's clock. */
+/**
+ * The only place with SQL on the table `rate_bucket`: token buckets that all processes share, by the database's clock.
+ */
 @Injectable()
 export class RateBucketRepository {
   constructor(private readonly database: Database) {}
 
-  /** Gives and takes tokens; buckets that are new begin full. One grant an ask, in the same order. */
+  /** Returns and takes tokens; new buckets start full. One grant per request, in the same order. */
   async exchange(asks: readonly Ask[]): Promise<Grant[]> {
     const grants = new Map<string, Grant>();
     let open = asks;
@@ -42,7 +44,7 @@ export class RateBucketRepository {
     return asks.map((ask) => grants.get(ask.key) ?? { granted: 0, left: 0 });
   }
 
-  /** Rows are locked in the order of their keys, so that two processes never deadlock. */
+  /** Locks rows in the order of their keys, so that two processes never deadlock. */
   private move(asks: readonly Ask[]): Promise<(Grant & { key: string })[]> {
     return this.database.detached(() =>
       this.database.query<Grant & { key: string }>(
@@ -91,7 +93,7 @@ export class RateBucketRepository {
 
 const TICK_MS = 1_000;
 
-/** How fast each API key may ask. See `LeasedBuckets` for what several processes promise together. */
+/** The rate limit of each API key. See `LeasedBuckets` for the guarantees across processes. */
 @Injectable()
 export class RateLimiter implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(RateLimiter.name);
@@ -123,15 +125,15 @@ export class RateLimiter implements OnModuleInit, OnModuleDestroy {
     return this.buckets.take(keyId, limits);
   }
 
-  /** Of a request that may cost more than the one token that the guard took. */
+  /** For a request that may cost more than the one token that the guard took. */
   spendingOf(keyId: string, limits: RateLimits, res: Response): Spending {
     return new Spending(this.buckets, keyId, limits, res);
   }
 }
 
-/** The tokens of one request; the headers of its answer follow. */
+/** The tokens of one request; updates the headers of its answer. */
 export class Spending {
-  /** The guard took the first. */
+  /** The guard took the first one. */
   taken = 1;
 
   constructor(
@@ -142,9 +144,9 @@ export class Spending {
   ) {}
 
   /**
-   * Takes what is missing; a request never costs more than a full bucket.
+   * Takes the missing tokens; a request never costs more than a full bucket.
    *
-   * @param of what the answer says that the tokens are for.
+   * @param of what the answer names as the reason for the tokens.
    * @throws RATE_LIMITED (429) where fewer are left; then none was taken.
    */
   async raiseTo(tokens: number, of: { messages?: number } = {}): Promise<void> {
@@ -158,7 +160,7 @@ export class Spending {
     this.taken += missing;
   }
 
-  /** Gives back what is more than that. */
+  /** Returns the tokens above this number. */
   lowerTo(tokens: number): void {
     const surplus = this.taken - tokens;
     if (surplus <= 0) return;
@@ -168,8 +170,8 @@ export class Spending {
   }
 
   /**
-   * Does what costs so many tokens at the most, and gives back what it turns out not to have cost. What is refused as too
-   * large has cost all of them, any other failure one.
+   * Runs work that costs up to this many tokens, and returns those that it did not cost. A refusal as too large costs
+   * all of them, any other failure one.
    *
    * @throws RATE_LIMITED (429) where fewer are left.
    */

@@ -1,6 +1,6 @@
 import { defineErrors, error } from '../../common/define-errors.js';
 
-/** Limits beside those of keys and addresses: `scope` of the answer, and what it says. */
+/** Limits other than those of keys and addresses: the answer's `scope`, and its text. */
 const SCOPE_LIMITS = {
   workspace_reads: 'Too many requests of this workspace that read are under way',
   number_profile: "Too many calls to the messaging platform for this number's profile",
@@ -15,10 +15,13 @@ const SCOPE_LIMITS = {
 export const ratesErrors = defineErrors('rates', {
   RATE_LIMITED: error<{
     retryAfterSeconds: number;
-    /** Of a request that counts as several: as how many; and the messages of a batch, each of which counts as one. */
+    /**
+     * For a request that counts as several: the number of tokens, and of messages in a batch, each of which counts as
+     * one.
+     */
     tokens?: number;
     messages?: number;
-    /** The limit, where it is not the one of the key. */
+    /** The kind of limit, if it is not the key's. */
     scope?: keyof typeof SCOPE_LIMITS;
   }>({
     kind: 'rate_limited',

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { type EncryptionKey, sealingVersion } from '../config/encryption-keys.js';
 
-/** Where a secret lives. A ciphertext copied to another row or workspace does not open there. */
+/** Where a secret is stored. A ciphertext copied to another row or workspace cannot be decrypted there. */
 export interface SecretPlace {
   table: string;
   column: string;
@@ -18,8 +18,8 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts secrets at rest with AES-256-GCM. Layout: key version (4 bytes, big-endian), IV (12), tag (16), ciphertext.
- * The place and the key version are authenticated with it.
+ * Encrypts stored secrets with AES-256-GCM. Layout: key version (4 bytes, big-endian), IV (12), tag (16), ciphertext.
+ * The place and the key version are authenticated too.
  */
 @Injectable()
 export class SecretBox {
@@ -33,7 +33,7 @@ export class SecretBox {
     this.current = current;
   }
 
-  /** Of the active key. */
+  /** The version of the active key. */
   get version(): number {
     return this.current.version;
   }

@@ -3,7 +3,7 @@ import { AuditTrail } from '../operations/audit-trail.js';
 import { Database } from '../database/database.js';
 import { SecretBox, type SecretPlace } from './secret-box.js';
 
-/** A column of sealed secrets that live long. Names are our own, never a caller's. */
+/** A column of long-lived sealed secrets. Its names come from the code, never from a caller. */
 export interface SealedColumn {
   table: string;
   column: string;
@@ -17,15 +17,15 @@ export interface RotatedColumn {
   table: string;
   /** Sealed again under the current key. */
   resealed: number;
-  /** Left alone, because no key of ENCRYPTION_KEYS opens them. */
+  /** Left unchanged, because no key of ENCRYPTION_KEYS decrypts them. */
   unreadable: number;
 }
 
-/** What the keys of this process open of a sample: the newest secrets of each version in each column. */
+/** Which keys of this process decrypt a sample: the newest secrets of each key version in each column. */
 export interface KeyProof {
-  /** Key versions of stored secrets of which at least one opens. */
+  /** Key versions with at least one secret that can be decrypted. */
   opened: number[];
-  /** Those of which none does. */
+  /** Key versions with none. */
   closed: number[];
 }
 
@@ -36,13 +36,13 @@ interface SealedRow {
 }
 
 const BATCH = 500;
-/** One secret alone may be damaged. */
+/** More than one, because a single secret may be damaged. */
 const SAMPLE = 3;
 
 /**
- * Seals stored secrets again under the current key, so that an older key can be taken away. Safe beside running
- * processes: a row is changed only where it still holds what was read, and both keys open it all the while. Run it again
- * and it does what is left.
+ * Encrypts stored secrets again under the current key, so that an older key can be removed. Safe while processes run: a
+ * row is changed only if it still has the value that was read, and both keys decrypt it meanwhile. A repeated run
+ * continues with the rest.
  */
 @Injectable()
 export class SecretRotation {
@@ -59,12 +59,12 @@ export class SecretRotation {
     this.columns.push(column);
   }
 
-  /** The version under which secrets are sealed. */
+  /** The key version of new secrets. */
   get version(): number {
     return this.box.version;
   }
 
-  /** Opens some of the stored secrets, so that a wrong key is found at start and not by each message. */
+  /** Decrypts some of the stored secrets, so that a wrong key shows at the start and not with each message. */
   async proveKeys(): Promise<KeyProof> {
     const opens = new Map<number, boolean>();
     for (const column of this.columns) {
@@ -109,7 +109,7 @@ export class SecretRotation {
     }
   }
 
-  /** The rows with their secret sealed again; without those that no key opens. */
+  /** The rows with re-encrypted secrets; without those that no key decrypts. */
   private reseal(column: SealedColumn, rows: readonly SealedRow[]): (SealedRow & { fresh: Buffer })[] {
     return rows.flatMap((row) => {
       const { id: rowId, organizationId } = row;

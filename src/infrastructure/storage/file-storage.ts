@@ -5,20 +5,20 @@ import { isUuid } from '../../common/ids.js';
 
 const SWEEP_EVERY_MS = 10 * 60_000;
 
-/** Bytes of a file, both ends included, counted from 0. */
+/** A range of bytes of a file, both ends inclusive, counted from 0. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
-/** A file that is being written and is not visible to others. Its creator must `put` or `discard` it. */
+/** A file being written, not visible to others. Its creator must `put` or `discard` it. */
 export interface TemporaryFile {
-  /** Under which it is stored once it was put. */
+  /** The key under which `put` stores it. */
   readonly key: string;
   /** Bytes written so far. */
   readonly sizeBytes: number;
   /**
-   * Appends; wait for it before the next one. What it was given may be used again afterwards.
+   * Appends; await it before the next call. The buffer may be reused afterwards.
    *
    * @throws StorageUnavailableError where the bytes do not fit.
    */
@@ -30,25 +30,25 @@ export interface TemporaryFile {
    */
   read(position: number, length: number): Promise<Buffer>;
   /**
-   * Stores the finished file under its key: afterwards it is there as a whole and survives a loss of power.
+   * Stores the finished file under its key: afterwards it is complete and survives a loss of power.
    *
-   * @throws StorageUnavailableError; the temporary file is then still there.
+   * @throws StorageUnavailableError; the temporary file then still exists.
    */
   put(): Promise<void>;
-  /** Removes it. Harmless after `put`, and when it is called twice. Never rejects. */
+  /** Removes it. Harmless after `put`, and when called twice. Never rejects. */
   discard(): Promise<void>;
 }
 
 /**
- * Where the bytes of media files lie. Keys are UUIDs that Herald makes: a name from outside never becomes a path.
- * What is stored under a key never changes.
+ * Storage for the bytes of media files. Keys are UUIDs that Herald makes, so a name from outside never becomes a path.
+ * Content under a key never changes.
  */
 export abstract class FileStorage implements OnApplicationBootstrap, OnModuleDestroy {
   protected readonly logger = new Logger(this.constructor.name);
   private sweeping: NodeJS.Timeout | undefined;
 
   /**
-   * @param key a UUID. Default: a new one; only a copy of another storage's file brings its own
+   * @param key a UUID. Default: a new one; only a file copied from another storage has one already
    * @throws StorageUnavailableError where there is no space.
    */
   abstract create(key?: string): Promise<TemporaryFile>;
@@ -60,22 +60,22 @@ export abstract class FileStorage implements OnApplicationBootstrap, OnModuleDes
    */
   abstract open(key: string, range?: ByteRange): Promise<Readable>;
 
-  /** Bytes of what is stored under the key; null where nothing is. @throws StorageUnavailableError */
+  /** The size of the file under the key; null where there is none. @throws StorageUnavailableError */
   abstract sizeOf(key: string): Promise<number | null>;
 
-  /** Looks, at little cost, whether files can be stored and read now. @throws StorageUnavailableError */
+  /** Checks cheaply whether files can be stored and read now. @throws StorageUnavailableError */
   abstract check(): Promise<void>;
 
-  /** Removes what is stored under the key, if anything. */
+  /** Removes the file under the key, if any. */
   abstract remove(key: string): Promise<void>;
 
-  /** Removes temporary files whose makers are gone, as is done now and then by itself. Returns how many. */
+  /** Removes temporary files whose processes are gone; also runs at intervals by itself. Returns how many. */
   abstract removeAbandoned(): Promise<number>;
 
   /** The number of parts that `keysOf` divides all keys into. */
   abstract readonly parts: number;
 
-  /** Keys of one part that were stored longer ago than `olderThanMs`, for the search for files without a row. */
+  /** Keys of one part that were stored more than `olderThanMs` ago, for the search for files without a row. */
   abstract keysOf(part: number, olderThanMs: number): Promise<string[]>;
 
   onApplicationBootstrap(): void {
@@ -93,7 +93,7 @@ export abstract class FileStorage implements OnApplicationBootstrap, OnModuleDes
   }
 }
 
-/** The storage can't take or give bytes now: it is full, read-only, away or out of handles. Worth another try. */
+/** The storage can't store or return bytes now: it is full, read-only, away or out of handles. May be retried. */
 export class StorageUnavailableError extends Error {
   override name = 'StorageUnavailableError';
 }
@@ -107,7 +107,11 @@ export class FileGoneError extends Error {
   }
 }
 
-/** Folders by the end of the key: its beginning is the time, which would fill one after the other. @throws TypeError */
+/**
+ * Folders come from the end of the key: its beginning is the time, which would fill one folder after the other.
+ *
+ * @throws TypeError
+ */
 export function pathOfKey(key: string): string {
   if (!isUuid(key)) throw new TypeError('a storage key is a UUID');
   return `${key.slice(-2)}/${key.slice(-4, -2)}/${key}`;

@@ -27,9 +27,9 @@ const FOLDER_MODE = 0o700;
 const READ_CHUNK_BYTES = 64 * 1_024;
 
 /**
- * Files in a folder: `<MEDIA_DIR>/<2 hex>/<2 hex>/<key>`, mode 0600, so that no folder gets large. Temporary ones are in
- * `incoming` of the same folder, for only within one file system a rename is all or nothing. Several processes may
- * share the folder.
+ * Files in a folder: `<MEDIA_DIR>/<2 hex>/<2 hex>/<key>`, mode 0600, split so that no folder gets large. Temporary
+ * files are in `incoming` of the same folder, because a rename is atomic only within one file system. Several processes
+ * may share the folder.
  */
 export class FolderStorage extends FileStorage {
   readonly parts = 256;
@@ -73,7 +73,11 @@ export class FolderStorage extends FileStorage {
     });
   }
 
-  /** Makes the folder of temporary files where it is missing. @throws StorageUnavailableError where too little is free */
+  /**
+   * Makes the folder of temporary files if it is missing.
+   *
+   * @throws StorageUnavailableError where too little space is free
+   */
   private async prepare(): Promise<void> {
     await mkdir(this.incoming, { recursive: true, mode: FOLDER_MODE });
     const { bavail, bsize } = await statfs(this.root);
@@ -116,8 +120,8 @@ export class FolderStorage extends FileStorage {
   }
 
   /**
-   * By the clock that gave the files their times: a folder of several hosts may have that of its server. Where it can't be
-   * told, as on a full disk, no file has an age.
+   * By the clock of the file system, which on a shared folder may be its server's. If it can't be read, as on a full
+   * disk, no file counts as old.
    */
   private async now(): Promise<number> {
     const path = join(this.incoming, `${OWNER}.${newId()}`);
@@ -177,7 +181,7 @@ class FolderFile implements TemporaryFile {
       await rename(this.path, path);
       this.isGone = true;
       await this.handle.close();
-      // The entries that lead to the file must survive a loss of power too.
+      // The directory entries of the file must survive a loss of power too.
       const changed = made === undefined ? [folder] : [folder, join(folder, '..'), this.root];
       for (const each of changed) await syncFolder(each);
     });
@@ -186,27 +190,27 @@ class FolderFile implements TemporaryFile {
   async discard(): Promise<void> {
     if (this.isGone) return;
     this.isGone = true;
-    // What can't be removed now is removed with the abandoned ones.
+    // A file that can't be removed now is removed with the abandoned ones.
     await unlink(this.path).catch(() => undefined);
     await this.handle.close().catch(() => undefined);
   }
 }
 
-/** Of another machine's temporary file only the age shows whether its process is gone. */
+/** For another machine's temporary file, only its age shows that its process is gone. */
 const FOREIGN_STALE_MS = 20 * 60_000;
 
-/** Where process numbers mean what they mean here: this machine, and on Linux this container. */
+/** The scope of this process's number: this machine, and on Linux this container. */
 const PLACE = createHash('sha256').update(`${hostname()} ${processNamespace()}`).digest('hex').slice(0, 12);
 const TOKEN = randomBytes(4).toString('hex');
 
-/** What the names of this process's temporary files begin with. */
+/** The prefix of this process's temporary files. */
 export const OWNER = `${PLACE}-${process.pid}-${TOKEN}`;
 
 /**
- * True where a temporary file will never be finished: its process is gone, or it was not written to for longer than any
+ * Whether a temporary file will never be finished: its process is gone, or it was not written to for longer than an
  * upload may pause.
  *
- * @param idleMs since the last write to it
+ * @param idleMs time since the last write to it
  */
 export function isAbandoned(name: string, idleMs: number): boolean {
   const [, place, pid, token] = /^([0-9a-f]{12})-(\d+)-([0-9a-f]{8})\./.exec(name) ?? [];
@@ -232,18 +236,18 @@ function processNamespace(): string {
   }
 }
 
-/** Faults of the disk or of the process's share in it, and no mistakes of ours. */
+/** Faults of the disk or of the process's limits, not programming errors. */
 const DISK_FAULTS = ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'EACCES', 'EPERM', 'EBUSY'];
-/** And a folder that cannot be made; of a file that is gone, each caller knows first. */
+/** Also a folder that cannot be made. Callers handle a missing file themselves, before this. */
 const UNAVAILABLE = new Set([...DISK_FAULTS, 'ENOENT', 'ENOTDIR']);
 
-/** The storage's own error for one of the operating system; what it does not know stays as it is. */
+/** The storage's error for one of the operating system; an unknown error is returned unchanged. */
 function storageError(error: unknown): unknown {
   const code = codeOf(error) ?? '';
   return UNAVAILABLE.has(code) ? new StorageUnavailableError(`the media folder: ${code}`, { cause: error }) : error;
 }
 
-/** Runs `work`; `missing` is its result where the file or folder is not there. */
+/** Runs `work`; `missing` is its result if the file or folder does not exist. */
 async function attempt<T>(work: () => Promise<T>, missing?: T): Promise<T> {
   try {
     return await work();
@@ -255,10 +259,10 @@ async function attempt<T>(work: () => Promise<T>, missing?: T): Promise<T> {
 
 const namesIn = (folder: string): Promise<string[]> => attempt(() => readdir(folder), []);
 
-/** Before every file was written. */
+/** A time before every file. */
 const NEVER = -Infinity;
 
-/** When it was written to last, in milliseconds by the clock of the file system; null where it is gone. */
+/** The time of the last write, in milliseconds by the clock of the file system; null where the file is gone. */
 const writtenAtOf = (path: string): Promise<number | null> =>
   attempt<number | null>(async () => (await stat(path)).mtimeMs, null);
 

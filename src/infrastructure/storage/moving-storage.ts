@@ -1,7 +1,9 @@
 import type { Readable } from 'node:stream';
 import { type ByteRange, FileGoneError, FileStorage, type TemporaryFile } from './file-storage.js';
 
-/** Two storages, while files move from one to the other: new files go to the first, the second is read and removed from. */
+/**
+ * Two storages, while files move from the second to the first: new files go to the first; reads and removals use both.
+ */
 export class MovingStorage extends FileStorage {
   constructor(
     private readonly first: FileStorage,

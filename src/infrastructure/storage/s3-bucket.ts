@@ -13,10 +13,15 @@ import {
 } from './file-storage.js';
 
 const CONNECT_WITHIN_MS = 5_000;
-/** Of one request, waits between them included in the time: three timeouts would keep a caller for too long. */
+/**
+ * Tries per request. The waits between them count into the time limit: three timeouts would delay a caller too long.
+ */
 const TRIES = 3;
 const TIMEOUTS_IN_ALL = 2;
-/** More than uploads, sends and fetches have at once; beyond it a request waits for a socket, and no longer than for an answer. */
+/**
+ * More than uploads, sends and fetches use together. Beyond it a request waits for a socket, at most as long as for an
+ * answer.
+ */
 const SOCKETS = 512;
 const KEYS_IN_A_LIST = 1_000;
 const RETRY_AFTER_MS = 200;
@@ -27,8 +32,8 @@ const STATUS_BUSY = 429;
 export type ReadableFile = Pick<TemporaryFile, 'sizeBytes' | 'read'>;
 
 /**
- * The requests to a bucket, with timeouts, retries of what can be repeated without harm, and Herald's errors for the
- * store's. The only file that imports the SDK: it is loaded where S3 is chosen and nowhere else.
+ * Requests to a bucket, with timeouts, retries of requests that are safe to repeat, and Herald's errors for the
+ * store's. The only file that imports the SDK: it is loaded only if S3 is chosen.
  */
 export class S3Bucket {
   private readonly client: S3;
@@ -46,7 +51,7 @@ export class S3Bucket {
       ...(encryption !== 'none' && { ServerSideEncryption: encryption }),
       ...(kmsKeyId !== null && { SSEKMSKeyId: kmsKeyId }),
     };
-    // Herald says itself, once, what an older Node costs; the release that is pinned supports it.
+    // Herald itself reports, once, the cost of an older Node; the pinned SDK release supports it.
     environmentDefault('AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED', 'true');
     const sockets = { keepAlive: true, maxSockets: SOCKETS };
     this.client = new S3({
@@ -55,24 +60,26 @@ export class S3Bucket {
       ...(accessKeyId !== null && secretAccessKey !== null && { credentials: { accessKeyId, secretAccessKey } }),
       forcePathStyle: s3.pathStyle,
       maxAttempts: TRIES,
-      // The default adds a trailer with a checksum to each upload, which R2, older MinIO and others refuse or store.
+      // By default the SDK adds a checksum trailer to each upload, which R2, older MinIO and others refuse or store as
+      // data.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      // A proxy that does not know it would cost six seconds a file.
+      // With a proxy that does not support it, each file would take six seconds longer.
       expectContinueHeader: false,
-      // The caller reports what fails; the SDK would write to the console.
+      // The caller reports failures; the SDK would write to the console.
       logger: { trace: silent, debug: silent, info: silent, warn: silent, error: silent },
       requestHandler: {
         connectionTimeout: CONNECT_WITHIN_MS,
         requestTimeout: this.timeoutMs,
         throwOnRequestTimeout: true,
-        // A reader that pauses leaves its socket idle too: the reader has a time limit of its own.
+        // A reader that pauses leaves its socket idle too, so the reader has its own time limit.
         socketTimeout: 0,
         httpAgent: sockets,
         httpsAgent: sockets,
       },
     });
-    // Some stores compute another signature for "/bucket/" than for "/bucket", which every client but this SDK sends.
+    // Some stores compute a different signature for "/bucket/" than for "/bucket", which every client except this SDK
+    // sends.
     this.client.middlewareStack.add(
       (next) => (args) => {
         const request = args.request as { path: string };
@@ -84,8 +91,8 @@ export class S3Bucket {
   }
 
   /**
-   * Stores a file in one request of its length. The request is repeated where the store has too much to do or the network
-   * breaks, because the SDK repeats no request whose body is a stream.
+   * Stores a file in one request with its length. Repeats the request if the store is busy or the network breaks,
+   * because the SDK does not repeat a request whose body is a stream.
    *
    * @throws StorageUnavailableError
    */
@@ -101,7 +108,7 @@ export class S3Bucket {
     }
   }
 
-  /** One try. Ends where the store takes no bytes, or does not answer, for so long. */
+  /** One try. Ends if the store accepts no bytes, or does not answer, for the timeout. */
   private async send(key: string, file: ReadableFile): Promise<void> {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), this.timeoutMs);
@@ -150,8 +157,8 @@ export class S3Bucket {
   }
 
   /**
-   * Keys below a folder of the prefix that were stored longer ago. Pages by the last name and not by the store's
-   * token, so that no page depends on another.
+   * Keys below a folder of the prefix that are old enough. Pages by the last name instead of the store's token, so that
+   * pages are independent.
    */
   async keysIn(folder: string, olderThanMs: number): Promise<string[]> {
     const keys: string[] = [];
@@ -175,7 +182,7 @@ export class S3Bucket {
     return keys;
   }
 
-  /** True where what is removed stays as an old version; null where the store does not say. */
+  /** Whether removed objects stay as old versions; null where the store does not say. */
   async keepsVersions(): Promise<boolean | null> {
     const input = { Bucket: this.bucket };
     return this.ask((options) => this.client.getBucketVersioning(input, options)).then(
@@ -193,25 +200,25 @@ export class S3Bucket {
   }
 
   /**
-   * The store's clock, which gave the dates of a list, as of the last answer: the SDK takes the offset from the header
-   * `Date` for its signatures. A host with a wrong clock must not take a new file for an old one.
+   * The store's clock, which dates its lists, as of the last answer: the SDK takes its offset from the header `Date`. A
+   * host with a wrong clock must not take a new file for an old one.
    */
   private storeTime(): number {
     return Date.now() + this.client.config.systemClockOffset;
   }
 
-  /** @throws TypeError where the key is none. */
+  /** @throws TypeError where the key is not valid. */
   private at(key: string): { Bucket: string; Key: string } {
     return { Bucket: this.bucket, Key: this.prefix + pathOfKey(key) };
   }
 
-  /** Null where the name is none that Herald gives. */
+  /** Null where the name is not one that Herald gives. */
   private keyOf(name = ''): string | null {
     const key = name.slice(name.lastIndexOf('/') + 1);
     return isUuid(key) && name === this.at(key).Key ? key : null;
   }
 
-  /** Every request has an end: each try, and all of them together. */
+  /** Every request has a time limit: each try, and all together. */
   private async ask<T>(request: (options: S3RequestOptions) => Promise<T>): Promise<T> {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), this.timeoutMs * TIMEOUTS_IN_ALL);
@@ -220,12 +227,15 @@ export class S3Bucket {
     } catch (error) {
       throw this.errorOf(error);
     } finally {
-      // What is read of an answer afterwards may take its time.
+      // Reading the answer's body afterwards may take longer.
       clearTimeout(timer);
     }
   }
 
-  /** Whatever the store, the network or the SDK says, the bytes are not there now; a mistake of ours stays one. */
+  /**
+   * Any error of the store, the network or the SDK means that the bytes are not available now; a programming error
+   * stays one.
+   */
   private errorOf(error: unknown): unknown {
     if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return error;
     return new StorageUnavailableError(`${this.name}: ${sentenceOf(error)}`, { cause: error });
@@ -241,7 +251,7 @@ async function* chunksOf(file: ReadableFile, taken: () => void): AsyncGenerator<
   }
 }
 
-/** Whether the same request may succeed a moment later: the store said so, or did not answer. */
+/** Whether the same request may succeed a moment later: the store says so, or did not answer. */
 function mayPass(error: unknown): boolean {
   if (!(error instanceof StorageUnavailableError)) return false;
   const { $metadata: answer } = (error.cause ?? {}) as { $metadata?: { httpStatusCode?: number } };
@@ -249,7 +259,7 @@ function mayPass(error: unknown): boolean {
   return status === undefined || status === STATUS_BUSY || (status >= 500 && status !== STATUS_FULL);
 }
 
-/** HEAD has no body, so its name is another one. */
+/** An answer to HEAD has no body, so the error has another name. */
 function isMissing(error: unknown): boolean {
   return ['NoSuchKey', 'NotFound'].includes(nameOf((error as Error).cause));
 }
@@ -259,12 +269,12 @@ function nameOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   const { Code: code, name } = error as { Code?: unknown; name?: unknown };
   if (typeof code === 'string') return code;
-  // The SDK may wrap what the network says.
+  // The SDK may wrap the network's error.
   const network = codeOf(error) ?? /\bE[A-Z]{5,}\b/.exec(describeError(error))?.[0];
   return network ?? (typeof name === 'string' ? name : '');
 }
 
-/** What an operator does about it, by the store's code. */
+/** What an operator should do, by the store's code. */
 const REMEDIES: Readonly<Record<string, string>> = {
   AccessDenied: 'the key may not do this: allow s3:PutObject, s3:GetObject, s3:DeleteObject and s3:ListBucket',
   InvalidAccessKeyId: 'the store does not know the access key: correct MEDIA_S3_ACCESS_KEY_ID',
@@ -297,7 +307,7 @@ function sentenceOf(error: unknown): string {
   const remedy = status === STATUS_FULL ? 'the store is full' : REMEDIES[name];
   if (remedy !== undefined) return `${remedy} (${name})`;
   if (message === 'Region is missing') return 'its region is not known: set MEDIA_S3_REGION';
-  // An HTML page instead of XML: the console's port, or a proxy.
+  // HTML instead of XML: the port of the store's console, or a proxy.
   if (name === 'SyntaxError' || /deserialization/i.test(message ?? '')) {
     return `what answers there (HTTP ${status ?? '?'}) does not speak S3: correct MEDIA_S3_ENDPOINT`;
   }

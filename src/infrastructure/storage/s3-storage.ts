@@ -10,12 +10,12 @@ import type { S3Bucket } from './s3-bucket.js';
 
 /** No file has this key. */
 const NO_FILE = '00000000-0000-0000-0000-000000000000';
-/** More than the clocks of two machines differ. */
+/** A negative age larger than any difference of clocks, so that even new objects are old enough. */
 const ANY_AGE_MS = -6 * 60 * 60_000;
 
 /**
- * Files in a bucket: `<MEDIA_S3_PREFIX><2 hex>/<2 hex>/<key>`, the same names as in the folder. A file that is being
- * written is a temporary one of the folder: S3 must be told a length before it takes bytes.
+ * Files in a bucket: `<MEDIA_S3_PREFIX><2 hex>/<2 hex>/<key>`, the same names as in the folder. While a file is written
+ * it is a temporary file in the folder, because S3 needs its length first.
  */
 export class S3Storage extends FileStorage {
   readonly parts = 256;
@@ -31,7 +31,7 @@ export class S3Storage extends FileStorage {
     this.space = { freeBytes: config.s3.temporaryBytes };
   }
 
-  /** A wrong setting is said at the start; messages without a file go on meanwhile. */
+  /** Logs a wrong setting at the start; messages without a file are sent meanwhile. */
   override onApplicationBootstrap(): void {
     if (this.config.process.roles.length === 0) return;
     this.keysOf(0, 0).catch((error: unknown) => {
@@ -62,7 +62,7 @@ export class S3Storage extends FileStorage {
     return (await this.bucket()).sizeOf(key);
   }
 
-  /** Asks for an object that is never there: whether the store answers and takes our keys. */
+  /** Requests an object that never exists: tests whether the store answers and accepts our credentials. */
   async check(): Promise<void> {
     await Promise.all([this.sizeOf(NO_FILE), this.folder.check()]);
   }
@@ -80,7 +80,7 @@ export class S3Storage extends FileStorage {
   }
 
   /**
-   * Writes, reads, lists and removes one object, as files are. Returns what an operator should know beyond that.
+   * Writes, reads, lists and removes one object. Returns a further remark for the operator, if any.
    *
    * @throws StorageUnavailableError
    */
@@ -106,14 +106,14 @@ export class S3Storage extends FileStorage {
       : null;
   }
 
-  /** The SDK is loaded with the first use: a command that needs no file does not wait for it. */
+  /** The SDK is loaded at the first use, so that commands without files do not wait for it. */
   private bucket(): Promise<S3Bucket> {
     this.loading ??= import('./s3-bucket.js').then(({ S3Bucket: Bucket }) => new Bucket(this.config));
     return this.loading;
   }
 }
 
-/** What the temporary files of this process may still take on the disk. */
+/** Bytes that temporary files of this process may still use on the disk. */
 interface Space {
   freeBytes: number;
 }
@@ -121,17 +121,17 @@ interface Space {
 interface S3FileOptions {
   bucket: () => Promise<S3Bucket>;
   space: Space;
-  /** What could not be removed; the search for files without a row finds it. */
+  /** Called if an object could not be removed; the search for files without a row finds it later. */
   left: (error: unknown) => void;
 }
 
 /**
- * A temporary file of the folder that goes into the bucket when it is finished. The object gets its final name at once: no
- * row names it before `put` has returned, and `discard` removes it.
+ * A temporary file of the folder that moves into the bucket when it is finished. The object has its final name at once:
+ * no row refers to it before `put` has returned, and `discard` removes it.
  */
 class S3File implements TemporaryFile {
   readonly key: string;
-  /** The store was asked to make the object. */
+  /** Whether the store was asked to create the object. */
   private mayExist = false;
   private isOver = false;
 
@@ -175,7 +175,7 @@ class S3File implements TemporaryFile {
     if (this.isOver) return;
     await this.end();
     if (!this.mayExist) return;
-    // Also where the answer was an error: it may have come after the bytes were stored.
+    // Also after an error: the bytes may have been stored before it.
     const bucket = await this.options.bucket();
     await bucket.remove(this.key).catch(this.options.left);
   }
@@ -187,7 +187,7 @@ class S3File implements TemporaryFile {
   }
 }
 
-/** The same bytes; breaks where none come for so long though they are wanted. A reader may pause. */
+/** Passes the bytes on, and fails if none arrive for `timeoutMs` while the reader wants some. A reader may pause. */
 function inTime(body: Readable, timeoutMs: number): Readable {
   const bytes = new Transform({
     transform: (chunk, _encoding, done) => {

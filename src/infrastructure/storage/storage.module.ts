@@ -16,7 +16,7 @@ function configuredStorage(config: Config): FileStorage {
   return second === undefined ? storage : new MovingStorage(storage, storageOf(second, config));
 }
 
-/** Where media files lie: as MEDIA_STORAGE says. */
+/** The storage of media files, chosen by MEDIA_STORAGE. */
 @Module({
   providers: [{ provide: FileStorage, useFactory: configuredStorage, inject: [Config] }],
   exports: [FileStorage],

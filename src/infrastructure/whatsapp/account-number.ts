@@ -1,6 +1,6 @@
 import { getCountries, getCountryCallingCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
-/** Argentina and Mexico, and Brazil: a mobile number with the digit that does not distinguish WhatsApp accounts. */
+/** Mobile numbers of Argentina, Mexico and Brazil with an extra digit, which does not distinguish WhatsApp accounts. */
 const WITH_EXTRA_DIGIT = /^(?:(54)9(\d{10})|(52)1(\d{10})|(55\d\d)9(\d{8}))$/;
 const EXTRA_DIGITS: readonly (readonly [digit: string, at: number])[] = [
   ['9', 2],
@@ -8,25 +8,26 @@ const EXTRA_DIGITS: readonly (readonly [digit: string, at: number])[] = [
   ['9', 4],
 ];
 
-/** One number for each WhatsApp account: without the extra digit where a country has two ways to write a number. */
+/** One spelling for each WhatsApp account: without the extra digit in countries with two spellings. */
 export function accountOf(digits: string): string {
   const short = digits.replace(WITH_EXTRA_DIGIT, '$1$2$3$4$5$6');
-  // In Brazil the rest may be a landline of another person. Argentina's and Mexico's plans give each number once.
+  // In Brazil the number without the digit may be another person's landline. In Argentina and Mexico each number is
+  // assigned once.
   const isLandline = short.startsWith('55') && parsePhoneNumberFromString(`+${short}`)?.getType() === 'FIXED_LINE';
   return isLandline ? digits : short;
 }
 
-/** Whether a country has numbers with this code and so many digits. */
+/** Whether a country has numbers with this code and length. */
 export function isPossibleNumber(digits: string): boolean {
   return parsePhoneNumberFromString(`+${digits}`)?.isPossible() === true;
 }
 
-/** ISO 3166 alpha-2; null where several countries share the code and the number does not distinguish them. */
+/** ISO 3166 alpha-2; null where several countries share the code and the number does not tell which. */
 export function countryOf(digits: string): string | null {
   return parsePhoneNumberFromString(`+${digits}`)?.country ?? null;
 }
 
-/** Codes of several countries, and the one with by far the most numbers. Of +1 and +7 further digits say which it is. */
+/** Codes of several countries, and the one with by far the most numbers. For +1 and +7, further digits decide. */
 const SHARED_CODES: Readonly<Record<string, string>> = {
   '1': 'US',
   '7': 'RU',
@@ -44,7 +45,7 @@ const SHARED_CODES: Readonly<Record<string, string>> = {
   '599': 'CW',
 };
 
-/** Digits with which the numbers of a country begin; of two that fit, the longer one holds. */
+/** Leading digits of each country's numbers; if two match, the longer one counts. */
 export function countryPrefixes(): { prefix: string; country: string }[] {
   const prefixes = new Map<string, string>(getCountries().map((country) => [getCountryCallingCode(country), country]));
   for (let area = 200; area < 1_000; area++) {
@@ -57,7 +58,7 @@ export function countryPrefixes(): { prefix: string; country: string }[] {
 
 let countries: ReadonlyMap<string, string> | null = null;
 
-/** The country of a number by its first digits, or of a user id, which begins with it; null: not known. */
+/** The country of a number by its leading digits, or of a user id, which begins with the country; null: unknown. */
 export function countryOfRecipient(recipient: string): string | null {
   if (/^[A-Z]{2}\./.test(recipient)) return recipient.slice(0, 2);
   countries ??= new Map(countryPrefixes().map(({ prefix, country }) => [prefix, country]));
@@ -68,7 +69,7 @@ export function countryOfRecipient(recipient: string): string | null {
   return null;
 }
 
-/** Every way to write the number of the same account, that number first. */
+/** Every spelling of the number of the same account, the given one first. */
 export function spellingsOf(digits: string): string[] {
   const account = accountOf(digits);
   const longer = EXTRA_DIGITS.map(([digit, at]) => account.slice(0, at) + digit + account.slice(at));

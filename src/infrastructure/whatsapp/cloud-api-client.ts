@@ -11,11 +11,11 @@ import { classifyExchange, isSendableToken, TOKEN_MESSAGE, UNSENDABLE_TOKEN, typ
 import { failure, toPlatformResult, type PlatformResult } from './platform-result.js';
 
 export interface CloudApiClientOptions extends Partial<Omit<HttpExchangerOptions, 'origin'>> {
-  /** `https://graph.facebook.com`, or where the simulator listens; a path before the version is kept. */
+  /** `https://graph.facebook.com`, or the simulator's address; a path before the version is kept. */
   readonly baseUrl: string;
   /** `v26.0`. */
   readonly apiVersion: string;
-  /** Of the answer to a send; 64 KiB by default. */
+  /** Limit for the answer to a send; 64 KiB by default. */
   readonly maxResponseBytes?: number;
 }
 
@@ -28,36 +28,36 @@ export interface SendMessageInput {
   readonly token: string;
   /** What `buildMessageBody` made. */
   readonly body: Record<string, unknown>;
-  /** After it nothing may be written. */
+  /** Nothing may be written after this time. */
   readonly notAfter: Deadline;
 }
 
 export interface PlatformRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** After the version, each id encoded by the caller: `/106540352242922/whatsapp_business_profile`. */
+  /** The path after the version, with each id encoded by the caller: `/106540352242922/whatsapp_business_profile`. */
   readonly path: string;
   readonly token: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly json?: unknown;
 }
 
-/** A page of a hundred templates is some hundred KiB. */
+/** A page of a hundred templates has some hundred KiB. */
 const MAX_MANAGEMENT_RESPONSE_BYTES = 8 * 1024 * 1024;
 
-/** How long a management call may wait for its turn, and for a socket. */
+/** How long a management call may wait for its turn and for a socket. */
 const MANAGEMENT_WAIT_MS = 5_000;
 
 /**
- * Sockets of management calls, apart from those of sends: a platform that answers them slowly must delay no message. Of
- * one number or account a few, so that those of others stay usable.
+ * Sockets for management calls, separate from those for sends, so that slow answers delay no message. Each number or
+ * account may use a few, so that others stay usable.
  */
 const MANAGEMENT_CONNECTIONS = 32;
 const MANAGEMENT_OF_ONE = 4;
 const MAX_WAITING_OF_ONE = 100;
 
 /**
- * The WhatsApp Cloud API over HTTP. A failure of the network or the platform is never thrown: a send always has an
- * outcome, any other call a result. The access token is in none of them.
+ * The WhatsApp Cloud API over HTTP. A failure of the network or of WhatsApp is never thrown: a send always has an
+ * outcome, any other call a result. None of them contains the access token.
  */
 export class CloudApiClient implements OnApplicationShutdown {
   private readonly http: HttpExchanger;
@@ -81,14 +81,16 @@ export class CloudApiClient implements OnApplicationShutdown {
     this.management = new HttpExchanger({ ...settings, connections });
   }
 
-  /** Calls under way, those that wait for a socket included. */
+  /** Calls in flight, including those that wait for a socket. */
   get inFlight(): number {
     return this.http.inFlight + this.management.inFlight;
   }
 
   /**
-   * Sends one message, once. The outcome says whether it was taken, definitely not taken, or may have been taken.
-   * @throws TypeError when the body is not JSON (a BigInt, a circle); nothing is sent then
+   * Sends one message, once. The outcome says whether it was accepted, certainly not accepted, or may have been
+   * accepted.
+   *
+   * @throws TypeError when the body is not JSON (a BigInt, a cycle); nothing is sent then
    */
   sendMessage({ phoneNumberId, endpoint = 'messages', token, body, notAfter }: SendMessageInput): Promise<SendOutcome> {
     if (!isSendableToken(token)) return Promise.resolve(UNSENDABLE_TOKEN);
@@ -112,7 +114,7 @@ export class CloudApiClient implements OnApplicationShutdown {
     if (!isSendableToken(request.token)) {
       return failure('rejected', { message: TOKEN_MESSAGE });
     }
-    // Of the number, the account or the message template that the path begins with.
+    // The number, account or message template at the beginning of the path.
     const key = request.path.split(/[/?]/, 2)[1] ?? '';
     if (!(await this.turns.enter(key))) {
       return failure('unavailable', { message: 'Too many calls of this number or account are under way.' });
@@ -143,7 +145,7 @@ export class CloudApiClient implements OnApplicationShutdown {
     return toPlatformResult(exchange, token);
   }
 
-  /** Marks a customer's message as read, and shows that the business is typing where that is wanted. Once. */
+  /** Marks a customer's message as read, and shows that the business is typing if requested. Tries once. */
   markAsRead(
     { phoneNumberId, token }: Pick<SendMessageInput, 'phoneNumberId' | 'token'>,
     messageId: string,
@@ -176,7 +178,7 @@ export class CloudApiClient implements OnApplicationShutdown {
       : { ...result, body };
   }
 
-  /** Whether an account may use the endpoint of marketing messages, in the platform's words; null where it did not say. */
+  /** Whether an account may use the endpoint for marketing messages, in WhatsApp's words; null where it did not say. */
   async getMarketingStatus(wabaId: string, token: string): Promise<string | null> {
     const field = 'marketing_messages_onboarding_status';
     const path = `/${encodeURIComponent(wabaId)}`;
@@ -185,12 +187,12 @@ export class CloudApiClient implements OnApplicationShutdown {
     return status !== null && /^[A-Z_]{1,100}$/.test(status) ? status : null;
   }
 
-  /** Gives up what waits unwritten (`deferred`), lets what is in flight come to its end, closes every socket. */
+  /** Aborts unwritten requests (`deferred`), lets requests in flight end, and closes every socket. */
   async close(): Promise<void> {
     await Promise.all([this.http.close(), this.management.close()]);
   }
 
-  /** After everything that sends has stopped. */
+  /** Runs after everything that sends has stopped. */
   onApplicationShutdown(): Promise<void> {
     return this.close();
   }
@@ -212,23 +214,23 @@ const FIELDS = {
   status: 'status',
   /** `TIER_250` to `TIER_UNLIMITED`: people reached outside a service window in 24 hours. */
   messagingLimit: 'whatsapp_business_manager_messaging_limit',
-  /** `CLOUD_API` of a number that can send by it. */
+  /** `CLOUD_API` for a number that can send through it. */
   platformType: 'platform_type',
 } as const;
 
-/** A business phone number as the platform describes it; null for what it left out. */
+/** A business phone number as WhatsApp describes it; null for absent fields. */
 export interface PlatformPhoneNumber extends Readonly<Record<keyof typeof FIELDS, string | null>> {
   readonly id: string;
   /** `STANDARD` (80 messages a second) or `HIGH` (1,000). */
   readonly throughputLevel: string | null;
-  /** The number is used in the WhatsApp Business app too. */
+  /** Whether the number is also used in the WhatsApp Business app. */
   readonly isOnBizApp: boolean;
 }
 
-/** For the `fields` parameter: the platform leaves out what is not asked for. */
+/** For the `fields` parameter: WhatsApp returns only requested fields. */
 export const PHONE_NUMBER_FIELDS = ['id', ...Object.values(FIELDS), 'throughput', 'is_on_biz_app'].join(',');
 
-/** Reads one number of the platform's; null when it has no id. */
+/** Reads one phone number; null when it has no id. */
 export function readPhoneNumber(body: unknown): PlatformPhoneNumber | null {
   const id = ownText(body, 'id');
   if (id === null || id === '') return null;

@@ -4,34 +4,34 @@ import type { LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { Pool } from 'undici';
 
-/** Before the other address family is tried; Node's 250 ms give up on far hosts that would have answered. */
+/** Wait before the other address family is tried; Node's 250 ms give up on distant hosts that would have answered. */
 const ADDRESS_ATTEMPT_MS = 1_000;
 
 /**
- * An idle socket lives for 4 s, or 2 s less than the server announces. A request on a socket which the other side is
- * just closing has an unknown outcome, so a shorter life is worth more than a saved handshake.
+ * An idle socket lives for 4 s, or 2 s less than the server announces. A request on a socket that the other side is
+ * just closing has an unknown outcome, so a short life is worth an extra handshake.
  */
 const KEEP_ALIVE_MS = 4_000;
 
 export interface ConnectOptions {
-  /** Name lookup, TCP and TLS together. */
+  /** For name lookup, TCP and TLS together. */
   readonly connectTimeoutMs: number;
-  /** From the last byte of the request to the first of the answer; kept to within a second. */
+  /** From the last byte of the request to the first of the answer; accurate to a second. */
   readonly headersTimeoutMs: number;
-  /** Without a byte of the answer's body. */
+  /** Time without a byte of the answer's body. */
   readonly bodyTimeoutMs: number;
-  /** Sockets at the most, for each host. */
+  /** Limit of sockets for each host. */
   readonly connections: number;
   readonly lookup?: LookupFunction | undefined;
   /** Certificate authorities to trust instead of the system's (PEM). */
   readonly ca?: string | undefined;
 }
 
-/** How connections to the platform are made and kept, whatever travels on them. */
+/** How connections to WhatsApp are made and kept, for any kind of request. */
 export function poolOptions(options: ConnectOptions): Pool.Options {
   return {
     connections: options.connections,
-    // More than one request on a socket would let undici resend those behind one that was aborted.
+    // With more than one request on a socket, undici would resend those behind an aborted one.
     pipelining: 1,
     allowH2: false,
     connectTimeout: options.connectTimeoutMs,
@@ -41,10 +41,10 @@ export function poolOptions(options: ConnectOptions): Pool.Options {
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
     connect: {
-      // Said outright, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not undo it.
+      // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
       rejectUnauthorized: true,
       lookup: shareLookups(options.lookup),
-      // One for all: tls.connect would make a context, and OpenSSL's memory with it, for every connection.
+      // Shared, because tls.connect would create a context, with OpenSSL's memory, for every connection.
       secureContext: createSecureContext({ ca: options.ca }),
     },
   };
@@ -53,9 +53,9 @@ export function poolOptions(options: ConnectOptions): Pool.Options {
 type Callback = Parameters<LookupFunction>[2];
 
 /**
- * Joins lookups of one name that run at the same time. The system's resolver holds one of the process's few worker
- * threads for as long as it takes: 256 sockets that connect at once to a name server that hangs would stop the file
- * system and the cryptography too. Nothing is kept once the answer is there.
+ * Shares concurrent lookups of one name. The system's resolver occupies one of the process's few worker threads while
+ * it runs: 256 sockets connecting at the same time, with a name server that hangs, would stop the file system and
+ * cryptography too. Answers are not cached.
  */
 export function shareLookups(lookup: LookupFunction = systemLookup): LookupFunction {
   const waiting = new Map<string, Callback[]>();
@@ -79,15 +79,15 @@ function copyOf(addresses: LookupAddress[]): LookupAddress[] {
   return addresses.map((address) => ({ ...address }));
 }
 
-/** Where the platform is called: an origin, and the path before every endpoint's own. */
+/** The base address of WhatsApp: an origin, and the path before every endpoint. */
 export interface ApiRoot {
   /** Scheme, host and port. */
   readonly origin: string;
-  /** `/v26.0`, after a path of the address where it has one. */
+  /** `/v26.0`, preceded by the path of the address, if any. */
   readonly path: string;
 }
 
-/** The address of the platform: the one that is set, or that of the simulator on this machine. */
+/** The configured address of WhatsApp, or that of the simulator on this machine. */
 export function platformUrl({ apiUrl, simulatorPort }: Pick<Config['whatsapp'], 'apiUrl' | 'simulatorPort'>): string {
   return apiUrl ?? `http://127.0.0.1:${simulatorPort}`;
 }

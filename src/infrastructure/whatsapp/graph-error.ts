@@ -2,22 +2,22 @@ import { storableText } from '../../common/json.js';
 import { FAILURE_MEANINGS, type FailureCategory, type FailureMeaning } from '../../common/failure-category.js';
 import { own, ownId, ownInteger, ownObject, ownText } from './json-access.js';
 
-/** What takes a message: `marketing_messages` takes marketing templates only. */
+/** Endpoints that accept messages; `marketing_messages` accepts marketing templates only. */
 export const ENDPOINTS = ['messages', 'marketing_messages'] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
-/** The platform's error envelope, `{"error": {...}}`, as far as it could be read. */
+/** WhatsApp's error envelope, `{"error": {...}}`, as far as it could be read. */
 export interface GraphError {
   readonly code: number | null;
   readonly subcode: number | null;
-  /** The platform's own words, details included, of any length; null where it gave none. See `presentable`. */
+  /** WhatsApp's text, including details, of any length; null where there is none. See `presentable`. */
   readonly message: string | null;
   readonly traceId: string | null;
 }
 
 const MAX_PRESENTABLE_LENGTH = 1_000;
 
-/** Reads a parsed body; null when it is no error of the platform's (HTML of a proxy, for one). */
+/** Reads a parsed body; null when it is not an error of WhatsApp (HTML of a proxy, for example). */
 export function readGraphError(body: unknown): GraphError | null {
   const error = ownObject(body, 'error');
   if (error === null) return null;
@@ -33,7 +33,7 @@ export function readGraphError(body: unknown): GraphError | null {
   };
 }
 
-/** The general sentence and the particular one: `error_data` is an object or a plain string, or the text is for users. */
+/** The general and the specific sentence: `error_data` is an object or plain text, or there is a text for users. */
 function messageOf(error: Record<string, unknown>): string | null {
   const data = own(error, 'error_data');
   const general = ownText(error, 'message');
@@ -44,18 +44,19 @@ function messageOf(error: Record<string, unknown>): string | null {
 }
 
 /**
- * The platform's words as they may be kept and shown: at most 1,000 characters, and without the access token, for
- * "Malformed access token ..." repeats what it was given.
+ * WhatsApp's text as it may be stored and shown: at most 1,000 characters, and without the access token, which
+ * "Malformed access token ..." repeats.
  */
 export function presentable(text: string, token: string): string {
   const redacted = text.replaceAll(token, '[token]').replaceAll(/\bEAA[A-Za-z0-9]{16,}/g, '[token]');
-  // The cut may fall between the halves of a surrogate pair.
+  // The cut may split a surrogate pair.
   return storableText(redacted.slice(0, MAX_PRESENTABLE_LENGTH));
 }
 
 /**
- * What a refusal asks of the sender: end this message (`fail`), rest the whole number (`pause_lane`), rest one
- * recipient (`defer_recipient`), try this message later (`defer`); `unknown` refuses nothing, it may have been sent.
+ * What the sender must do after a refusal: end this message (`fail`), pause the whole number (`pause_lane`), pause one
+ * recipient (`defer_recipient`), or retry this message later (`defer`). `unknown` is not a refusal: the message may
+ * have been sent.
  */
 export type PlatformAction = 'fail' | 'pause_lane' | 'defer_recipient' | 'defer' | 'unknown';
 
@@ -64,12 +65,12 @@ export interface PlatformErrorClass {
   readonly action: PlatformAction;
 }
 
-/** Single codes, and the first and last of ranges; a single code wins over a range. */
+/** Single codes, and ranges with their first and last code; a single code takes precedence. */
 type Codes = readonly (number | readonly [first: number, last: number])[];
 
-/** The platform's error codes. HTTP statuses differ from copy to copy of its manual; the code is what counts. */
+/** WhatsApp's error codes. HTTP statuses differ between versions of its manual, so the code decides. */
 const CODES: Readonly<Record<PlatformAction, Partial<Record<FailureCategory, Codes>>>> = {
-  // The account or the number: no message of it can go, so none is used up.
+  // The account or the number cannot send at all, so no message should use up its tries.
   pause_lane: {
     authentication: [0, 10, 190, 200],
     rate_limited: [4, 80007, 130429],
@@ -78,18 +79,18 @@ const CODES: Readonly<Record<PlatformAction, Partial<Record<FailureCategory, Cod
   },
   // For now only.
   defer_recipient: { rate_limited: [131056] },
-  // 134101 is a template that WhatsApp is still making ready, for ten minutes at the most.
+  // 134101: WhatsApp is still preparing the template, for ten minutes at most.
   defer: { platform_unavailable: [131057, 133004], template_unavailable: [134101] },
-  // The platform's own trouble: messages were seen to arrive after these answers.
+  // WhatsApp's own failures: messages were seen to arrive after these answers.
   unknown: { unknown: [1, 131000], platform_unavailable: [2, 131016] },
   fail: {
     authentication: [3, [201, 299], 131005],
     rate_limited: [613, 80008, 138013],
-    // 33 is a phone number id that is gone or out of the token's reach.
+    // 33: a phone number id that is gone or outside the token's reach.
     sender_not_ready: [33, 803, 131037, [133000, 133999]],
     account_restricted: [130497, 131063, 131064, 134011],
     not_conversation_owner: [131070],
-    // 131062 is a user id where only a number will do; those without a summary below are groups.
+    // 131062: a user id where only a number is allowed; those without a summary below concern groups.
     invalid_recipient: [131020, 131021, 131030, 131041, 131062, [131200, 131299], 137000],
     recipient_unreachable: [130403, 131026],
     recipient_limit: [130472, 131049],
@@ -106,7 +107,7 @@ const CODES: Readonly<Record<PlatformAction, Partial<Record<FailureCategory, Cod
 
 const MAY_BE_OUT = 'WhatsApp had an error of its own; messages were seen to arrive after this answer.';
 
-/** What a code means where that is more than its category does. */
+/** The meaning of a code, where it says more than its category. */
 const SUMMARIES: Readonly<Record<number, string>> = {
   1: MAY_BE_OUT,
   2: MAY_BE_OUT,
@@ -144,7 +145,7 @@ const SUMMARIES: Readonly<Record<number, string>> = {
   137000: "The recipient's identity has changed since you confirmed it.",
 };
 
-/** What else is another than its category's. */
+/** Other facts that differ from the category's. */
 const EXCEPTIONS: Readonly<Record<number, Partial<FailureMeaning>>> = {
   130472: { retryAfterMinutes: null },
   130497: { responsible: 'you' },
@@ -167,21 +168,21 @@ for (const [action, categories] of Object.entries(CODES)) {
   }
 }
 
-/** The table's row for a code, with its subcode where that says more; null for a code that it does not list. */
+/** The table's row for a code, with its subcode where that matters; null for an unlisted code. */
 export function findPlatformError(code: number, subcode?: number | null): PlatformErrorClass | null {
-  // An invalid parameter, which is the phone number's id.
+  // An invalid parameter, here the phone number's id.
   if (code === 100 && subcode === 33) return findPlatformError(33);
   return byCode.get(code) ?? ranges.find(({ first, last }) => code >= first && code <= last)?.row ?? null;
 }
 
-/** As `findPlatformError`, and for an unlisted code a plain failure: an answer that names a code has refused the message. */
+/** Like `findPlatformError`, but an unlisted code is a plain failure: an answer with a code has refused the message. */
 export function classifyPlatformError(code: number, subcode?: number | null): PlatformErrorClass {
   return findPlatformError(code, subcode) ?? UNLISTED;
 }
 
 /**
- * Codes that, reported of a message that was taken, say that every next one of the number fails alike: it rests, as after
- * the same answer to a send.
+ * Codes that, in a report about an accepted message, mean that every next one of the number will fail too: the number
+ * pauses, like after the same answer to a send.
  */
 const RESTS_NUMBER: ReadonlySet<number> = new Set([131042, 131048]);
 
@@ -189,7 +190,7 @@ export function restsNumber(code: number | null): boolean {
   return code !== null && RESTS_NUMBER.has(code);
 }
 
-/** Refusals that say that the other endpoint takes the message: nothing was sent. */
+/** Refusals that mean that the other endpoint accepts the message: nothing was sent. */
 const OTHER_ENDPOINT: Readonly<Record<Endpoint, ReadonlySet<number | null>>> = {
   messages: new Set([131061, 131063]),
   marketing_messages: new Set([131055, 134100]),
@@ -200,13 +201,13 @@ export function otherEndpoint(endpoint: Endpoint, code: number | null): Endpoint
   return endpoint === 'messages' ? 'marketing_messages' : 'messages';
 }
 
-/** The template cannot be used for marketing messages, as with an account that is not onboarded to them. */
+/** The template cannot be used for marketing messages, for example because the account is not onboarded. */
 export const MARKETING_UNUSABLE = 134102;
 
 /** The account has no valid payment method. */
 export const PAYMENT_MISSING = 131042;
 
-/** What a failure means in plain words, by its category, and by the platform's code where that says more. */
+/** The meaning of a failure in plain words, by its category, or by WhatsApp's code where that says more. */
 export function meaningOf(category: FailureCategory, code: number | null): FailureMeaning {
   const general = FAILURE_MEANINGS[category];
   if (code === null || findPlatformError(code)?.category !== category) return general;

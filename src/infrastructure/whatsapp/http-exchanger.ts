@@ -4,23 +4,23 @@ import type { Deadline } from '../../common/deadline.js';
 import { codeOf } from '../../common/describe-error.js';
 import { poolOptions, type ConnectOptions } from './connect-options.js';
 
-/** One HTTP request to the platform as it went, before it is judged. */
+/** The course of one HTTP request to WhatsApp, before its outcome is judged. */
 export type Exchange = AnsweredExchange | BrokenExchange;
 
-/** A status line came. */
+/** A status line was received. */
 export interface AnsweredExchange {
   readonly kind: 'answered';
   readonly status: number;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** What arrived of it: shorter than sent where the connection broke, empty where it was too long to read. */
+  /** The received body: shorter than sent where the connection broke, empty where it was too long. */
   readonly body: string;
 }
 
-/** No status line came. */
+/** No status line was received. */
 export interface BrokenExchange {
   readonly kind: 'broken';
-  /** True when the request may have reached the wire, in whole or in part. */
+  /** True when any part of the request may have been sent. */
   readonly written: boolean;
   /** True when the request was written and the time for the answer ran out. */
   readonly timedOut: boolean;
@@ -36,7 +36,7 @@ const REASONS: readonly (readonly [codes: RegExp, words: string])[] = [
   [/^(TOO_LATE|CLOSED)$/, 'its time was over'],
 ];
 
-/** Why an exchange broke, in words for a caller: codes of libraries change with their versions. */
+/** Why an exchange broke, in words for a caller: libraries change their codes between versions. */
 export function brokenReason(code: string): string {
   return REASONS.find(([codes]) => codes.test(code))?.[1] ?? 'the connection failed';
 }
@@ -49,27 +49,29 @@ export interface HttpExchangerOptions extends ConnectOptions {
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** Names and values by turns. */
+  /** Alternating names and values. */
   readonly headers: string[];
   readonly body: Buffer | null;
-  /** After it not one byte is written. */
+  /** No byte is written after this time. */
   readonly notAfter: Deadline;
-  /** Of the answer's body; a longer one reads as empty. */
+  /** Limit for the answer's body; a longer one reads as empty. */
   readonly maxBytes: number;
 }
 
 const SENT_HEADERS = 'undici:client:sendHeaders';
 
-/** setTimeout takes no more and would fire at once. */
+/** setTimeout would fire at once for larger values. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * HTTP to one host over a pool of kept connections, one request at a time on each. Reports for every request whether it
- * may have reached the wire, writes nothing once its time is over, follows no redirect, and never sends twice.
+ * may have been sent, writes nothing after its deadline, follows no redirects, and never sends twice.
  */
 export class HttpExchanger {
   private readonly pool: Pool;
-  /** By the request's body, the very buffer that undici names when it sends; without one by the call itself. */
+  /**
+   * Keyed by the request's body, the very buffer that undici names when it sends; without a body by the call itself.
+   */
   private readonly calls = new Map<object, Call>();
   private readonly answerTimeoutMs: number;
   private drained: (() => void) | null = null;
@@ -81,12 +83,12 @@ export class HttpExchanger {
     subscribe(SENT_HEADERS, this.onSentHeaders);
   }
 
-  /** Requests under way, those that wait for a socket included. */
+  /** Requests in flight, including those that wait for a socket. */
   get inFlight(): number {
     return this.calls.size;
   }
 
-  /** Makes one exchange. Never rejects: every error is an answer of its own. */
+  /** Makes one exchange. Never rejects: every error is a result. */
   exchange(request: ExchangeRequest): Promise<Exchange> {
     if (this.closing !== null) return Promise.resolve(notWritten('CLOSED'));
     return new Promise((resolve) => {
@@ -100,7 +102,7 @@ export class HttpExchanger {
     });
   }
 
-  /** Gives up what waits unwritten, lets what is in flight come to its end, then closes every socket. */
+  /** Aborts unwritten requests, lets requests in flight end, then closes every socket. */
   close(): Promise<void> {
     this.closing ??= this.drain();
     return this.closing;
@@ -123,7 +125,7 @@ export class HttpExchanger {
   };
 }
 
-/** One request's way through undici, from the queue for a socket to its one result. */
+/** One request on undici, from the queue for a socket to its single result. */
 class Call implements Dispatcher.DispatchHandler {
   private written = false;
   private settled = false;
@@ -150,10 +152,10 @@ class Call implements Dispatcher.DispatchHandler {
     }
     const { method, path, headers, body } = this.request;
     pool.dispatch({ method, path, headers, body }, this);
-    // On a free socket it has just been written.
+    // If a socket was free, it has just been written.
     if (this.written || this.settled) return;
-    // While it waits for a socket there is nothing in undici to abort: the call ends here, and `onRequestStart`
-    // refuses when its turn comes.
+    // While it waits for a socket there is nothing in undici to abort. The call ends here, and `onRequestStart` refuses
+    // it later.
     this.timer = setTimeout(() => this.giveUpUnwritten('TOO_LATE'), Math.min(waitMs, MAX_TIMER_MS));
   }
 
@@ -161,7 +163,7 @@ class Call implements Dispatcher.DispatchHandler {
     if (!this.written) this.finish(notWritten(code));
   }
 
-  /** Undici calls this synchronously, directly before it writes; if this throws, nothing is written. */
+  /** Undici calls this synchronously, directly before it writes; if it throws, nothing is written. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.settled || this.written || !(this.request.notAfter.msLeft >= 0)) throw new UnwantedWriteError();
     this.controller = controller;
@@ -171,7 +173,7 @@ class Call implements Dispatcher.DispatchHandler {
   onWritten(): void {
     this.written = true;
     clearTimeout(this.timer);
-    // Undici's own limits restart with each chunk; a slow answer would never time out.
+    // Undici's own limits restart with each chunk, so a slow answer would never time out.
     this.timer = setTimeout(() => {
       this.timedOut = true;
       this.controller?.abort(new Error('the answer took too long'));
@@ -183,7 +185,7 @@ class Call implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // 1xx are announcements; the answer follows.
+    // 1xx are interim; the final answer follows.
     if (status >= 200) {
       this.status = status;
       this.headers = headers;
@@ -250,7 +252,7 @@ function notWritten(code: string): BrokenExchange {
   return { kind: 'broken', written: false, timedOut: false, code };
 }
 
-/** Only the code: a message may contain addresses and other text from outside. */
+/** Only the code: a message may contain addresses and other foreign text. */
 export function loggableCode(error: unknown): string {
   const code = codeOf(error);
   return code !== undefined && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'UNKNOWN';

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, storableText } from '../../common/json.js';
 
-/** No honest payload nests deeper; below this everything reads as null, so that no recursion can overflow. */
+/** No honest payload nests deeper; deeper values read as null, so that no recursion can overflow. */
 const MAX_DEPTH = 32;
 
 /** The text parsed, or undefined where it is not JSON. */
@@ -12,7 +12,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The own property of an object; undefined for anything else, inherited names such as `constructor` included. */
+/** The own property of an object; undefined for anything else, including inherited names such as `constructor`. */
 export function own(value: unknown, key: string): unknown {
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
@@ -22,7 +22,7 @@ export function ownObject(value: unknown, key: string): JsonObject | null {
   return isObject(found) ? found : null;
 }
 
-/** The own array of that name, else none: a single object where a list belongs counts as a list of one. */
+/** The own array of that name, otherwise an empty one: a single object instead of a list counts as a list of one. */
 export function ownList(value: unknown, key: string): unknown[] {
   const found = own(value, key);
   if (Array.isArray(found)) return found;
@@ -34,7 +34,7 @@ export function ownText(value: unknown, key: string): string | null {
   return typeof found === 'string' ? found : null;
 }
 
-/** A non-empty string of at most 512 characters; a whole number is taken too, for ids come both ways. */
+/** A non-empty string of at most 512 characters; a whole number is accepted too, since ids come in both forms. */
 export function ownId(value: unknown, key: string): string | null {
   const found = own(value, key);
   if (typeof found === 'number' && Number.isSafeInteger(found) && found >= 0) return String(found);
@@ -51,15 +51,15 @@ export function ownInteger(value: unknown, key: string): number | null {
 /** Last second of the year 9999. */
 const MAX_SECONDS = 253_402_300_799;
 
-/** Seconds since the epoch, as a number or a string of digits; null for anything that is no time. */
+/** Seconds since the epoch, as a number or a string of digits; null for anything else. */
 export function ownTime(value: unknown, key: string): Date | null {
   const seconds = ownInteger(value, key);
   return seconds === null || seconds <= 0 || seconds > MAX_SECONDS ? null : new Date(seconds * 1_000);
 }
 
 /**
- * JSON that a database takes: strings and keys as `storableText`, nothing nested deeper than 32.
- * Returns the very same value where nothing needs to change.
+ * JSON that a database can store: strings and keys as in `storableText`, at most 32 levels deep. Returns the same
+ * object where nothing changes.
  */
 export function storableJson(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return storableText(value);
@@ -75,6 +75,6 @@ export function storableJson(value: unknown, depth = 0): unknown {
     changed ||= entry[0] !== key || entry[1] !== item;
     return entry;
   });
-  // fromEntries keeps `__proto__` an ordinary key.
+  // fromEntries keeps `__proto__` as an ordinary key.
   return changed ? Object.fromEntries(entries) : value;
 }

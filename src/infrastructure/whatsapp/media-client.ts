@@ -22,13 +22,16 @@ export interface MediaClientOptions extends Pick<ConnectOptions, 'lookup' | 'ca'
   /** As `CloudApiClientOptions`. */
   readonly baseUrl: string;
   readonly apiVersion: string;
-  /** Without a byte going either way, before the answer and within it. The platform looks at a whole file first. */
+  /**
+   * Time without a byte in either direction, before the answer and within it. WhatsApp reads a whole file before it
+   * answers.
+   */
   readonly idleTimeoutMs?: number;
 }
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const IDLE_TIMEOUT_MS = 30_000;
-/** Sockets at the most, for each host. */
+/** Limit of sockets for each host. */
 const CONNECTIONS = 64;
 
 export interface UploadMediaInput extends UploadedFile {
@@ -37,13 +40,13 @@ export interface UploadMediaInput extends UploadedFile {
   readonly signal?: AbortSignal;
 }
 
-/** A sample of what a template shows. */
+/** A sample file for a template. */
 export interface UploadSampleInput extends Omit<UploadMediaInput, 'phoneNumberId'> {
-  /** Of the Meta app, or `app` for that of the token. */
+  /** The id of the Meta app, or `app` for the token's own. */
   readonly appId: string;
 }
 
-/** The platform took the file, or it did not: then as a send with the same answer. */
+/** WhatsApp accepted the file, or did not; a failure is like that of a send with the same answer. */
 export type UploadOutcome = { readonly kind: 'uploaded'; readonly mediaId: string } | NotAcceptedOutcome;
 
 export interface MediaReference {
@@ -54,17 +57,17 @@ export interface MediaReference {
 }
 
 export interface DownloadMediaInput {
-  /** What the platform's description names; valid for five minutes. */
+  /** From WhatsApp's description of the file; valid for five minutes. */
   readonly url: string;
   readonly token: string;
-  /** More than this is not read. */
+  /** Limit of bytes to read. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal;
-  /** Takes one chunk; no more is read until it has. */
+  /** Receives one chunk; no more is read until its promise resolves. */
   readonly consume: (chunk: Buffer) => Promise<void> | void;
 }
 
-/** `address`: where it lies, or is said to lie, nothing is fetched from. */
+/** `address`: the file's stated location is one from which nothing may be fetched. */
 export type DownloadExchange =
   | { readonly kind: 'downloaded'; readonly sizeBytes: number }
   | { readonly kind: 'too_large' }
@@ -72,15 +75,15 @@ export type DownloadExchange =
   | { readonly kind: 'refused'; readonly status: number }
   | { readonly kind: 'broken'; readonly code: string };
 
-/** A file on its way gets a minute, and a second for each 64 KiB; never more than 15 minutes. */
+/** A transfer gets a minute, plus a second per 64 KiB, at most 15 minutes. */
 const BASE_TRANSFER_MS = 60_000;
 const SLOWEST_BYTES_PER_SECOND = 64 * 1024;
 const MAX_TRANSFER_MS = 15 * 60_000;
 
-/** A media type that can be in a header: `audio/ogg; codecs=opus`. */
+/** A media type that is valid in a header: `audio/ogg; codecs=opus`. */
 const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w-]{1,40}=[\w.+-]{1,100}){0,3}$/;
 
-/** Its signature looks like a query, and is a part of it. */
+/** The session's signature looks like a query, but is a part of its id. */
 const UPLOAD_SESSION = /^upload:[\w.~:=%+-]{1,2048}(?:\?[\w.~:=%&+-]{1,2048})?$/;
 
 const MAX_REDIRECTS = 3;
@@ -88,13 +91,13 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * The media calls of the Cloud API. Failures of the network or the platform are answers, never thrown; the access token
- * is in none of them, and goes to no host but the platform's. A file is streamed, never held, and never sent again by
- * itself.
+ * The media calls of the Cloud API. Failures of the network or of WhatsApp are results, never thrown; none contains the
+ * access token, which is sent only to WhatsApp's hosts. A file is streamed, never held in memory, and never re-sent
+ * automatically.
  */
 export class MediaClient implements OnApplicationShutdown {
   private readonly root: ApiRoot;
-  /** To the configured platform, and to its other hosts. */
+  /** `near`: to the configured platform; `far`: to its other hosts. */
   private readonly near: Agent;
   private readonly far: Agent;
   private readonly running = new Set<AbortController>();
@@ -118,7 +121,8 @@ export class MediaClient implements OnApplicationShutdown {
 
   /**
    * Uploads one file for one number.
-   * @throws what `open` or its stream throws, and LengthMismatchError where the file is not as long as was said
+   *
+   * @throws errors of `open` or its stream, and LengthMismatchError where the file does not have the stated length
    */
   async uploadMedia(input: UploadMediaInput): Promise<UploadOutcome> {
     const { phoneNumberId, token, filename, sizeBytes } = input;
@@ -134,7 +138,8 @@ export class MediaClient implements OnApplicationShutdown {
 
   /**
    * Uploads one file by the resumable upload, in one piece; the result is its handle.
-   * @throws as `uploadMedia`
+   *
+   * @throws the same as `uploadMedia`
    */
   async uploadSample(input: UploadSampleInput): Promise<PlatformResult<string>> {
     const { appId, token, mimeType, filename, sizeBytes } = input;
@@ -150,7 +155,7 @@ export class MediaClient implements OnApplicationShutdown {
     const taken: Watched = { failure: null };
     const headers = {
       ...headersOf(token),
-      // These calls alone take no Bearer.
+      // Unlike all other calls, these do not accept Bearer.
       authorization: `OAuth ${token}`,
       file_offset: '0',
       'content-type': 'application/octet-stream',
@@ -171,7 +176,7 @@ export class MediaClient implements OnApplicationShutdown {
       : { ...result, body: handle };
   }
 
-  /** Asks where a file lies and what it is. */
+  /** Queries the location and the type of a file. */
   async describeMedia({ mediaId, phoneNumberId, token }: MediaReference): Promise<PlatformResult<MediaDescription>> {
     const result = await this.calls.request({
       method: 'GET',
@@ -185,7 +190,7 @@ export class MediaClient implements OnApplicationShutdown {
     return body === null ? failure('unavailable', { status: result.status, message }) : { ...result, body };
   }
 
-  /** Fetches a file's bytes, following redirects within the platform. @throws what `consume` throws */
+  /** Fetches a file's bytes, following redirects within WhatsApp's hosts. @throws errors of `consume` */
   async downloadMedia(input: DownloadMediaInput): Promise<DownloadExchange> {
     const { token, maxBytes, signal } = input;
     if (!isSendableToken(token)) return { kind: 'broken', code: 'TOKEN' };
@@ -207,7 +212,7 @@ export class MediaClient implements OnApplicationShutdown {
     });
   }
 
-  /** Breaks off what is under way and closes every socket. */
+  /** Aborts transfers and closes every socket. */
   async close(): Promise<void> {
     this.closed = true;
     for (const controller of this.running) controller.abort(new BrokenOff('CLOSED'));
@@ -218,7 +223,7 @@ export class MediaClient implements OnApplicationShutdown {
     return this.close();
   }
 
-  /** Posts a file, and reads the answer. @throws what its stream throws */
+  /** Posts a file, and reads the answer. @throws errors of its stream */
   private async post(
     path: string,
     headers: Record<string, string>,
@@ -249,7 +254,7 @@ export class MediaClient implements OnApplicationShutdown {
     let address = input.url;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
       const url = parseUrl(address);
-      // Before each request: the headers contain the token, and a redirect may lead anywhere.
+      // Checked before each request: the headers contain the token, and a redirect may lead anywhere.
       if (url === null || !isPlatformAddress(url, this.root.origin)) return { kind: 'address' };
       const agent = url.origin === this.root.origin ? this.near : this.far;
       const response = await agent.request({
@@ -270,7 +275,10 @@ export class MediaClient implements OnApplicationShutdown {
     return { kind: 'address' };
   }
 
-  /** Runs `work` with a signal that ends it after the file's time, at the caller's wish, or when this is closed. */
+  /**
+   * Runs `work` with a signal that aborts it after the file's time limit, on the caller's signal, or when this client
+   * is closed.
+   */
   private async within<T>(
     bytes: number,
     signal: AbortSignal | undefined,
@@ -288,7 +296,7 @@ export class MediaClient implements OnApplicationShutdown {
     try {
       return await work(controller.signal);
     } catch (error) {
-      // Whatever broke because it was broken off broke for that reason.
+      // If the work was aborted, the reason of the abort is the error.
       throw controller.signal.aborted ? controller.signal.reason : error;
     } finally {
       clearTimeout(timer);
@@ -320,22 +328,22 @@ function uploadOutcome(exchange: Exchange, token: string): UploadOutcome {
     if (mediaId !== null && /^[\x21-\x7e]+$/.test(mediaId)) return { kind: 'uploaded', mediaId };
   }
   const outcome = classifyExchange(exchange, databaseClock.now());
-  // An answer to a send has no place here: whatever it was, no file has an id by it.
+  // An `accepted` outcome is meaningless here: the answer gives the file no id.
   if (outcome.kind === 'accepted') return { ...UNSENDABLE_TOKEN, kind: 'unknown', category: 'unknown', written: true };
   const { platformMessage } = outcome;
   return { ...outcome, platformMessage: platformMessage === null ? null : presentable(platformMessage, token) };
 }
 
 export interface MediaDescription {
-  /** Where it can be fetched for five minutes, with the access token. */
+  /** The address, valid for five minutes, with the access token. */
   readonly url: string;
   readonly mimeType: string | null;
-  /** As the platform writes it: hex here, base64 in its notifications. */
+  /** As WhatsApp writes it: hex here, base64 in its notifications. */
   readonly sha256: string | null;
   readonly sizeBytes: number | null;
 }
 
-/** Reads the answer to `GET /{media_id}`; null where it names no address. */
+/** Reads the answer to `GET /{media_id}`; null where it has no address. */
 export function readMediaDescription(body: unknown): MediaDescription | null {
   const url = ownText(body, 'url');
   if (url === null || parseUrl(url) === null) return null;
@@ -362,7 +370,7 @@ async function readInto(
   }
   for await (const chunk of body as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
-    // Leaving the loop destroys the stream, and the socket with it.
+    // Leaving the loop destroys the stream and its socket.
     if (sizeBytes > maxBytes) return { kind: 'too_large' };
     try {
       await consume(chunk);
@@ -385,21 +393,20 @@ async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Drops an answer that is not read; a short one leaves its socket of use. */
+/** Discards an unread answer; after a short one its socket stays usable. */
 function discard(body: Dispatcher.ResponseData['body']): void {
   body.on('error', () => undefined);
   void body.dump({ limit: MAX_ANSWER_BYTES }).catch(() => undefined);
 }
 
 /**
- * Domains on which the platform keeps files. `lookaside.fbsbx.com` is what its answers name; the others were seen as
- * targets of its redirects.
+ * Domains that host WhatsApp's files. Its answers name `lookaside.fbsbx.com`; the others were seen in its redirects.
  */
 const PLATFORM_DOMAINS = ['fbsbx.com', 'facebook.com', 'whatsapp.net', 'fbcdn.net'];
 
 /**
- * True where a file may be fetched from, with the access token: the configured platform itself (the simulator, or a
- * proxy before it), and the platform's domains over HTTPS on its own port. A host given as digits is never one.
+ * Whether a file may be fetched from this address with the access token: the configured platform (the simulator, or a
+ * proxy), and WhatsApp's domains over HTTPS on the default port. A numeric host never is.
  */
 export function isPlatformAddress(url: URL, baseOrigin: string): boolean {
   if (url.username !== '' || url.password !== '') return false;
@@ -408,7 +415,7 @@ export function isPlatformAddress(url: URL, baseOrigin: string): boolean {
   return url.protocol === 'https:' && url.port === '' && PLATFORM_DOMAINS.some((domain) => host.endsWith(`.${domain}`));
 }
 
-/** Looks names up as `lookup` does, and knows no address inside our own network: a forged name leads nowhere. */
+/** Resolves names like `lookup`, but refuses addresses in our own network, so that a forged name leads nowhere. */
 export function publicLookup(lookup: LookupFunction = systemLookup): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, options, (error, address, family) => {

@@ -1,6 +1,6 @@
 type Content = Readonly<Record<string, unknown>>;
 
-/** Fields of media that the platform takes besides the file, by type; others would be refused. */
+/** Fields of media that WhatsApp accepts besides the file, by type; it would refuse others. */
 export const MEDIA_FIELDS: Readonly<Record<string, readonly string[]>> = {
   image: ['caption'],
   video: ['caption'],
@@ -18,7 +18,7 @@ const media =
     );
 const asItIs = (content: Content): Content => content;
 
-/** The platform's object for each type that can be sent. */
+/** WhatsApp's object for each type that can be sent. */
 const VARIANTS = {
   text: (content) => ({ body: content.body, preview_url: content.preview_url ?? false }),
   image: media('image'),
@@ -38,12 +38,12 @@ export type SendableType = keyof typeof VARIANTS;
 export interface MessageBodyInput {
   /** Digits without `+`. */
   readonly to: string;
-  /** The business-scoped user id to which it goes instead. */
+  /** The business-scoped user id, if the message is addressed to one instead of a number. */
   readonly userId?: string | null;
   readonly type: SendableType;
-  /** The type's object as the journal keeps it. */
+  /** The type's object as it is stored. */
   readonly content: Content;
-  /** The platform's id of the message that this one answers; for a reaction the one it is on. */
+  /** WhatsApp's id of the message that this one replies to, or reacts to. */
   readonly contextMessageId?: string | null | undefined;
   /** `<message id>.<attempt id>`, returned with each report. At most 512 characters. */
   readonly callbackData: string;
@@ -60,11 +60,11 @@ export function buildMessageBody(input: MessageBodyInput): Record<string, unknow
   return {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
-    // Without the `+` the platform puts the sender's country code in front.
+    // Without the `+` WhatsApp would prepend the sender's country code.
     ...(input.userId ? { recipient: input.userId } : { to: `+${to}` }),
     type,
     [type]: VARIANTS[type](content, contextMessageId),
-    // A reaction names its message itself; everything else quotes it.
+    // A reaction contains its message's id; every other reply quotes the message.
     ...(contextMessageId !== null && type !== 'reaction' && { context: { message_id: contextMessageId } }),
     biz_opaque_callback_data: callbackData,
   };

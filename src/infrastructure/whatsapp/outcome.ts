@@ -7,11 +7,11 @@ import { own, ownId, ownList, ownText, parseJson } from './json-access.js';
 
 const MAX_REST_MS = 3_600_000;
 
-/** The platform took the message. */
+/** WhatsApp accepted the message. */
 export interface AcceptedOutcome {
   readonly kind: 'accepted';
   readonly metaMessageId: string;
-  /** The number by which the platform knows the recipient, digits only; it may differ from the one that was sent. */
+  /** The number by which WhatsApp knows the recipient, digits only; it may differ from the one in the request. */
   readonly waId: string | null;
   /** The recipient's business-scoped user id. */
   readonly userId: string | null;
@@ -19,27 +19,27 @@ export interface AcceptedOutcome {
 }
 
 /**
- * The platform did not take the message, or that is not known. `rejected`: refused for good. `lane_paused`: the number or
- * the account can't send now. `deferred`, `recipient_deferred`: not taken, may go later. `unknown`: it may have been
- * sent, so it must not be sent again by itself.
+ * WhatsApp did not accept the message, or that is unknown. `rejected`: refused permanently. `lane_paused`: the number
+ * or the account can't send now. `deferred`, `recipient_deferred`: not accepted, may be sent later. `unknown`: it may
+ * have been sent, so it must not be sent again automatically.
  */
 export interface NotAcceptedOutcome {
   readonly kind: 'rejected' | 'lane_paused' | 'deferred' | 'recipient_deferred' | 'unknown';
   readonly httpStatus: number | null;
   readonly platformCode: number | null;
-  /** The platform's words, or one sentence of ours where it said none. */
+  /** WhatsApp's text, or a sentence of Herald's where there is none. */
   readonly platformMessage: string | null;
   readonly category: FailureCategory;
   readonly traceId: string | null;
-  /** What the platform asked for in `Retry-After`, at most an hour. */
+  /** The wait from `Retry-After`, at most an hour. */
   readonly retryAfterMs: number | null;
-  /** False when definitely nothing of the request reached the wire. */
+  /** False when certainly no part of the request was sent. */
   readonly written: boolean;
 }
 
 export type SendOutcome = AcceptedOutcome | NotAcceptedOutcome;
 
-/** What a header may carry; anything else would be refused on our side with an error about headers. */
+/** Characters that are valid in a header; any other token would fail on our side with an error about headers. */
 const SENDABLE_TOKEN = /^[\x21-\x7e]+$/;
 
 export function isSendableToken(token: string): boolean {
@@ -48,7 +48,7 @@ export function isSendableToken(token: string): boolean {
 
 export const TOKEN_MESSAGE = 'The access token is empty or has characters that cannot be sent; nothing was sent.';
 
-/** Of an exchange without an answer. */
+/** For an exchange without an answer. */
 const NOTHING_SAID = { httpStatus: null, platformCode: null, traceId: null, retryAfterMs: null };
 
 export const UNSENDABLE_TOKEN: NotAcceptedOutcome = {
@@ -69,14 +69,14 @@ const KIND_OF_ACTION: Readonly<Record<PlatformAction, NotAcceptedOutcome['kind']
   unknown: 'unknown',
 };
 
-/** Refusals of the request's size: another try would be refused alike. */
+/** Refusals because of the request's size: another try would be refused too. */
 export const TOO_LARGE_STATUSES: ReadonlySet<number> = new Set([413, 414, 431]);
 
 /**
- * Says what one exchange means for its message. Total: every status, body and error has exactly one answer, and what is
- * not definitely "not taken" is `unknown`.
+ * The meaning of one exchange for its message. Total: every status, body and error has exactly one outcome, and
+ * anything that is not certainly a refusal is `unknown`.
  *
- * @param nowMs milliseconds since the epoch, against which a dated `Retry-After` is read
+ * @param nowMs milliseconds since the epoch, for a `Retry-After` with a date
  */
 export function classifyExchange(exchange: Exchange, nowMs: number): SendOutcome {
   return exchange.kind === 'broken' ? classifyBroken(exchange) : classifyAnswered(exchange, nowMs);
@@ -121,18 +121,18 @@ function verdictOf(status: number, error: GraphError | null): Verdict {
   const listed = code === null ? null : findPlatformError(code, error?.subcode);
   const known = listed === null ? null : { kind: KIND_OF_ACTION[listed.action], category: listed.category };
   const unavailable = { category: 'platform_unavailable' } as const;
-  // 5xx: only a code that says "not now" is believed; with any other code messages were seen to arrive.
+  // 5xx: only a code that means "not now" is trusted; with any other code messages were seen to arrive.
   if (status >= 500 && status < 600) {
     return known === null || known.kind === 'rejected' ? { kind: 'unknown', ...unavailable } : known;
   }
   if (status < 400 || status >= 600 || status === 408) return { kind: 'unknown', ...unavailable };
-  // 4xx: refused explicitly. The code says why; without a known code the status does.
+  // 4xx: an explicit refusal. The code gives the reason, or, without a known code, the status.
   if (known !== null) return known;
   if (status === 429) return { kind: 'lane_paused', category: 'rate_limited' };
   if (status === 401 || (status === 403 && code === null)) return { kind: 'lane_paused', category: 'authentication' };
   if (error !== null) return { kind: 'rejected', category: 'unknown' };
   if (TOO_LARGE_STATUSES.has(status)) return { kind: 'rejected', category: 'invalid_content' };
-  // The answer is from a proxy or a wrong address; try later.
+  // The answer comes from a proxy or a wrong address; retry later.
   return { kind: 'deferred', ...unavailable };
 }
 

@@ -10,8 +10,9 @@ export type PlatformResult<T = unknown> =
   { readonly ok: true; readonly status: number; readonly body: T } | PlatformFailure;
 
 /**
- * `rejected`: the platform refused it explicitly, or for its size. `timeout`: it was sent and no answer came in time, so it may
- * have taken effect. `unavailable`: the platform was not reached, broke off, or answered nothing that can be read.
+ * `rejected`: WhatsApp refused it explicitly, or for its size. `timeout`: it was sent, but no answer came in time, so
+ * it may have taken effect. `unavailable`: WhatsApp was not reached, the connection broke, or the answer was
+ * unreadable.
  */
 export interface PlatformFailure {
   readonly ok: false;
@@ -20,12 +21,12 @@ export interface PlatformFailure {
   readonly status: number | null;
   readonly code: number | null;
   readonly subcode: number | null;
-  /** The platform's words, or one sentence of ours where it said none; never the access token. */
+  /** WhatsApp's text, or a sentence of Herald's where there is none; never the access token. */
   readonly message: string;
   readonly traceId: string | null;
 }
 
-/** Says what an exchange other than a send has come to. Total, as `classifyExchange`. */
+/** The result of an exchange other than a send. Total, like `classifyExchange`. */
 export function toPlatformResult(exchange: Exchange, token: string): PlatformResult {
   if (exchange.kind === 'broken') {
     const message = exchange.timedOut
@@ -64,7 +65,7 @@ export function toPlatformResult(exchange: Exchange, token: string): PlatformRes
   });
 }
 
-/** A failure with nothing known but what is given. */
+/** A failure with only the given facts. */
 export function failure(
   kind: PlatformFailure['kind'],
   known: { message: string } & Partial<PlatformFailure>,
@@ -72,12 +73,12 @@ export function failure(
   return { status: null, code: null, subcode: null, traceId: null, ...known, ok: false, kind };
 }
 
-/** The platform counts its calls by the hour. */
+/** WhatsApp's limit of calls counts per hour. */
 const LIMIT_RETRY_SECONDS = 60;
 
 /**
- * The error that a caller of Herald gets for a call to the platform that failed: PLATFORM_TIMEOUT (504), PLATFORM_UNAVAILABLE
- * (502), RATE_LIMITED (429) where the platform takes no more calls for now, PLATFORM_REJECTED (400).
+ * The error for a caller of Herald when a call to WhatsApp failed: PLATFORM_TIMEOUT (504), PLATFORM_UNAVAILABLE (502),
+ * RATE_LIMITED (429) where WhatsApp accepts no more calls for now, PLATFORM_REJECTED (400).
  */
 export function platformError(failure: PlatformFailure): AppError {
   if (failure.kind === 'timeout') return commonErrors.PLATFORM_TIMEOUT(undefined, { internal: failure.message });
@@ -96,7 +97,7 @@ export function platformError(failure: PlatformFailure): AppError {
   return commonErrors.PLATFORM_REJECTED({ code, subcode, message, traceId });
 }
 
-/** The token is no longer taken (code 190; 0 where the platform can't identify its owner): a new one must be given. */
+/** WhatsApp no longer accepts the token (code 190; 0 where it can't identify its owner): a new one is needed. */
 export function isTokenRefused({ code }: Pick<PlatformFailure, 'code'>): boolean {
   return code === 190 || code === 0;
 }

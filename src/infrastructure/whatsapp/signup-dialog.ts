@@ -7,11 +7,11 @@ export interface OwnApp {
   appSecret: string;
 }
 
-/** The app's dialog, which gives access to the numbers of other businesses (embedded signup). */
+/** The app's dialog for embedded signup, which grants access to the numbers of other businesses. */
 export interface SignupDialog extends OwnApp {
   configId: string;
   apiVersion: string;
-  /** Where the simulator serves the dialog; null: it is Meta's. */
+  /** The address of the simulator's dialog; null: Meta's is used. */
   simulatorUrl: string | null;
 }
 
@@ -29,7 +29,7 @@ export function signupDialog(config: Pick<Config, 'process' | 'whatsapp'>): Sign
   const { signupConfigId: configId, apiVersion } = whatsapp;
   if (app === null || configId === null) return null;
   const url = platformUrl(whatsapp);
-  // Meta itself is never called without TLS; production refuses it.
+  // Meta itself is never called without TLS; production refuses such an address.
   const isSimulated = process.roles.includes('simulator') || url.startsWith('http:');
   return { ...app, configId, apiVersion, simulatorUrl: isSimulated ? url : null };
 }

@@ -1,26 +1,26 @@
 import { randomBytes } from 'node:crypto';
 
-/** A file on its way to the platform. */
+/** A file to upload to WhatsApp. */
 export interface UploadedFile {
   readonly mimeType: string;
-  /** The platform derives types from it too; a path's last part only. */
+  /** WhatsApp also derives the type from it; only the last part of the path. */
   readonly filename: string;
-  /** Exactly what `open` gives. */
+  /** Exactly the number of bytes that `open` provides. */
   readonly sizeBytes: number;
   /** Opens the file's bytes; called at most once, when there is a connection. */
   readonly open: () => Promise<AsyncIterable<Buffer>>;
 }
 
-/** What the other end of a stream threw: undici reports it as an error of the request. */
+/** The error thrown by the file's stream, which undici reports as an error of the request. */
 export interface Watched {
   failure: { error: unknown } | null;
 }
 
 /**
- * A multipart body around one file that is not in memory. The file is opened when what precedes it was taken, so that
- * one that is never sent is never opened; LengthMismatchError ends a body whose file is not as long as was said.
+ * A multipart body around one file that is not in memory. The file is opened after the preceding bytes were sent, so
+ * that an unsent file is never opened; LengthMismatchError ends a body whose file does not have the stated length.
  *
- * @param taken gets what the file's source threw; what ends the request is no failure of the file.
+ * @param taken receives the error of the file's source; an error that ends the request is not a failure of the file.
  */
 export function multipartAround({ filename, mimeType, sizeBytes, open }: UploadedFile, taken: Watched) {
   const boundary = `herald-${randomBytes(18).toString('hex')}`;
@@ -41,7 +41,7 @@ export function multipartAround({ filename, mimeType, sizeBytes, open }: Uploade
   return { contentType: `multipart/form-data; boundary=${boundary}`, contentLength, chunks: chunks() };
 }
 
-/** A file's bytes; LengthMismatchError where they are not as many as was said. */
+/** A file's bytes; LengthMismatchError where their number differs from the stated one. */
 export async function* wholeFile(
   open: UploadedFile['open'],
   sizeBytes: number,
@@ -59,13 +59,13 @@ export async function* wholeFile(
     }
     if (given !== sizeBytes) throw new LengthMismatchError();
   } catch (error) {
-    // A stream throws into its generator what ended the request.
+    // When the request ends early, its reason is thrown into this generator.
     if (!isOut) taken.failure = { error };
     throw error;
   }
 }
 
-/** As browsers write names inside quotes (WHATWG, multipart/form-data encoding). */
+/** The encoding of names in quotes that browsers use (WHATWG, multipart/form-data encoding). */
 function quotable(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

@@ -3,7 +3,9 @@ import { own, ownId, ownInteger, ownList, ownObject, ownText, ownTime } from './
 import { type OfNumber, readDigits, readSaid, type Said } from './webhook-message.js';
 import { ECHO_ENVELOPE } from './webhook-names.js';
 
-/** A message of one of the numbers that was not sent by the API: in the WhatsApp Business app, or on a linked device. */
+/**
+ * A message of one of the numbers that the API did not send: from the WhatsApp Business app, or from a linked device.
+ */
 export interface AppMessage extends OfNumber, Said {
   readonly metaMessageId: string;
   /** The customer's number, digits only; null where only a user id is known. */
@@ -12,17 +14,17 @@ export interface AppMessage extends OfNumber, Said {
   readonly occurredAt: Date | null;
 }
 
-/** A message of before the number was connected. */
+/** A message from before the number was connected. */
 export interface HistoryMessage extends AppMessage {
   readonly direction: 'outbound' | 'inbound';
-  /** Of an outbound one. */
+  /** The status of an outbound message. */
   readonly status: 'sent' | 'delivered' | 'read' | 'failed';
 }
 
-/** What one `history` notification has. */
+/** The contents of one `history` notification. */
 export interface HistoryPart {
   readonly messages: HistoryMessage[];
-  /** Per cent of the whole history; null where the notification does not say. */
+  /** Percentage of the whole history; null where the notification does not say. */
   readonly progress: number | null;
   /** The business does not share its history. */
   readonly isDeclined: boolean;
@@ -33,7 +35,7 @@ export interface HistoryPart {
 /** The error of a history that the business does not share. */
 const DECLINED = 2_593_109;
 
-/** Reads one of `message_echoes[]`; a string says why it can't be read. */
+/** Reads one of `message_echoes[]`; a string is the reason why it can't be read. */
 export function readEcho(raw: JsonObject, phoneNumberId: string | null): AppMessage | string {
   const contact = readDigits(raw, 'to');
   const userId = ownId(raw, 'to_user_id');
@@ -51,7 +53,10 @@ function readAppMessage(
   return { ...who, metaMessageId, occurredAt: ownTime(raw, 'timestamp'), ...readSaid(said) };
 }
 
-/** Reads the value of a `history` notification. Files come in one of their own, whose messages are not in threads. */
+/**
+ * Reads the value of a `history` notification. Files come in notifications of their own, whose messages are not in
+ * threads.
+ */
 export function readHistory(value: JsonObject): HistoryPart {
   const metadata = ownObject(value, 'metadata');
   const phoneNumberId = ownId(metadata, 'phone_number_id');

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, storableText } from '../../common/json.js';
 import { own, ownId, ownList, ownObject, ownText, ownTime } from './json-access.js';
 import { MESSAGE_ENVELOPE } from './webhook-names.js';
 
-/** A notification is about one business phone number; null where the platform left it out. */
+/** The business phone number of a notification; null where WhatsApp left it out. */
 export interface OfNumber {
   readonly phoneNumberId: string | null;
 }
@@ -16,33 +16,39 @@ export interface CallNotification extends OfNumber {
   readonly occurredAt: Date | null;
 }
 
-/** What a message says. */
+/** The content of a message. */
 export interface Said {
-  /** The platform's type; `unknown` where it gave none. */
+  /** WhatsApp's type; `unknown` where there is none. */
   readonly type: string;
-  /** The object named after the type, as received; a list under its type's name; else what has no other field here. */
+  /**
+   * The object named after the type, as received; a list under its type's name; otherwise all fields without a place of
+   * their own here.
+   */
   readonly content: Record<string, unknown>;
-  /** Text, caption, title of the button or row, emoji (`''` takes a reaction away). */
+  /** Text, caption, title of the button or row, emoji (`''` removes a reaction). */
   readonly body: string | null;
-  /** The platform's id of the message that this one answers or reacts to. */
+  /** WhatsApp's id of the message that this one replies or reacts to. */
   readonly contextMessageId: string | null;
-  /** Of an edit or a revoke: the platform's id of the message that it is about. */
+  /** In an edit or a revoke: WhatsApp's id of the message that it changes. */
   readonly originalMetaId?: string | null;
 }
 
-/** A message that a customer sent, or something about one (`system`, `edit`, `revoke`). */
+/** A message from a customer, or an event about one (`system`, `edit`, `revoke`). */
 export interface InboundNotification extends CallNotification, Said {
   readonly metaMessageId: string;
   readonly context: InboundContext;
-  /** False for what is not a message to us alone: `system`, `edit`, `revoke`, standby, and whatever was said in a group. */
+  /**
+   * False where it is not a message to the business alone: `system`, `edit`, `revoke`, standby, and messages in a
+   * group.
+   */
   readonly opensWindow: boolean;
-  /** Shown to us as an observer: another app owns the conversation. */
+  /** Received as an observer: another app owns the conversation. */
   readonly standby?: true;
-  /** The sender has another number, or another user id, from then on; `from` and `userId` are the former ones. */
+  /** From now on the sender has another number or user id; `from` and `userId` are the former ones. */
   readonly replacement?: Replacement;
 }
 
-/** What a contact is named from now on; null where the platform does not say. */
+/** The new names of a contact; null where WhatsApp does not say. */
 export interface Replacement {
   /** A new number brings a new user id. */
   readonly of: 'number' | 'user_id';
@@ -50,34 +56,37 @@ export interface Replacement {
   readonly userId: string | null;
 }
 
-/** Control of a conversation was given to another app, or to us. */
+/** Control of a conversation moved to another app, or to this one. */
 export interface HandoverNotification extends CallNotification {
-  /** The app that is told of a passed conversation has got it; the app from which one was taken has lost it. */
+  /** An app that is told of a passed conversation has received it; an app from which one was taken has lost it. */
   readonly owner: 'you' | 'other';
-  /** Of the new owner: `customer_service`, `marketing`, `utility`, `ctwa`, `ai_agent`, `escalation`, or a later one. */
+  /**
+   * The role of the new owner: `customer_service`, `marketing`, `utility`, `ctwa`, `ai_agent`, `escalation`, or a later
+   * one.
+   */
   readonly role: string | null;
-  /** What the former owner wrote to the new one. */
+  /** The former owner's note to the new one. */
   readonly note: string | null;
   /** A summary or the last messages, as received. */
   readonly context: JsonObject | null;
 }
 
-/** What the platform says of a customer's message beside its content; each is left out where it says nothing. */
+/** What WhatsApp reports about a customer's message besides its content; absent fields have no value. */
 export interface InboundContext {
   readonly context?: {
     readonly forwarded?: true;
     readonly frequently_forwarded?: true;
     /** The product that the customer asks about. */
     readonly referred_product?: JsonObject;
-    /** The message that this one answers, where it is none of ours. */
+    /** The message that this one replies to, if it is not one of ours. */
     readonly quoted_platform_id?: string;
   };
   /** The advertisement or post that led the customer here, as received. */
   readonly referral?: JsonObject;
-  /** State of the customer's keys, where the number checks for changes. */
+  /** The state of the customer's encryption keys, if the number checks for changes. */
   readonly identity?: JsonObject;
   readonly username?: string;
-  /** Only on what was said in a group. */
+  /** Only on messages in a group. */
   readonly group_id?: string;
 }
 
@@ -88,10 +97,10 @@ export interface Change {
   readonly standby: boolean;
 }
 
-/** Types of what is not a customer's new message: a change of number, a correction, a withdrawal. */
+/** Types that are not a customer's new message: a change of number, an edit, a revoke. */
 export const NO_NEW_MESSAGE: ReadonlySet<string> = new Set(['system', 'edit', 'revoke']);
 
-/** Where the readable text of each type stands; a type without a row has none. */
+/** Where each type has its readable text; types without an entry have none. */
 const BODY_OF: ReadonlyMap<string, (content: JsonObject) => string | null> = new Map([
   ['text', (text) => ownText(text, 'body')],
   ['image', (image) => ownText(image, 'caption')],
@@ -105,7 +114,7 @@ const BODY_OF: ReadonlyMap<string, (content: JsonObject) => string | null> = new
   ['edit', editedBody],
 ]);
 
-/** Reads one of `messages[]`; a string says why it can't be read. */
+/** Reads one of `messages[]`; a string is the reason why it can't be read. */
 export function readInbound(
   raw: JsonObject,
   { contacts, phoneNumberId, standby }: Change,
@@ -133,7 +142,7 @@ export function readInbound(
   };
 }
 
-/** Reads what a message says. */
+/** Reads the content of a message. */
 export function readSaid(raw: JsonObject): Said {
   const type = ownText(raw, 'type') || 'unknown';
   const content = own(raw, type);
@@ -141,14 +150,14 @@ export function readSaid(raw: JsonObject): Said {
     type,
     content: contentOf(raw, type),
     body: isObject(content) ? (BODY_OF.get(type)?.(content) ?? null) : null,
-    // A reaction names its message itself.
+    // A reaction contains its message's id.
     contextMessageId:
       (type === 'reaction' ? ownId(content, 'message_id') : null) ?? ownId(ownObject(raw, 'context'), 'id'),
     ...((type === 'edit' || type === 'revoke') && { originalMetaId: ownId(content, 'original_message_id') }),
   };
 }
 
-/** Older notifications name the new number `new_wa_id`, and the kind of change `customer_…`. */
+/** Older notifications call the new number `new_wa_id`, and the kind of change `customer_…`. */
 function readReplacement(system: JsonObject): Replacement | null {
   const kind = ownText(system, 'type');
   const userId = ownId(system, 'user_id');
@@ -157,7 +166,7 @@ function readReplacement(system: JsonObject): Replacement | null {
   return { of: 'number', waId: readDigits(system, 'wa_id') ?? readDigits(system, 'new_wa_id'), userId };
 }
 
-/** The sender's own number, where they share it when they are asked for it; null in any other message. */
+/** The sender's own number, where they share it on request; null in any other message. */
 function sharedNumber(raw: JsonObject, type: string): string | null {
   if (type !== 'contacts') return null;
   const cards = ownList(raw, 'contacts').filter(isObject);
@@ -168,7 +177,7 @@ function sharedNumber(raw: JsonObject, type: string): string | null {
   return readDigits(phone, 'wa_id') ?? readDigits({ digits }, 'digits');
 }
 
-/** Reads one of `calls[]`; null for anything but a customer who calls. */
+/** Reads one of `calls[]`; null unless a customer calls. */
 export function readCall(
   raw: JsonObject,
   { contacts, phoneNumberId }: Change,
@@ -176,13 +185,13 @@ export function readCall(
 ): CallNotification | null {
   const sender = senderOf(raw, contactOf(contacts, raw));
   if (ownText(raw, 'event') !== 'connect' || (sender.from === null && sender.userId === null)) return null;
-  // Where the direction is missing, the caller implies it.
+  // If the direction is missing, the caller implies it.
   const direction = ownText(raw, 'direction') ?? (sender.from === ownNumber ? 'BUSINESS_INITIATED' : 'USER_INITIATED');
   return direction === 'USER_INITIATED' ? { phoneNumberId, ...sender } : null;
 }
 
 /**
- * Reads one change of control; a string says why it can't be read. Null for a type that is not known, which is named
+ * Reads one change of control; a string is the reason why it can't be read. Null for an unknown type, which is reported
  * already.
  */
 export function readHandover(
@@ -205,7 +214,7 @@ export function readHandover(
     userId,
     profileName: ownText(ownObject(contact, 'profile'), 'name'),
     occurredAt: ownTime(value, 'timestamp'),
-    // Meta's own agent is never this app, even where this app is told of it.
+    // Meta's own agent is never this app, even if this app is notified.
     owner: type === 'control_passed' && role !== 'ai_agent' ? 'you' : 'other',
     role,
     note: ownText(given, 'metadata')?.slice(0, MAX_NOTE) ?? null,
@@ -213,7 +222,7 @@ export function readHandover(
   };
 }
 
-/** Who wrote or called, and when. */
+/** The author or caller, and the time. */
 function senderOf(raw: JsonObject, contact: JsonObject | null): Omit<CallNotification, 'phoneNumberId'> {
   return {
     from: readDigits(raw, 'from') ?? readDigits(contact, 'wa_id'),
@@ -224,20 +233,20 @@ function senderOf(raw: JsonObject, contact: JsonObject | null): Omit<CallNotific
 }
 
 const FILE_TYPES: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'document', 'sticker']);
-/** 32 bytes in base64, as the platform writes the hash of a file. */
+/** 32 bytes in base64, WhatsApp's form of a file's hash. */
 const SHA256 = /^[A-Za-z0-9+/]{43}=$/;
 
-/** What was received; where neither an object nor a list has the type's name, whatever else came. */
+/** The received object or list named after the type; where there is none, all other fields. */
 function contentOf(raw: JsonObject, type: string): JsonObject {
   const content = own(raw, type);
   if (Array.isArray(content)) return { [type]: content };
   if (!isObject(content)) return Object.fromEntries(Object.entries(raw).filter(([key]) => !MESSAGE_ENVELOPE.has(key)));
   const shown = type === 'edit' ? editOf(content) : FILE_TYPES.has(type) ? fileOf(content) : content;
-  // Why it can't be shown, where the platform says so.
+  // The reason why it can't be shown, if WhatsApp gives one.
   return Array.isArray(raw.errors) ? { ...shown, errors: raw.errors } : shown;
 }
 
-/** Without the platform's own address of the file, which ends within minutes and needs the number's token. */
+/** Without WhatsApp's address of the file, which expires within minutes and needs the number's token. */
 function fileOf(content: JsonObject): JsonObject {
   const shown = Object.fromEntries(Object.entries(content).filter(([key]) => key !== 'url'));
   const sha256 = ownText(content, 'sha256');
@@ -246,7 +255,7 @@ function fileOf(content: JsonObject): JsonObject {
     : shown;
 }
 
-/** The new message is shown as any other. */
+/** The new message has the form of any other. */
 function editOf(content: JsonObject): JsonObject {
   const message = ownObject(content, 'message');
   const type = ownText(message, 'type');
@@ -256,7 +265,7 @@ function editOf(content: JsonObject): JsonObject {
     : { ...content, message: { ...message, [type]: fileOf(file) } };
 }
 
-/** The contact with the sender's number or user id; else the only one there is, unless it is definitely another's. */
+/** The contact with the sender's number or user id; otherwise the only contact, unless it is certainly another's. */
 function contactOf(contacts: readonly JsonObject[], raw: JsonObject): JsonObject | null {
   const from = readDigits(raw, 'from');
   const userId = ownId(raw, 'from_user_id');
@@ -269,7 +278,7 @@ function contactOf(contacts: readonly JsonObject[], raw: JsonObject): JsonObject
   const [only, ...others] = contacts;
   if (only === undefined || others.length > 0) return null;
   const otherUser = userId !== null && ownId(only, 'user_id') !== null;
-  // The platform writes some numbers (Brazil, Mexico) in two ways, so another number alone proves nothing.
+  // WhatsApp writes some numbers (Brazil, Mexico) in two ways, so a different number alone proves nothing.
   return otherUser ? null : only;
 }
 
@@ -286,14 +295,14 @@ function interactiveBody(interactive: JsonObject): string | null {
   );
 }
 
-/** Several times the number of fields that the platform is known to send. */
+/** Several times the number of fields that WhatsApp is known to send. */
 const MAX_BYTES = 16 * 1024;
 const MAX_USERNAME = 256;
-/** The platform takes notes of 2,000 characters. */
+/** WhatsApp allows notes of 2,000 characters. */
 const MAX_NOTE = 4_000;
 const MAX_ROLE = 64;
 
-/** Reads what is beside the content of one of `messages[]`. What is malformed or too large is left out. */
+/** Reads the fields beside the content of one of `messages[]`. Malformed or too large ones are left out. */
 function readInboundContext(raw: JsonObject, contact: JsonObject | null): InboundContext {
   const given = ownObject(raw, 'context');
   const keyHash = ownId(contact, 'identity_key_hash');

@@ -3,8 +3,8 @@ import { storableText } from '../../common/json.js';
 import { ownText } from './json-access.js';
 
 /**
- * The names in the platform's notifications that Herald knows. What is not here is named in the notification's row and by
- * `herald doctor`, so that what the platform adds is noticed while the notification that has it is still kept.
+ * The names in WhatsApp's notifications that Herald knows. Unknown names are shown in the notification's row and by
+ * `herald doctor`, so that additions by WhatsApp are noticed while their notifications are still stored.
  */
 
 /** Webhook fields that Herald applies, apart from `messages`. */
@@ -27,7 +27,7 @@ const APPLIED_FIELDS: ReadonlySet<string> = new Set([
   'user_preferences',
 ]);
 
-/** Known names that Herald does nothing with yet: their notifications are kept as all others are. */
+/** Known names that Herald does not use yet: their notifications are stored like all others. */
 const UNUSED: ReadonlySet<string> = new Set([
   'account_settings_update',
   'automatic_events',
@@ -51,17 +51,17 @@ const UNUSED: ReadonlySet<string> = new Set([
   'user_id_update',
 ]);
 
-/** Whether a webhook field other than `messages` is one that the platform is known to send. */
+/** Whether it is a known webhook field other than `messages`. */
 export function isManagementField(field: string): boolean {
   return APPLIED_FIELDS.has(field) || (UNUSED.has(field) && !field.includes('.'));
 }
 
-/** Whether Herald knows the name, but does nothing with it. */
+/** Whether Herald knows the name, but does not use it. */
 export function isUnused(name: string): boolean {
   return UNUSED.has(name);
 }
 
-/** What each message of a customer may have beside its content, which is in a key named after its type. */
+/** Fields that each customer message may have besides its content, which is under a key named after its type. */
 export const MESSAGE_ENVELOPE: ReadonlySet<string> = new Set([
   'from',
   'from_user_id',
@@ -76,7 +76,7 @@ export const MESSAGE_ENVELOPE: ReadonlySet<string> = new Set([
   'origin',
 ]);
 
-/** What the echo of a message may have beside that. */
+/** Further fields of the echo of a message. */
 export const ECHO_ENVELOPE: ReadonlySet<string> = new Set([
   'to',
   'to_user_id',
@@ -85,7 +85,7 @@ export const ECHO_ENVELOPE: ReadonlySet<string> = new Set([
   'recipient_type',
 ]);
 
-/** What the objects in `messages` may contain; `messages.messages` also has a key named after its type. */
+/** The allowed keys of objects in `messages`; `messages.messages` also has a key named after its type. */
 const KEYS: Readonly<Record<string, ReadonlySet<string>>> = {
   messages: new Set(['messaging_product', 'metadata', 'contacts', 'messages', 'statuses', 'errors']),
   standby: new Set(['contacts', 'messages', 'statuses', 'message_echoes', 'errors']),
@@ -114,7 +114,7 @@ const KEYS: Readonly<Record<string, ReadonlySet<string>>> = {
   ]),
 };
 
-/** Types of messages of customers, and of those that are sent in the app. */
+/** Types of customers' messages, and of messages sent in the app. */
 const MESSAGE_TYPES: ReadonlySet<string> = new Set([
   'text',
   'image',
@@ -135,7 +135,7 @@ const MESSAGE_TYPES: ReadonlySet<string> = new Set([
   'request_welcome',
 ]);
 
-/** Where the kind of something is in its object, and the kinds that are known. */
+/** Which key of an object has its kind, and the known kinds. */
 const KINDS: Readonly<Record<string, { key: string; known: ReadonlySet<string> }>> = {
   interactive: {
     key: 'type',
@@ -202,7 +202,7 @@ const KINDS: Readonly<Record<string, { key: string; known: ReadonlySet<string> }
   },
 };
 
-/** Names of the keys of an object that are not known there, `exception` apart: `messages.statuses.new_key`. */
+/** Unknown keys of an object, except `exception`: `messages.statuses.new_key`. */
 export function unknownKeys(within: string, object: JsonObject, exception?: string): string[] {
   const known = KEYS[within];
   const names: string[] = [];
@@ -212,19 +212,19 @@ export function unknownKeys(within: string, object: JsonObject, exception?: stri
   return names;
 }
 
-/** `account_update[NEW_EVENT]` where the object is of a kind that is not known; null where it is, or says none. */
+/** `account_update[NEW_EVENT]` for an object of an unknown kind; null where the kind is known or absent. */
 export function unknownKind(within: string, object: JsonObject): string | null {
   const kinds = KINDS[within];
   const kind = kinds === undefined ? null : ownText(object, kinds.key);
   return kind === null || kinds?.known.has(kind) === true ? null : `${within}[${nameOf(kind)}]`;
 }
 
-/** `messages.messages[hologram]` for a type that is not known. */
+/** `messages.messages[hologram]` for an unknown type. */
 export function unknownType(type: string, within = 'messages.messages'): string | null {
   return MESSAGE_TYPES.has(type) ? null : `${within}[${nameOf(type)}]`;
 }
 
-/** A foreign name as it may be stored and shown. */
+/** A foreign name in a form that may be stored and shown. */
 export function nameOf(text: string): string {
   return storableText(text.slice(0, 64)).replaceAll(/[^\w.-]/g, '?');
 }

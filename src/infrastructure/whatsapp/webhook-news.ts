@@ -17,7 +17,7 @@ interface OfMessage extends News {
   readonly callbackData: string | null;
 }
 
-/** A customer paid, or failed to, for an order that a message of ours has. */
+/** A customer paid, or failed to pay, for an order in one of our messages. */
 export interface PaymentNews extends OfContact, OfMessage {
   readonly kind: 'payment';
   /** `new`, `pending`, `captured`, `canceled`, `failed`, or a later word. */
@@ -31,27 +31,27 @@ export interface CallNews extends OfContact {
   readonly kind: 'call';
   readonly callId: string | null;
   readonly isOutbound: boolean;
-  /** In the platform's words: `COMPLETED`, `FAILED`. */
+  /** In WhatsApp's words: `COMPLETED`, `FAILED`. */
   readonly status: string | null;
-  /** Null: it was not answered. */
+  /** Null: the call was not answered. */
   readonly startedAt: Date | null;
   readonly durationSeconds: number | null;
 }
 
-/** Trouble that belongs to no message. */
+/** An error that belongs to no message. */
 export interface ErrorNews extends News {
   readonly kind: 'error';
   readonly code: number | null;
 }
 
-/** A message of ours was deleted by its recipient, or the platform warns of it. */
+/** One of our messages was deleted by its recipient, or WhatsApp warns about it. */
 export interface NoteNews extends OfMessage {
   readonly kind: 'note';
   readonly note: 'deleted' | 'warned';
   readonly code: number | null;
 }
 
-/** What is told of, and changes nothing: an event, or an entry in a message's timeline. */
+/** Reports that change no message: they become an event, or an entry in a message's timeline. */
 export type PlatformNews = PaymentNews | CallNews | ErrorNews | NoteNews;
 
 const NOTES: ReadonlyMap<unknown, NoteNews['note']> = new Map([
@@ -59,7 +59,7 @@ const NOTES: ReadonlyMap<unknown, NoteNews['note']> = new Map([
   ['warning', 'warned'],
 ]);
 
-/** Reads one of `statuses[]` that says nothing of a message's way; null: it does. A string says why it can't be read. */
+/** Reads one of `statuses[]` that is not about delivery; null: it is. A string is the reason why it can't be read. */
 export function readStatusNews(raw: JsonObject, phoneNumberId: string | null): PlatformNews | string | null {
   const payment = ownObject(raw, 'payment');
   const isPayment = payment !== null || own(raw, 'type') === 'payment';
@@ -77,11 +77,11 @@ export function readStatusNews(raw: JsonObject, phoneNumberId: string | null): P
   return { kind: 'payment', ...of, ...contact, status, payment: payment ?? {} };
 }
 
-/** Reads the end of a call; null: it is another event of it. */
+/** Reads the end of a call; null for any other event of a call. */
 export function readCallNews(raw: JsonObject, phoneNumberId: string | null, ownNumber: string | null): CallNews | null {
   if (ownText(raw, 'event') !== 'terminate') return null;
   const [from, to] = [digits(raw, 'from'), digits(raw, 'to')];
-  // Where the direction is missing, the caller implies it.
+  // If the direction is missing, the caller implies it.
   const direction = ownText(raw, 'direction') ?? (from !== null && from === ownNumber ? 'BUSINESS_INITIATED' : '');
   const isOutbound = direction === 'BUSINESS_INITIATED';
   return {

@@ -25,7 +25,7 @@ import {
 import { type PlatformNews, readCallNews, readErrorNews, readStatusNews } from './webhook-news.js';
 import { isManagementField, isUnused, nameOf, unknownKeys, unknownKind, unknownType } from './webhook-names.js';
 
-/** What the platform charges for a message, in its own words; the amount is in no notification. */
+/** WhatsApp's price of a message, in its own words; no notification has the amount. */
 export interface Pricing {
   readonly billable: boolean | null;
   readonly category: string | null;
@@ -44,18 +44,20 @@ export interface StatusNotification extends OfNumber {
   /** Number of the recipient, digits only; missing where it was sent to a user id. */
   readonly recipientId: string | null;
   readonly recipientUserId: string | null;
-  /** `biz_opaque_callback_data`: what we sent along with the message. */
+  /** `biz_opaque_callback_data`: the data that we sent along with the message. */
   readonly callbackData: string | null;
   readonly error: { code: number | null; title: string | null; details: string | null } | null;
-  /** On one or two of a message's statuses. */
+  /** Present in one or two of a message's statuses. */
   readonly pricing: Pricing | null;
 }
 
-/** Everything else that the platform reports about a number or an account. */
+/** Every other report about a number or an account. */
 export interface ManagementNotification extends OfNumber {
-  /** The webhook's field, such as `message_template_status_update`; `messages.errors` for trouble without a message. */
+  /**
+   * The webhook's field, such as `message_template_status_update`; `messages.errors` for an error without a message.
+   */
   readonly field: string;
-  /** Of the business account. */
+  /** The id of the business account. */
   readonly wabaId: string | null;
   readonly occurredAt: Date | null;
   readonly value: Record<string, unknown>;
@@ -64,20 +66,20 @@ export interface ManagementNotification extends OfNumber {
 export interface WebhookPayload {
   readonly statuses: StatusNotification[];
   readonly inbound: InboundNotification[];
-  /** They are in `management` as well. */
+  /** Also in `management`. */
   readonly calls: CallNotification[];
-  /** They are in `management` as well. */
+  /** Also in `management`. */
   readonly handovers: HandoverNotification[];
-  /** Messages that were sent in the app. */
+  /** Messages sent in the app. */
   readonly echoes: AppMessage[];
   readonly management: ManagementNotification[];
-  /** Numbers and user ids of all contacts, senders, recipients and participants, as they are written. */
+  /** Numbers and user ids of all contacts, senders, recipients and participants, in their received spelling. */
   readonly named: string[];
-  /** What is told of, and changes nothing. Errors are in `management` as well. */
+  /** Reports that change no message. Errors are in `management` as well. */
   readonly news: PlatformNews[];
-  /** What could not be read, and names that Herald does not know, so that they can be counted and shown. */
+  /** Unreadable parts and unknown names, to be counted and shown. */
   readonly unknown: { field: string; reason: string }[];
-  /** Known names that Herald does nothing with. */
+  /** Known names that Herald does not use. */
   readonly unused: string[];
 }
 
@@ -85,7 +87,7 @@ const OBJECT = 'whatsapp_business_account';
 /** The only category of `user_preferences` so far. */
 export const MARKETING_PREFERENCE = 'marketing_messages';
 
-/** Reads a notification's bytes. What is no JSON at all gives one `unknown`; see `parseWebhookPayload`. */
+/** Reads a notification's bytes. Text that is not JSON gives one `unknown`; see `parseWebhookPayload`. */
 export function parseWebhookBody(rawBody: Buffer | string): WebhookPayload {
   const payload = parseJson(typeof rawBody === 'string' ? rawBody : rawBody.toString('utf8'));
   if (payload !== undefined) return parseWebhookPayload(payload);
@@ -93,7 +95,7 @@ export function parseWebhookBody(rawBody: Buffer | string): WebhookPayload {
   return { ...nothingRead(), unknown };
 }
 
-/** What a notification without content says. */
+/** The result of a notification without content. */
 export function nothingRead(): WebhookPayload {
   return {
     statuses: [],
@@ -110,8 +112,8 @@ export function nothingRead(): WebhookPayload {
 }
 
 /**
- * Reads every entry, change, message and status of a parsed notification. Never throws: what can't be read is named in
- * `unknown` and costs its neighbours nothing. All text can be stored (no U+0000, no lone surrogate).
+ * Reads every entry, change, message and status of a parsed notification. Never throws: an unreadable part is listed in
+ * `unknown` and does not affect the others. All text can be stored (no U+0000, no unpaired surrogates).
  */
 export function parseWebhookPayload(received: unknown): WebhookPayload {
   const reader = new PayloadReader();
@@ -128,7 +130,7 @@ const RECIPIENT_NAMES = [
   'recipient_participant_user_id',
 ];
 
-/** Which account and number a change is about, and when it happened. */
+/** The account and number of a change, and its time. */
 type Place = Pick<ManagementNotification, 'wabaId' | 'occurredAt' | 'phoneNumberId'>;
 
 class PayloadReader {
@@ -180,7 +182,7 @@ class PayloadReader {
     }
   }
 
-  /** Messages, statuses and errors may be beside each other. */
+  /** Messages, statuses and errors may occur together. */
   private readMessages(field: 'messages' | 'standby', value: JsonObject, about: Change, place: Place): void {
     this.noteNames(unknownKeys(field, value));
     for (const contact of about.contacts) {
@@ -202,7 +204,7 @@ class PayloadReader {
         continue;
       }
       const status = readStatus(raw, about);
-      // Of what another app sent; all that we send has a callback.
+      // A status of another app's message; all that we send has callback data.
       if (about.standby && typeof status === 'object' && status.callbackData === null) {
         this.noteNames(['standby.statuses']);
         continue;
@@ -217,7 +219,7 @@ class PayloadReader {
     }
   }
 
-  /** What an observer gets: what customers write to another app, what it answers, and what becomes of that. */
+  /** What an observer receives: customers' messages to another app, its answers, and their statuses. */
   private readStandby(value: JsonObject, about: Change, place: Place): void {
     const { metadata: _, messaging_product: __, standby = {}, ...beside } = value;
     for (const part of Array.isArray(standby) ? standby : [standby]) {
@@ -264,7 +266,7 @@ class PayloadReader {
 
   private noteMessage(raw: JsonObject, type: string, within = 'messages.messages'): void {
     const unknown = unknownType(type, within);
-    // Of a type that is not known, everything is kept as the message's content.
+    // For an unknown type, everything is stored as the message's content.
     if (unknown !== null) return this.noteNames([unknown]);
     const content = ownObject(raw, type);
     this.noteNames(content === null ? [] : [...unknownKeys(within, raw, type), unknownKind(type, content)]);
@@ -294,7 +296,7 @@ class PayloadReader {
     else into.push(read);
   }
 
-  /** The objects in a list; whatever else is there is named in `unknown`. */
+  /** The objects in a list; other values are listed in `unknown`. */
   private *objectsIn(parent: JsonObject, key: string, within?: string): Generator<JsonObject> {
     const field = within === undefined ? key : `${within}.${key}`;
     const value = own(parent, key);
@@ -322,13 +324,13 @@ const STATUSES: ReadonlyMap<unknown, StatusNotification['status']> = new Map([
 
 const MAX_WORD = 64;
 
-/** `messages.statuses[warmed_up]` for a status that is not known. */
+/** `messages.statuses[warmed_up]` for an unknown status. */
 function statusName(raw: JsonObject): string {
   const status = ownText(raw, 'status');
   return status === null || STATUSES.has(status) ? 'messages.statuses' : `messages.statuses[${nameOf(status)}]`;
 }
 
-/** Reads one of `statuses[]`; a string says why it can't be read. */
+/** Reads one of `statuses[]`; a string is the reason why it can't be read. */
 function readStatus(raw: JsonObject, { phoneNumberId }: Change): StatusNotification | string {
   const metaMessageId = ownId(raw, 'id');
   if (metaMessageId === null) return 'a status without the id of its message';
@@ -378,7 +380,7 @@ function readError(raw: JsonObject): StatusNotification['error'] {
   };
 }
 
-/** A foreign value inside a sentence of ours, cut short. */
+/** A foreign value inside one of our sentences, shortened. */
 function quote(value: unknown): string {
   return typeof value === 'string' ? `"${storableText(value.slice(0, 40))}"` : typeof value;
 }

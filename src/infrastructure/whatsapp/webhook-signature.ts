@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** `sha256=` and 64 hex digits. The platform writes them in lower case; upper case says the same bytes. */
+/** `sha256=` and 64 hex digits. WhatsApp writes lower case; upper case means the same bytes. */
 const HEADER = /^sha256=([0-9a-f]{64})$/i;
 
 /**
- * True when `X-Hub-Signature-256` is the HMAC of these very bytes under one of the app secrets. Takes the same time
- * whichever byte differs and whichever secret fits. An empty secret fits nothing.
+ * Whether `X-Hub-Signature-256` is the HMAC of exactly these bytes under one of the app secrets. Takes the same time
+ * whichever byte differs and whichever secret matches. An empty secret matches nothing.
  */
 export function verifySignature(rawBody: Buffer, header: string | undefined, appSecrets: readonly string[]): boolean {
   const hex = header === undefined ? undefined : HEADER.exec(header)?.[1];
@@ -19,7 +19,7 @@ export function verifySignature(rawBody: Buffer, header: string | undefined, app
   return valid;
 }
 
-/** The header's value for a body, as the platform makes it. */
+/** The header's value for a body, in WhatsApp's form. */
 export function signBody(rawBody: Buffer | string, appSecret: string): string {
   return `sha256=${digestOf(rawBody, appSecret).toString('hex')}`;
 }

@@ -14,9 +14,9 @@ export interface AuditFilter {
   actor?: string;
   since?: Date;
   until?: Date;
-  /** Only what comes behind this event. */
+  /** Only events after this one. */
   after?: { occurredAt: Date; id: string };
-  /** Only of these workspaces. */
+  /** Only events of these workspaces. */
   only?: readonly string[] | null;
   limit: number;
 }
@@ -37,8 +37,9 @@ export class AuditRepository {
   }
 
   /**
-   * Seconds until the workspace may make one more of these changes, 0: now. `perHour` of them are free at once, then one
-   * comes back each time that this part of an hour is over. Ask in the change's transaction, once it holds its locks.
+   * Seconds until the workspace may make one more of these changes; 0: now. `perHour` of them are allowed at once, then
+   * one more each time that this fraction of an hour has passed. Call it in the change's transaction, after it has
+   * taken its locks.
    */
   async secondsUntilNext(organizationId: string, actions: readonly AuditAction[], perHour: number): Promise<number> {
     const { seconds } = await this.database.row<{ seconds: number }>(
@@ -66,14 +67,14 @@ export class AuditRepository {
   }
 
   /**
-   * Of a workspace that was deleted in this transaction: addresses and details go, the rest stays. The database refuses
-   * it for any other.
+   * For a workspace deleted in this transaction: removes addresses and details; the rest stays. The database refuses it
+   * for any other workspace.
    */
   async forget(organizationId: string): Promise<void> {
     await this.table.update({ organizationId }, { address: null, details: null });
   }
 
-  /** Removes what is older than `before`, at most `limit` rows; returns how many. */
+  /** Removes rows older than `before`, at most `limit`; returns how many. */
   remove(before: Date, limit: number): Promise<number> {
     const remove = `delete from audit_event where id = any(array(
         select id from audit_event where occurred_at >= $1 and occurred_at < $3 order by occurred_at, id limit $2))

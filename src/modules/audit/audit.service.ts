@@ -9,21 +9,21 @@ export type { AuditAction, AuditEvent, AuditFilter };
 
 export interface AuditEntry {
   action: AuditAction;
-  /** The workspace; null for what concerns the whole service. */
+  /** The workspace; null for an action on the whole service. */
   organizationId: string | null;
-  /** Id of what was changed. */
+  /** Id of the changed object. */
   target?: string | null;
-  /** What a reader needs; never a secret, nor anything of a contact. */
+  /** Details for readers; never a secret, nor data of a contact. */
   details?: Record<string, unknown>;
-  /** Who has just signed in: the request itself has no session yet. */
+  /** The person who has just signed in: the request itself has no session yet. */
   personId?: string;
 }
 
 type Actor = Pick<AuditEvent, 'actorKind' | 'actor' | 'address'>;
 
 /**
- * The audit trail: administrative changes, each written in the transaction of the change itself. Who it was is known from
- * the request's key, operator key, session or setup link, or from the account that runs the command line.
+ * The audit trail: administrative changes, each recorded in the transaction of the change itself. The actor comes from
+ * the request's key, operator key, session or setup link, or is the account that runs the command line.
  */
 @Injectable()
 export class Audit implements AuditTrail {
@@ -34,12 +34,12 @@ export class Audit implements AuditTrail {
     private readonly config: Config,
   ) {}
 
-  /** From now on changes outside a request are those of this account, on this machine. */
+  /** From now on changes outside a request are recorded for this account, on this machine. */
   actAs(account: string, machine: string): void {
     this.operator = { actorKind: 'operator', actor: account, address: machine };
   }
 
-  /** Writes the change down, in the ambient transaction. @throws Error outside one. */
+  /** Records the change, in the ambient transaction. @throws Error outside one. */
   async record({ action, organizationId, target = null, details, personId }: AuditEntry): Promise<void> {
     const { actorKind, actor, address } = this.actor(personId);
     await this.events.insert({

@@ -1,4 +1,4 @@
-/** What is written down, by what it concerns. Apart, as commands list it without loading Nest. */
+/** Recorded actions, grouped by subject. A separate file, because commands list them without loading Nest. */
 export const AUDIT_ACTIONS = [
   'workspace.created',
   'workspace.limits_changed',
@@ -51,7 +51,7 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** The operator's events, and the changes that each of them reports. */
+/** The operator's events, each with the recorded actions that it reports. */
 export const OPERATOR_EVENTS = {
   'workspace.created': ['workspace.created'],
   'workspace.changed': [

@@ -1,7 +1,7 @@
 import { defineErrors, error } from '../../common/define-errors.js';
 import { shownLimit } from './limits.types.js';
 
-/** How much of a limit is used, as an error shows it. */
+/** The used part of a limit, in the form of an error. */
 type ReachedLimit = Parameters<typeof shownLimit>[0] & { retryAfterSeconds: number };
 
 const ofLimit = {

@@ -3,21 +3,21 @@ import { newId } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
 import type { OtpAllowance, OtpPackage } from './otp-packages.types.js';
 
-// Months are the calendar's, in UTC, by the database's clock.
+// Calendar months in UTC, by the database's clock.
 const MONTH = `date_trunc('month', clock_timestamp() at time zone 'UTC')::date`;
 
-/** What a workspace has paid for. The only place with SQL of the tables `otp_allowance` and `otp_package`. */
+/** Paid access and packages of a workspace. The only place with SQL on the tables `otp_allowance` and `otp_package`. */
 @Injectable()
 export class BillingRepository {
   constructor(private readonly database: Database) {}
 
-  /** Whether the workspace's API time covers this moment, by the database's clock. */
+  /** Whether the workspace's paid API time includes this moment, by the database's clock. */
   async hasApiTime(organizationId: string): Promise<boolean> {
     const sql = 'select 1 from organization where id = $1 and api_paid_until > clock_timestamp()';
     return (await this.database.query(sql, [organizationId])).length > 0;
   }
 
-  /** Sets what may be sent each month from now on; the running month takes the new limit at once. In a transaction. */
+  /** Sets the monthly number from now on; the current month gets the new limit at once. In a transaction. */
   async grant(organizationId: string, projectId: string, country: string, monthlyLimit: number): Promise<void> {
     const values = [projectId, organizationId, country, monthlyLimit];
     await this.database.execute(
@@ -33,7 +33,7 @@ export class BillingRepository {
     );
   }
 
-  /** Reserves one send of this month where one is left; returns the package's id. */
+  /** Reserves one send in this month if one is left; returns the package's id. */
   async reserve(organizationId: string, projectId: string, country: string): Promise<string | null> {
     const rows = await this.database.query<{ id: string }>(
       `update otp_package set reserved = reserved + 1
@@ -46,8 +46,8 @@ export class BillingRepository {
   }
 
   /**
-   * Makes this month's package from the allowance, unless there is one or nothing was granted. The allowance is locked: a
-   * grant under way either counts here already, or finds the package made.
+   * Creates this month's package from the allowance, unless it exists or nothing was granted. Locks the allowance, so a
+   * concurrent grant either is visible here already, or finds the new package.
    */
   async open(organizationId: string, projectId: string, country: string): Promise<void> {
     await this.database.execute(
@@ -60,7 +60,7 @@ export class BillingRepository {
     );
   }
 
-  /** So many reserved sends went out. */
+  /** Counts reserved sends that were sent. */
   async use(packageId: string, count: number): Promise<void> {
     await this.database.execute(
       `update otp_package set reserved = reserved - least($2, reserved), used = used + least($2, reserved)
@@ -69,7 +69,7 @@ export class BillingRepository {
     );
   }
 
-  /** Sends failed: they count no more, whether they were still reserved or used already. */
+  /** Counts failed sends back, whether they were still reserved or already used. */
   async giveBack(packageId: string, wasUsed: boolean, count: number): Promise<void> {
     const column = wasUsed ? 'used' : 'reserved';
     await this.database.execute(
@@ -86,7 +86,7 @@ export class BillingRepository {
     );
   }
 
-  /** The months in which the project sent, newest first; one row for each country. */
+  /** The months in which the project sent, newest first; one row per country. */
   packages(organizationId: string, projectId: string): Promise<OtpPackage[]> {
     return this.database.query<OtpPackage>(
       `select id, country, to_char(month, 'YYYY-MM') as month, monthly_limit as "monthlyLimit", reserved, used

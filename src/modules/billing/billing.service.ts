@@ -4,7 +4,7 @@ import { Config } from '../../infrastructure/config/config.js';
 import { billingErrors } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 
-/** Says what a workspace may do for its money. */
+/** Checks what a workspace has paid for. */
 @Injectable()
 export class BillingService {
   /** `BILLING=off`: everything is granted. */
@@ -18,9 +18,10 @@ export class BillingService {
   }
 
   /**
-   * Passes where the workspace has paid access now.
+   * Passes if the workspace has paid access now.
    *
-   * @param knownUntil what the caller's key said at most two seconds ago; a refusal is confirmed in the database.
+   * @param knownUntil the time cached with the caller's key, at most two seconds old; a refusal is confirmed in the
+   * database.
    * @throws SUBSCRIPTION_REQUIRED (402).
    */
   async requireApiTime(organizationId: string, knownUntil: Date | null): Promise<void> {

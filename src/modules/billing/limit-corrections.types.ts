@@ -2,16 +2,17 @@ import { highestPrice } from '../usage/usage.types.js';
 
 const IS_FREE = `coalesce(r.billable is false or r.billable is null and r.pricing_type like 'free%', false)`;
 
-/** $1 messages whose last retry was not sent, as an earlier attempt was accepted: what it took is given back. */
+/**
+ * $1: messages whose last retry was not sent, because an earlier attempt was accepted. Gives back what the retry used.
+ */
 export const GIVE_BACK_RETRIES = 'select limit_give_back($1::uuid[], true)';
 
 /**
- * SQL of CTEs that correct by reports what messages cost: what the platform charges, once that is known, and nothing while
- * they are failed; and that count again what was given back, of messages that were sent after all. They wait for no lock of a
- * workspace.
+ * SQL of CTEs that correct the costs of messages after reports: the actual price once it is known, nothing while a
+ * message is failed, and again the costs of a message that was sent after all. They wait for no lock of a workspace.
  *
- * @param reports a relation with `id`, `status` as the reports leave it, and `billable`, `pricing_category` and
- * `pricing_type` where they are news.
+ * @param reports a relation with `id`, `status` after the reports, and `billable`, `pricing_category` and
+ * `pricing_type` where these are new.
  */
 export const correctCosts = (reports: string): string => `cost as materialized (
   select l.message_id, l.country, l.amount, l.failed, l.counts, r.status = 'failed' as fails,

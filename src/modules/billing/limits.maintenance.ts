@@ -11,13 +11,13 @@ import { LimitBook, SETTLED_AT_ONCE } from './limits.service.js';
 /** Longer than a month, in every time zone. */
 const KEPT_DAYS = 40;
 const SETTLE_EVERY_MS = 5_000;
-/** For longer no workspace keeps the others waiting. */
+/** No workspace delays the others for longer. */
 const BRIEFLY = `set local lock_timeout = '200ms'`;
 
-/** The end of what counted against limits: after its period, and for an erased contact. */
+/** Removes counts after their period, and those of an erased contact. */
 @Injectable()
 export class LimitsMaintenance implements OnModuleInit {
-  /** The workspace that was settled last. */
+  /** The last settled workspace. */
   private after = FIRST_ID;
 
   constructor(
@@ -31,7 +31,7 @@ export class LimitsMaintenance implements OnModuleInit {
     this.erasure.add({
       name: 'limits',
       batch: async (subject, _cursor, erase) => ({ found: { limits: await this.erase(subject, erase) }, cursor: null }),
-      // A reservation is found by its message alone.
+      // A reservation has only the message's id.
       ofMessages: async (_organizationId, { messageIds }, erase) => {
         if (erase) await this.database.execute(FORGET_RECIPIENT, [messageIds]);
         return {};
@@ -53,7 +53,7 @@ export class LimitsMaintenance implements OnModuleInit {
     });
   }
 
-  /** Steps of each workspace in turn; one that is locked has its next turn in the next round. */
+  /** Settles each workspace in turn; a locked one has its next turn in the next round. */
   private async settle(signal: AbortSignal): Promise<number> {
     let total = 0;
     for (let hasMore = false; !signal.aborted;) {

@@ -6,19 +6,19 @@ import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 import { billingErrors } from './billing.errors.js';
 import { type LimitKind, type LimitState, shownLimit } from './limits.types.js';
 
-/** A message as far as limits are concerned. */
+/** The properties of a message that limits need. */
 export interface CountedMessage {
   id: string;
   organizationId: string;
   /** Digits, or a user id. */
   recipient: string;
-  /** Who that is. Of a marketing template, for others are not counted by it. */
+  /** The person, for a marketing template; other messages are not counted per person. */
   person?: { name: string; others: readonly string[] } | undefined;
-  /** None: no template, which is free. */
+  /** Absent: not a template, so it costs nothing. */
   templateCategory?: string | null | undefined;
 }
 
-/** The limits of a workspace, and the day, the week and the month that it is there. */
+/** The limits of a workspace, and its present day, week and month. */
 interface LimitsRow {
   organizationId: string;
   messagesPerDay: number | null;
@@ -35,34 +35,34 @@ interface LimitsRow {
   now: Date;
 }
 
-/** One count: of a workspace and period, or of a recipient in it. */
+/** One count: of a workspace in a period, or of a recipient in it. */
 interface Account extends LimitState {
   organizationId: string;
   recipient: string;
-  /** That, and other names of the same person, which may have counts of their own. */
+  /** The recipient, and other names of the same person, which may have counts of their own. */
   recipients: string[];
   period: string;
-  /** Since it was read. */
+  /** Added since it was read. */
   taken: number;
   warned: number;
-  /** A share that was reached now, in per cent; 0: none. */
+  /** A share of the limit that was reached now, in percent; 0: none. */
   reached: number;
 }
 
-/** The share of a limit that is announced before all of it is used, in per cent. */
+/** The share of a limit that is announced in advance, in percent. */
 const WARNED_AT = 80;
-/** Corrections that one transaction settles. */
+/** Limit of corrections settled in one transaction. */
 export const SETTLED_AT_ONCE = 2_000;
 
 /**
- * The limits of the workspaces of a transaction, which locks them to its end: of several processes one counts at a time,
- * so exactly as many messages are taken as a limit says. Lock nothing of a message afterwards that another transaction may
- * hold while it waits for the workspace.
+ * The limits of the workspaces in a transaction, which locks them until its end: only one process counts at a time, so
+ * a limit is exact. Afterwards, do not lock anything of a message that another transaction may hold while it waits for
+ * the workspace.
  */
 export class LimitBook {
   private readonly limits: ReadonlyMap<string, LimitsRow>;
   private readonly accounts = new Map<string, Account>();
-  /** Of a template, in millionths, by category and country. */
+  /** Prices of templates in millionths, by category and country. */
   private readonly prices = new Map<string, number>();
   private readonly reserved: { message: CountedMessage; accounts: readonly Account[] }[] = [];
 
@@ -73,7 +73,7 @@ export class LimitBook {
     this.limits = new Map(rows.map((row) => [row.organizationId, row]));
   }
 
-  /** Locks the workspaces that have limits, in one order, and reads what is used. In a transaction. */
+  /** Locks the workspaces that have limits, in a fixed order, and reads their counts. In a transaction. */
   static async open(messages: readonly CountedMessage[], statements: Statements): Promise<LimitBook> {
     const ids = [...new Set(messages.map(({ organizationId }) => organizationId))];
     const rows = await statements.query<LimitsRow>(`${LIMITS} order by o.id for no key update of o`, [ids]);
@@ -82,14 +82,14 @@ export class LimitBook {
     return book;
   }
 
-  /** Adds corrections of one workspace to its counts, which it locks. In a transaction. Returns how many. */
+  /** Adds the corrections of one workspace to its counts, which it locks. In a transaction. Returns how many. */
   static async settle(organizationId: string, statements: Statements): Promise<number> {
     await statements.execute('select from organization where id = $1 for no key update', [organizationId]);
     const [settled] = await statements.query<{ n: number }>(SETTLE, [organizationId, SETTLED_AT_ONCE]);
     return settled?.n ?? 0;
   }
 
-  /** What is used at this moment, without a lock, and what the message would be refused for. */
+  /** The present counts without a lock, and the limits for which the message would be refused. */
   static async look(
     message: CountedMessage,
     statements: Statements,
@@ -100,7 +100,7 @@ export class LimitBook {
     return { states: book.accountsOf(message), refusal: book.refusalOf(message) };
   }
 
-  /** Counts the messages that have room, in their order, each as if it were taken; returns the others. */
+  /** Counts the messages that have room, in order, as if each were stored; returns the others. */
   split<M extends CountedMessage>(messages: readonly M[]): { fit: M[]; over: M[] } {
     const planned = new Map<Account, number>();
     const fit: M[] = [];
@@ -117,7 +117,7 @@ export class LimitBook {
     return { fit, over };
   }
 
-  /** The message was made. */
+  /** The message was stored. */
   take(message: CountedMessage): void {
     const accounts = this.accountsOf(message);
     if (accounts.length === 0) return;
@@ -126,7 +126,7 @@ export class LimitBook {
       account.used += amount;
       account.taken += amount;
       if (amount === 0 || account.kind === 'marketing_per_recipient_per_week') continue;
-      // 100: there is no room for another one like it.
+      // 100: there is no room for another such message.
       const share = account.used * 100 >= account.limit * WARNED_AT ? WARNED_AT : 0;
       const reached = this.fits(account, message) ? share : 100;
       if (reached > account.warned) account.warned = account.reached = reached;
@@ -134,12 +134,12 @@ export class LimitBook {
     this.reserved.push({ message, accounts });
   }
 
-  /** Why the message has no room. */
+  /** The limit that leaves the message no room. */
   refusalOf(message: CountedMessage): LimitState | null {
     return this.accountsOf(message).find((account) => !this.fits(account, message)) ?? null;
   }
 
-  /** Writes what was taken, with the events of shares that were reached. */
+  /** Writes the counts, with events for shares that were reached. */
   async write(): Promise<void> {
     if (this.reserved.length === 0) return;
     const used = [...new Set(this.reserved.flatMap(({ accounts }) => accounts))];
@@ -297,7 +297,7 @@ const PRICES = `
 select k.market, coalesce(${highestPrice('k.category', 'k.country', true)}, 0)::float8 as price
 from json_to_recordset($1) as k (market text, category text, country text)`;
 
-// With what was not added to it yet. In one statement: it may be added at this moment.
+// Includes corrections that are not settled yet. In one statement, since they may be settled at this moment.
 const USED = `
 select k.index, u.warned, greatest(0, u.used + c.amount)::float8 as used
 from json_to_recordset($1) as k (index integer, "organizationId" uuid, kind text, recipients text[], period date)
@@ -310,7 +310,7 @@ cross join lateral (
   where c.organization_id = k."organizationId" and c.kind = k.kind and c.recipient = any(k.recipients)
     and c.period = k.period) as c`;
 
-// What counted in a row that is gone counts no more.
+// A correction of a deleted row has no effect.
 const SETTLE = `
 with gone as (
   delete from limit_correction where ctid = any(array(

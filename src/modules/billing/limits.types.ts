@@ -3,18 +3,18 @@ import { decimalText } from '../../common/millionths.js';
 export const LIMIT_KINDS = ['messages_per_day', 'spend_per_month', 'marketing_per_recipient_per_week'] as const;
 export type LimitKind = (typeof LIMIT_KINDS)[number];
 
-/** How much of a limit is used: messages, or millionths of the currency. */
+/** The used part of a limit: messages, or millionths of the currency. */
 export interface LimitState {
   kind: LimitKind;
   limit: number;
   used: number;
-  /** Null: not an amount of money. */
+  /** Null: the limit is not an amount of money. */
   currency: string | null;
   renewsAt: Date;
   retryAfterSeconds: number;
 }
 
-/** As answers and events show it: messages as integers, money as decimals. */
+/** In the form of answers and events: messages as integers, money as decimals. */
 export function shownLimit({ limit, used, currency, renewsAt }: Omit<LimitState, 'kind' | 'retryAfterSeconds'>): {
   limit: number | string;
   used: number | string;

@@ -29,14 +29,14 @@ export class OtpPackagesService {
     return this.packages.allowances(organizationId, projectId);
   }
 
-  /** What was sent, newest month first. */
+  /** The sent codes, newest month first. */
   list(organizationId: string, projectId: string): Promise<OtpPackage[]> {
     return this.packages.packages(organizationId, projectId);
   }
 
   /**
-   * Reserves one send, in the ambient transaction; returns the package to which it can be given back, in whatever month.
-   * Null where `BILLING=off` asks for none.
+   * Reserves one send, in the ambient transaction; returns the package to which it can be given back, in any month.
+   * Null with `BILLING=off`, which needs none.
    *
    * @throws OTP_PACKAGE_REQUIRED, OTP_PACKAGE_EXHAUSTED (402).
    */
@@ -45,7 +45,7 @@ export class OtpPackagesService {
     const reserved = await this.packages.reserve(organizationId, projectId, country);
     if (reserved !== null) return reserved;
     await this.packages.open(organizationId, projectId, country);
-    // Also where another transaction has made it: that row was not there to be reserved from a moment ago.
+    // Also if another transaction created it, because the first attempt did not see that row.
     const again = await this.packages.reserve(organizationId, projectId, country);
     if (again !== null) return again;
     const allowances = await this.packages.allowances(organizationId, projectId);
@@ -56,8 +56,8 @@ export class OtpPackagesService {
 
   /** Counts the outcomes of reserved sends, in the ambient transaction. */
   async apply(moves: readonly OtpPackageMove[]): Promise<void> {
-    // In the order of the rows, so that two transactions never deadlock; what is given back may have
-    // been used by a move before it.
+    // In the order of the rows, so that two transactions never deadlock. A send that is given back may have been used
+    // by an earlier move.
     const keyed = moves.map((each) => ({
       ...each,
       key: `${each.packageId} ${each.move === 'use' ? 0 : 1} ${each.wasUsed}`,

@@ -18,7 +18,7 @@ export interface OtpPackage extends OtpAllowance {
 /** The outcome of a reserved send. */
 export interface OtpPackageMove {
   packageId: string;
-  /** `use`: it went out. `give_back`: it definitely was not delivered, and counts no more. */
+  /** `use`: it was sent. `give_back`: it was certainly not delivered, and does not count. */
   move: 'use' | 'give_back';
   /** With `give_back`: whether it counted as used already. */
   wasUsed: boolean;

@@ -16,21 +16,21 @@ export interface Credentials {
   token: string;
 }
 
-/** What is known of a number before the platform was asked. */
+/** Facts about a number before WhatsApp was asked. */
 export type NumberToConnect = Pick<NewConnection, 'organizationId' | 'phoneNumberId' | 'wabaId' | 'token'> &
   Partial<Pick<NewConnection, 'phoneNumber' | 'throughputPerSecond' | 'marketingRoute'>>;
 
 export interface CheckedNumber extends ConnectionFacts {
-  /** Digits without `+`; null where the platform did not say it. */
+  /** Digits without `+`; null where WhatsApp did not return it. */
   phoneNumber: string | null;
-  /** The platform's own word for the number's state. */
+  /** WhatsApp's own word for the number's state. */
   platformStatus: string | null;
 }
 
 const NUMBERS_A_PAGE = 100;
 const MAX_PAGES = 20;
 
-/** Finds out with the platform whether a number can be connected, and says what is wrong where it can't. */
+/** Checks with WhatsApp whether a number can be connected, and explains why if it can't. */
 @Injectable()
 export class ConnectionCheckService {
   constructor(
@@ -40,16 +40,16 @@ export class ConnectionCheckService {
   ) {}
 
   /**
-   * Checks a number with the platform, subscribes to its notifications, and adds it or gives it a new token. Nothing is
-   * stored where one of these fails.
+   * Checks a number with WhatsApp, subscribes to its notifications, and adds it or gives it a new token. Nothing is
+   * stored if one of these fails.
    *
-   * @param given `phoneNumber` where the platform does not report it
+   * @param given `phoneNumber` where WhatsApp does not return it
    * @throws NUMBER_REFUSED (422, 502), NUMBER_TAKEN (409).
    */
   async connect({ phoneNumber: said, ...given }: NumberToConnect): Promise<Connection> {
     const { phoneNumberId, wabaId, token } = given;
     const number = await this.check({ phoneNumberId, wabaId, token });
-    // Only now: a caller without a token for the number is not told whether another workspace has it.
+    // Only after the check: a caller without a valid token does not learn whether another workspace has the number.
     await this.connections.requireFree(given.organizationId, phoneNumberId);
     const phoneNumber = number.phoneNumber ?? said;
     if (phoneNumber === undefined)
@@ -73,7 +73,7 @@ export class ConnectionCheckService {
   }
 
   /**
-   * Asks the platform about a number that is connected, and keeps what it says.
+   * Asks WhatsApp about a connected number, and stores the answer.
    *
    * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409), NUMBER_REFUSED (422, 502).
    */
@@ -86,7 +86,7 @@ export class ConnectionCheckService {
   /**
    * Checks the token, the number, and that the account has the number.
    *
-   * @throws NUMBER_REFUSED (422, 502) with one sentence that says what is wrong and what to do.
+   * @throws NUMBER_REFUSED (422, 502) with one sentence about the fault and its remedy.
    */
   async check(credentials: Credentials): Promise<CheckedNumber> {
     const { phoneNumberId, wabaId, token } = credentials;
@@ -99,7 +99,7 @@ export class ConnectionCheckService {
   }
 
   /**
-   * Has the platform send the account's notifications to the app that the token belongs to.
+   * Subscribes the token's app to the account's notifications.
    *
    * @throws NUMBER_REFUSED (422, 502) with one sentence that says what is wrong and what to do.
    */
@@ -142,10 +142,10 @@ function refused(reason: string): AppError {
   return connectionsErrors.NUMBER_REFUSED({ reason });
 }
 
-/** Codes that mean that the token's user was not given the right or the asset. */
+/** Codes that mean that the token's user lacks the right or the asset. */
 const NO_PERMISSION: ReadonlySet<number> = new Set([3, 10, 200, 131005]);
 
-/** One sentence: what the platform refused, why, and what to do. */
+/** One sentence: what WhatsApp refused, why, and what to do. */
 function reasonOf(failure: PlatformFailure, address: string, what: string): string {
   const { code, kind, message } = failure;
   if (kind !== 'rejected')

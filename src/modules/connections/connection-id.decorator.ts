@@ -2,7 +2,7 @@ import { EXAMPLE_CONNECTION_ID } from '../../common/example-ids.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { connectionsErrors } from './connections.errors.js';
 
-/** Hands a route of the admin API below `connections/:id` the id, and describes it. */
+/** Passes the id to a route of the admin API below `connections/:id`, and describes it. */
 export const ConnectionId = (): ParameterDecorator =>
   UuidParam('id', {
     malformed: connectionsErrors.CONNECTION_NOT_FOUND,

@@ -3,15 +3,15 @@ export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number];
 
 /** Why a number is not `connected`. */
 export const STATUS_REASONS = [
-  /** The platform no longer takes its token; `herald connection add` gives it a new one. */
+  /** WhatsApp no longer accepts its token; `herald connection add` sets a new one. */
   'token_refused',
   /** `herald connection disconnect`. */
   'disconnected_by_operator',
-  /** The platform says so of the number or the account. */
+  /** WhatsApp reports this state of the number or the account. */
   'platform',
-  /** The account was taken away from the app, or off the platform. */
+  /** The account was removed from the app, or from WhatsApp. */
   'account_removed',
-  /** The platform refuses what it charges for: the account has no valid payment method. */
+  /** WhatsApp refuses charged messages: the account has no valid payment method. */
   'payment_missing',
 ] as const;
 export type StatusReason = (typeof STATUS_REASONS)[number];

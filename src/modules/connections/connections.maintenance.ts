@@ -13,13 +13,13 @@ import { ConnectionsService, tokenPlace } from './connections.service.js';
 import { factsOf } from './platform-facts.js';
 
 const EVERY_MS = 5_000;
-/** Numbers of a workspace, and workspaces, of which the platform is asked at the same time. */
+/** Limits of concurrent requests: numbers of one workspace, and workspaces. */
 const NUMBERS_AT_ONCE = 2;
 const WORKSPACES_AT_ONCE = 4;
 
 /**
- * Asks the platform about each number hourly, and soon after it reported a change. Ends the sending of a workspace that
- * is deleted, and lists the sealed tokens for the rotation of encryption keys.
+ * Queries WhatsApp about each number hourly, and soon after a reported change. Stops the sending of a deleted
+ * workspace, and lists the sealed tokens for the rotation of encryption keys.
  */
 @Injectable()
 export class ConnectionsMaintenance implements OnModuleInit {
@@ -74,7 +74,7 @@ export class ConnectionsMaintenance implements OnModuleInit {
   private async refreshDue(organizationId: string, limit: number): Promise<number> {
     const waiting = await this.repository.takeDue(organizationId, limit);
     await mapAtOnce(waiting, limit, async (id) => {
-      // An error with one number, such as a token that can't be decrypted, must not keep the others from being asked.
+      // An error with one number, such as a token that can't be decrypted, must not block the others.
       const problem = await this.refresh(id).catch(describeError);
       if (problem === null) return;
       this.counters.increment('connection_facts_failed');
@@ -84,7 +84,7 @@ export class ConnectionsMaintenance implements OnModuleInit {
   }
 
   /**
-   * Asks the platform about one number. What it does not answer, or not in time, leaves the number as it is.
+   * Queries WhatsApp about one number. Without an answer in time the number stays unchanged.
    *
    * @returns what went wrong, in words.
    */

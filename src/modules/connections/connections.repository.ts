@@ -9,20 +9,20 @@ import type { ConnectionFacts, ConnectionStatus, MarketingRoute } from './connec
 import type { AccountEvents } from './platform-facts.js';
 
 export const FACTS_EVERY_SECONDS = 3_600;
-/** After a try that brought nothing, such as an outage. */
+/** Wait after a failed query, such as in an outage. */
 const FACTS_RETRY_SECONDS = 300;
-/** SQL condition: the platform is to be asked about the number. */
+/** SQL condition: a query to WhatsApp about the number is due. */
 export const FACTS_ARE_DUE = 'facts_due_at <= statement_timestamp()';
 
 const now = (): string => 'clock_timestamp()';
 const inAnHour = (): string => `clock_timestamp() + interval '${FACTS_EVERY_SECONDS} seconds'`;
-/** A notification of an account, or of one number of it. */
+/** A notification about an account, or about one of its numbers. */
 type Named = AccountEvents & { wabaId: string };
 
-/** The numbers that a notification names: of an account, or one (digits) of it; whatever their workspaces. */
+/** The numbers that a notification concerns: all of an account, or the one with these digits; in any workspace. */
 const named = ({ wabaId, number }: Named) => ({ wabaId, ...(number !== null && { phoneNumber: number }) });
 
-/** What of a number its workspace sees and an event reports, as SQL of one JSON object. */
+/** The fields of a number that its workspace sees and events report, as SQL of one JSON object. */
 const SHOWN = `jsonb_build_object('phone_number', c.phone_number, 'verified_name', c.verified_name, 'status', c.status,
     'status_reason', c.status_reason, 'quality_rating', c.quality_rating, 'messaging_limit', c.messaging_limit,
     'throughput_per_second', c.throughput_per_second, 'service_charged_since', ${isoTime('c.service_charged_since')},
@@ -53,13 +53,13 @@ from now where now.shown <> now.previous`;
 /** Which numbers. */
 export interface ConnectionFilter extends ListCursor {
   limit: number;
-  /** Null: of all workspaces. */
+  /** Null: numbers of all workspaces. */
   only: readonly string[] | null;
   status?: ConnectionStatus | undefined;
   phoneNumberId?: string | undefined;
 }
 
-/** A number that looks another way, and what of it is new. */
+/** A number whose visible fields changed, and the changed ones. */
 export interface ChangedConnection {
   id: string;
   organizationId: string;
@@ -72,9 +72,9 @@ export class ConnectionsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Runs a change of these numbers, and records an event for each that looks another way after it, in one transaction.
+   * Runs a change of these numbers, and records an event for each one whose visible fields changed, in one transaction.
    *
-   * @param changed called with each of those, in the transaction
+   * @param changed called for each of those, in the transaction
    */
   recordingChanges<T>(
     ids: readonly string[],
@@ -93,13 +93,13 @@ export class ConnectionsRepository {
     });
   }
 
-  /** Ids of the numbers that a notification names. */
+  /** Ids of the numbers that a notification concerns. */
   async idsOf(events: Named): Promise<string[]> {
     const found = await this.table.find({ select: { id: true }, where: named(events) });
     return found.map(({ id }) => id);
   }
 
-  /** All of them: an operator adds each by hand, so they are few thousand at most. */
+  /** All of them: operators add them by hand, so there are few thousand at most. */
   list(organizationId: string): Promise<ConnectionEntity[]> {
     return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } });
   }
@@ -116,7 +116,7 @@ export class ConnectionsRepository {
     return query.orderBy('c.createdAt', 'DESC').addOrderBy('c.id', 'DESC').limit(limit).getMany();
   }
 
-  /** Ids of numbers of an account that the platform may be asked through, connected ones first. */
+  /** Ids of an account's numbers with which WhatsApp may be queried, connected ones first. */
   async askable(organizationId: string, wabaId: string, limit: number): Promise<string[]> {
     const rows = await this.table
       .createQueryBuilder('connection')
@@ -134,7 +134,7 @@ export class ConnectionsRepository {
     return this.table.findOneBy({ organizationId, id });
   }
 
-  /** By the platform's id of the number, whatever the workspace: notifications carry nothing else. */
+  /** By WhatsApp's id of the number, in any workspace: notifications contain nothing else. */
   findByPhoneNumberId(phoneNumberId: string): Promise<ConnectionEntity | null> {
     return this.table.findOneBy({ phoneNumberId });
   }
@@ -163,7 +163,7 @@ export class ConnectionsRepository {
     await this.table.update({ organizationId, id }, { ...change, ...again });
   }
 
-  /** Returns false where the workspace has no such row. */
+  /** Returns false where the workspace has no such number. */
   async setStatus(
     organizationId: string,
     id: string,
@@ -174,7 +174,7 @@ export class ConnectionsRepository {
     return ((await this.table.update({ organizationId, id }, change)).affected ?? 0) > 0;
   }
 
-  /** Returns false where the workspace has no such row. */
+  /** Returns false where the workspace has no such number. */
   async setMarketingRoute(organizationId: string, id: string, marketingRoute: MarketingRoute): Promise<boolean> {
     const result = await this.table.update({ organizationId, id }, { marketingRoute, updatedAt: now });
     return (result.affected ?? 0) > 0;
@@ -189,7 +189,9 @@ export class ConnectionsRepository {
     await this.table.update({ organizationId, id }, { profileUpdatedAt: () => `date_trunc('milliseconds', ${now()})` });
   }
 
-  /** The platform is asked about the number soon; asked often, it is asked no more often than `FACTS_RETRY_SECONDS`. */
+  /**
+   * Schedules a query about the number; however often this is called, queries are at least `FACTS_RETRY_SECONDS` apart.
+   */
   async askSoon(id: string): Promise<void> {
     await this.database.execute(
       `update connection set facts_due_at = clock_timestamp() where id = $1 and facts_due_at > clock_timestamp()
@@ -209,10 +211,10 @@ export class ConnectionsRepository {
   }
 
   /**
-   * Writes down what the platform says of a number. A number that the operator has disconnected stays so, and a
-   * restriction that was announced holds for its time.
+   * Stores WhatsApp's facts about a number. A number that the operator has disconnected stays so, and an announced
+   * restriction lasts until its end.
    *
-   * @returns whether the row is (still) the one with that token.
+   * @returns whether the row still has that token.
    */
   keepFacts(organizationId: string, id: string, tokenVersion: number, facts: ConnectionFacts): Promise<boolean> {
     const { verifiedName, qualityRating, messagingLimit, throughputPerSecond, status, marketingStatus } = facts;
@@ -252,7 +254,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Takes up to `limit` numbers of a workspace of which the platform is to be asked now; no other round takes them for a while. */
+  /** Takes up to `limit` numbers of a workspace for which a query is due; no other round takes them for a while. */
   async takeDue(organizationId: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `with due as (
@@ -268,9 +270,9 @@ export class ConnectionsRepository {
   }
 
   /**
-   * Writes down what the platform reports: a limit, a restriction, which without an end holds until the platform is asked
-   * next, or that an account was removed. What it has described since is newer, and stays. For all else, and about the
-   * numbers that share the limit, it is asked soon.
+   * Stores what WhatsApp reports: a limit, a restriction (without an end it lasts until the next query), or that an
+   * account was removed. Later query results take precedence. For everything else, and for numbers that share the
+   * limit, a query is scheduled.
    */
   async apply(events: Named): Promise<void> {
     const { messagingLimit, restriction, restrictedUntil, removed, occurredAt } = events;
@@ -301,7 +303,10 @@ export class ConnectionsRepository {
     await this.table.update(numbers, { factsDueAt: now, ...(restriction === 'ends' && { restrictedUntil: null }) });
   }
 
-  /** The platform refuses what it charges for, since then. Returns false where that is known, or nothing is sent anyway. */
+  /**
+   * WhatsApp has refused charged messages since this time. Returns false where that is known, or the number sends
+   * nothing anyway.
+   */
   paymentMissing(id: string, at: Date): Promise<boolean> {
     return this.database.changes(
       `update connection set payment_missing_at = $2, updated_at = clock_timestamp(),
@@ -311,7 +316,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** The platform has taken a message that it charges for. */
+  /** WhatsApp has accepted a charged message. */
   paymentWorks(id: string, at: Date): Promise<boolean> {
     return this.database.changes(
       `update connection set payment_missing_at = null, updated_at = clock_timestamp(),
@@ -322,7 +327,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** A service message was charged. Returns false where one was before in that month. */
+  /** A service message was charged. Returns false if one was charged earlier in that month. */
   serviceCharged(id: string, at: Date): Promise<boolean> {
     return this.database.changes(
       `update connection set service_charged_since = $2, updated_at = clock_timestamp()
@@ -340,7 +345,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** The platform is asked soon about all numbers of the workspaces that have a number of this account. */
+  /** Schedules queries about all numbers of the workspaces that have a number of this account. */
   private async askAboutPortfolio(wabaId: string): Promise<void> {
     await this.database.execute(
       `update connection c set facts_due_at = clock_timestamp()

@@ -27,7 +27,7 @@ import { readAccountEvents } from './platform-facts.js';
 
 const INVALIDATION = 'connection';
 
-/** One number as it was read; its token is opened when it is asked for. */
+/** One number as read; its token is decrypted on demand. */
 interface KnownConnection {
   connection: Connection;
   opened: SendingConnection | null;
@@ -35,15 +35,15 @@ interface KnownConnection {
 }
 
 const ROWS = { ttlMs: 2_000, maxEntries: 10_000 };
-/** Which row has a platform's id hardly ever changes, and is compared with the row whenever it is used. */
+/** The row with a WhatsApp id hardly ever changes, and is checked against the row at each use. */
 const IDS = { ttlMs: 60_000, maxEntries: 10_000 };
 const MAX_AT_ONCE = 500;
-/** A report that is older says nothing of the present. */
+/** An older report says nothing about the present. */
 const NEWS_MS = 10 * 60_000;
 const REST_AGAIN_MS = 1_000;
 const MAX_RESTED = 10_000;
 
-/** What of a report about a message says something of its number. */
+/** The part of a report about a message that also concerns its number. */
 export type NumberReport = Pick<StatusNotification, 'status' | 'occurredAt' | 'error' | 'pricing'>;
 
 /** Months since the year 0. */
@@ -57,14 +57,14 @@ interface Reading {
   found: Promise<Map<string, KnownConnection>>;
 }
 
-/** Where the token of a connection lives, as `SecretBox` has it. */
+/** The place of a connection's token, for `SecretBox`. */
 export function tokenPlace(row: { id: string; organizationId: string }): SecretPlace {
   return { table: 'connection', column: 'token', organizationId: row.organizationId, rowId: row.id };
 }
 
 /**
- * The workspace's WhatsApp numbers and their credentials. Numbers are known as they were at most two seconds ago: callers,
- * senders and notifications share one read of each.
+ * The workspace's WhatsApp numbers and their credentials. Cached for at most two seconds: requests, sends and
+ * notifications share one read of each.
  */
 @Injectable()
 export class ConnectionsService {
@@ -72,12 +72,12 @@ export class ConnectionsService {
   private readonly rows = new ExpiringCache<string, KnownConnection | null>(ROWS);
   private readonly ids = new ExpiringCache<string, string | null>(IDS);
 
-  /** When each was used last, monotonic ms: the next read fetches all that are in use, so that many need one read. */
+  /** When each was last used (monotonic ms): the next read fetches all that are in use, in one query. */
   private readonly used = new Map<string, number>();
-  /** Numbers that rest by a report, and since when (monotonic ms). */
+  /** Numbers paused after a report, and since when (monotonic ms). */
   private readonly rested = new Map<string, number>();
   private generation = 0;
-  /** The last read under way: many numbers that are asked for at once share it. */
+  /** The current read, which many concurrent requests share. */
   private reading: Reading | null = null;
 
   constructor(
@@ -100,7 +100,7 @@ export class ConnectionsService {
     return this.connections.page(filter);
   }
 
-  /** Ids of the workspace's numbers of one WhatsApp Business Account that the platform may be asked through, best first. */
+  /** Ids of the workspace's numbers of one WhatsApp Business Account with which WhatsApp may be queried, best first. */
   askable(organizationId: string, wabaId: string, limit: number): Promise<string[]> {
     return this.connections.askable(organizationId, wabaId, limit);
   }
@@ -109,7 +109,7 @@ export class ConnectionsService {
   async find(organizationId: string, id: string): Promise<Connection | null> {
     const cached = this.peek(id)?.connection;
     if (cached?.organizationId === organizationId) return cached;
-    // Another workspace's number costs the same query as an id that does not exist, whether it is cached or not.
+    // Another workspace's number costs the same query as an unknown id, cached or not.
     const connection = (await this.load(id))?.connection ?? null;
     return connection?.organizationId === organizationId ? connection : null;
   }
@@ -122,7 +122,7 @@ export class ConnectionsService {
   }
 
   /**
-   * The connection, if it can send. A refusal is confirmed in the database: it must not rest on a cached answer.
+   * The connection, if it can send. A refusal is confirmed in the database, never based on a cached answer.
    *
    * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409).
    */
@@ -135,7 +135,7 @@ export class ConnectionsService {
   }
 
   /**
-   * The connection with its token, for calls to the platform. A number that is `pending` may be asked about too.
+   * The connection with its token, for calls to WhatsApp. A `pending` number may be queried too.
    *
    * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409) for a number that is disconnected.
    */
@@ -148,7 +148,7 @@ export class ConnectionsService {
     return sending;
   }
 
-  /** Routes a notification; returns null for a number that is not ours. At most two seconds old. */
+  /** For routing a notification; null for a number that is not ours. At most two seconds old. */
   async findByPhoneNumberId(phoneNumberId: string): Promise<Connection | null> {
     const find = async () => (await this.connections.findByPhoneNumberId(phoneNumberId))?.id ?? null;
     const id = await this.ids.get(phoneNumberId, find);
@@ -164,13 +164,13 @@ export class ConnectionsService {
     return (await this.read(id))?.sending() ?? null;
   }
 
-  /** The same where it was asked for before and is still known; null means unknown. */
+  /** The same if it is cached; null means unknown. */
   peekSending(id: string): SendingConnection | null {
     return this.peek(id)?.opened ?? null;
   }
 
   /**
-   * Adds a number, or gives a number that the workspace already has its new token and connects it again.
+   * Adds a number, or connects a number of the workspace again with a new token.
    *
    * @throws NUMBER_TAKEN (409) where another workspace has the number.
    */
@@ -209,7 +209,7 @@ export class ConnectionsService {
   }
 
   /**
-   * Returns the number where the workspace has it already, else null.
+   * Returns the number if the workspace has it already, otherwise null.
    *
    * @throws NUMBER_TAKEN (409) where another workspace has it.
    */
@@ -221,7 +221,7 @@ export class ConnectionsService {
   }
 
   /**
-   * Stops sending from a number until it is added again; what is queued waits.
+   * Stops sending from a number until it is added again; queued messages wait.
    *
    * @throws CONNECTION_NOT_FOUND (404) where the workspace has no such connection.
    */
@@ -262,14 +262,14 @@ export class ConnectionsService {
     return this.connections.setProfileUpdated(organizationId, id);
   }
 
-  /** Something that was sent says that the number is not as it was described: the platform is asked again. */
+  /** The answer to a send shows that the stored facts about the number are outdated: schedules a query. */
   askSoon(id: string): Promise<void> {
     return this.connections.askSoon(id);
   }
 
   /**
-   * The platform refused the number's token: it is disconnected until it gets another one, which the number may have
-   * got while the refusal was on its way.
+   * WhatsApp refused the number's token. Disconnects the number until it gets another token, unless it has got one
+   * meanwhile.
    */
   async tokenRefused(connection: SendingConnection): Promise<void> {
     const { organizationId, id, tokenVersion } = connection;
@@ -280,7 +280,7 @@ export class ConnectionsService {
   }
 
   /**
-   * For a call that the platform refused for its token: the number is disconnected.
+   * For a call that WhatsApp refused because of its token: disconnects the number.
    *
    * @throws CONNECTION_NOT_READY (409), unless the number has got another token meanwhile.
    */
@@ -289,7 +289,7 @@ export class ConnectionsService {
     await this.sendable(connection.organizationId, connection.id);
   }
 
-  /** Writes down what the platform says of a number, by the token with which it was asked. */
+  /** Stores WhatsApp's facts about a number, together with the token used for the query. */
   async keepFacts(connection: SendingConnection, facts: ConnectionFacts): Promise<void> {
     const { organizationId, id, tokenVersion } = connection;
     const keep = () => this.connections.keepFacts(organizationId, id, tokenVersion, facts);
@@ -299,8 +299,8 @@ export class ConnectionsService {
   }
 
   /**
-   * Applies what the platform says of a number or its account: limits, restrictions and removals at once; for all else the
-   * platform is asked within seconds. May come twice and in any order.
+   * Applies reports about a number or its account: limits, restrictions and removals at once; for everything else a
+   * query follows within seconds. May come twice and in any order.
    */
   async applyNotification(notification: ManagementNotification): Promise<void> {
     if (notification.field === 'messages.errors') return this.applyError(notification);
@@ -313,7 +313,7 @@ export class ConnectionsService {
     await this.changed(events.wabaId);
   }
 
-  /** An error that the platform reports without a message of its own. */
+  /** An error that WhatsApp reports without a message. */
   private async applyError({ phoneNumberId, occurredAt, value }: ManagementNotification): Promise<void> {
     const connection = phoneNumberId === null ? null : await this.findByPhoneNumberId(phoneNumberId);
     if (connection === null) return;
@@ -322,8 +322,8 @@ export class ConnectionsService {
   }
 
   /**
-   * What a report about any message says of its number: one whose payment is missing, or that is limited for spam, rests;
-   * a charged message that went out proves that it can be paid for.
+   * What a report about any message means for its number. If the payment is missing, or the number is limited for spam,
+   * it pauses; a charged message that was sent proves that payment works.
    */
   async noteReport(connection: Connection, { status, occurredAt, error, pricing }: NumberReport): Promise<void> {
     const { id, paymentMissingAt, serviceChargedSince } = connection;
@@ -345,9 +345,9 @@ export class ConnectionsService {
     await this.change(id, () => this.connections.serviceCharged(id, at), charged);
   }
 
-  /** The platform refuses what it charges for. */
+  /** WhatsApp refuses charged messages. */
   async paymentMissing({ id, paymentMissingAt, factsAt }: Connection, at = databaseClock.date()): Promise<void> {
-    // A late report, of before what has been repaired since, is no news.
+    // A late report from before a repair is ignored.
     if (paymentMissingAt !== null || (factsAt !== null && at.getTime() < databaseClock.now() - NEWS_MS)) return;
     const missing = 'the account has no valid payment method: add or repair it in WhatsApp Manager';
     await this.change(id, () => this.connections.paymentMissing(id, at), missing);
@@ -358,7 +358,7 @@ export class ConnectionsService {
     return this.connections.payments();
   }
 
-  /** A change that the platform reports, which operators see as every other one. */
+  /** Runs a change that WhatsApp reported; operators see it like any other. */
   private reported<T>(ids: readonly string[], work: () => Promise<T>): Promise<T> {
     return this.connections.recordingChanges(ids, work, ({ id, organizationId, changes }) =>
       this.audit.record({ action: 'connection.changed', organizationId, target: id, details: changes }),
@@ -371,7 +371,7 @@ export class ConnectionsService {
     await this.changed(id);
   }
 
-  /** Many messages that fail alike are one reason to rest. A message that failed at `at` was claimed before. */
+  /** Many equal failures are one reason to pause. A message that failed at `at` was claimed before. */
   private async rest(id: string, reason: string, at: Date): Promise<void> {
     const now = systemClock.monotonic();
     if (now - (this.rested.get(id) ?? -Infinity) < REST_AGAIN_MS) return;
@@ -380,7 +380,7 @@ export class ConnectionsService {
     await this.lanes.pause(id, reason, { claimedAt: now - Math.max(0, databaseClock.now() - at.getTime()) });
   }
 
-  /** What has waited for the number, messages and customers' files, goes on at once. */
+  /** Lets waiting messages and customers' files of the number continue at once. */
   private async resumeLanes(id: string): Promise<void> {
     await this.lanes.resume(id);
     await this.lanes.resume(`media:${id}`);
@@ -416,10 +416,10 @@ export class ConnectionsService {
   private async readAll(ids: ReadonlySet<string>, readAt: number): Promise<Map<string, KnownConnection>> {
     const { generation } = this;
     const found = new Map<string, KnownConnection>();
-    // What is kept serves sends, too, and must not be late.
+    // The cached rows also serve sends, so they are read from the primary.
     const rows = await onPrimary(() => this.connections.findSealed([...ids]));
     for (const row of rows) found.set(row.id, this.knownOf(row));
-    // What was read before an invalidation may be what the invalidation was about.
+    // Rows read before an invalidation may be out of date.
     if (generation === this.generation) for (const [each, known] of found) this.rows.set(each, known, readAt);
     return found;
   }

@@ -7,7 +7,7 @@ export { endpointOf, MARKETING_ROUTES, type MarketingRoute } from './marketing-r
 /** A WhatsApp number of a workspace, without its token. */
 export type Connection = Omit<ConnectionEntity, 'tokenCiphertext' | 'factsDueAt' | 'profileUpdatedAt'>;
 
-/** A restricted number may still answer its customers: what it may send the platform decides message by message. */
+/** A restricted number may still answer its customers: WhatsApp decides message by message. */
 export function canSend(status: ConnectionStatus): boolean {
   return status === 'connected' || status === 'restricted';
 }
@@ -20,12 +20,12 @@ export interface SendingConnection extends Connection {
 
 type Fact = 'verifiedName' | 'qualityRating' | 'messagingLimit' | 'throughputPerSecond' | 'status' | 'marketingStatus';
 
-/** What the platform says of a number; null for what it left out. */
+/** WhatsApp's facts about a number; null for absent ones. */
 export type ConnectionFacts = { [Name in Fact]: Connection[Name] | null };
 
 type Given = 'organizationId' | 'phoneNumberId' | 'wabaId' | 'phoneNumber';
 
-/** A number to connect; what is left out stays as it is, or as a new number has it. */
+/** A number to connect; absent fields stay unchanged, or get the defaults of a new number. */
 export interface NewConnection
   extends
     Pick<Connection, Given>,

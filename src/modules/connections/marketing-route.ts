@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../infrastructure/whatsapp/graph-error.js';
 
-/** Which endpoint of the platform takes marketing templates: the one that it asks for, or always `messages`. */
+/** The endpoint for marketing templates: the one that WhatsApp asks for, or always `messages`. */
 export const MARKETING_ROUTES = ['auto', 'messages'] as const;
 export type MarketingRoute = (typeof MARKETING_ROUTES)[number];
 
@@ -9,7 +9,7 @@ interface Routed {
   marketingStatus: string | null;
 }
 
-/** The endpoint that takes a template of this category; one that is not known goes by `messages`. */
+/** The endpoint for a template of this category; `messages` for an unknown one. */
 export function endpointOf({ marketingRoute, marketingStatus }: Routed, category: string | null): Endpoint {
   const isOnboarded = marketingRoute === 'auto' && marketingStatus === 'ONBOARDED';
   return category === 'MARKETING' && isOnboarded ? 'marketing_messages' : 'messages';

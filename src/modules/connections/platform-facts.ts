@@ -3,18 +3,18 @@ import type { PlatformPhoneNumber } from '../../infrastructure/whatsapp/cloud-ap
 import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { ConnectionFacts, ConnectionStatus } from './connections.types.js';
 
-/** Messages a second of the platform's levels (Cloud API, throughput). */
+/** Messages a second for WhatsApp's levels (Cloud API, throughput). */
 const THROUGHPUT: ReadonlyMap<string | null, number> = new Map([
   ['STANDARD', 80],
   ['HIGH', 1_000],
 ]);
 
-/** The same of a number that is used in the WhatsApp Business app too, whatever its level says. */
+/** The same for a number that is also used in the WhatsApp Business app, at any level. */
 const COEXISTENCE_THROUGHPUT = 20;
 
 /**
- * The platform's word for a number's state, and ours. FLAGGED is a warning about quality: such a number sends as
- * before. A word that is not listed changes nothing.
+ * WhatsApp's word for a number's state, and ours. FLAGGED is a warning about quality: such a number still sends. An
+ * unlisted word changes nothing.
  */
 const STATUS: ReadonlyMap<string | null, ConnectionStatus> = new Map([
   ['CONNECTED', 'connected'],
@@ -31,7 +31,7 @@ const STATUS: ReadonlyMap<string | null, ConnectionStatus> = new Map([
   ['MIGRATED', 'disconnected'],
 ]);
 
-/** What of the platform's answer a connection keeps. */
+/** The facts from WhatsApp's answer that a connection stores. */
 /** @param marketingStatus of the account; null where it could not be read */
 export function factsOf(number: PlatformPhoneNumber, marketingStatus: string | null): ConnectionFacts {
   const { verifiedName, qualityRating, messagingLimit, throughputLevel, status, isOnBizApp, platformType } = number;
@@ -46,24 +46,24 @@ export function factsOf(number: PlatformPhoneNumber, marketingStatus: string | n
   };
 }
 
-/** What a notification says of the numbers of an account. */
+/** A report about the numbers of an account. */
 export interface AccountEvents {
-  /** The account: the entry's id may be that of the portfolio. */
+  /** The account; the entry's id may be that of the portfolio. */
   wabaId: string | null;
-  /** Digits of the one number that is meant; null: every number of the account. */
+  /** Digits of the only number concerned; null: every number of the account. */
   number: string | null;
-  /** Of the portfolio, whose other accounts share it. */
+  /** The limit of the portfolio, which its other accounts share. */
   messagingLimit: string | null;
   restriction: 'begins' | 'ends' | null;
-  /** With `begins`: until when, where the platform said so. */
+  /** With `begins`: the end, if WhatsApp reported it. */
   restrictedUntil: Date | null;
-  /** The account was taken away from the app, or off the platform. */
+  /** The account was removed from the app, or from WhatsApp. */
   removed: boolean;
-  /** The platform's time, in whole seconds: a description of a number that is newer wins. */
+  /** WhatsApp's time, in whole seconds: newer facts about a number take precedence. */
   occurredAt: Date | null;
 }
 
-/** Events of `account_update`, with the state of a ban, after which the account may send less, or again. */
+/** Events of `account_update`, and states of a ban, after which the account may send less, or again. */
 const RESTRICTIONS: ReadonlyMap<string, 'begins' | 'ends'> = new Map([
   ['ACCOUNT_RESTRICTION', 'begins'],
   ['ACCOUNT_RECONNECTED', 'ends'],
@@ -74,7 +74,7 @@ const RESTRICTIONS: ReadonlyMap<string, 'begins' | 'ends'> = new Map([
 /** Events of `account_update` after which the app can't use the account. */
 const REMOVALS: ReadonlySet<string> = new Set(['ACCOUNT_DELETED', 'ACCOUNT_OFFBOARDED', 'PARTNER_REMOVED']);
 
-/** Fields that say nothing by themselves but that something changed. */
+/** Fields whose reports mean only that something changed. */
 const ASK_AGAIN: ReadonlySet<string> = new Set([
   'phone_number_name_update',
   'account_review_update',
@@ -82,10 +82,10 @@ const ASK_AGAIN: ReadonlySet<string> = new Set([
   'security',
 ]);
 
-/** Beyond the year 2100 it is no date but a mistake. Milliseconds. */
+/** A time beyond the year 2100 is an error. Milliseconds. */
 const MAX_TIME = 4_102_444_800_000;
 
-/** Reads a notification; null for one that is not about numbers. Any value may be missing or of another type. */
+/** Reads a notification; null where it is not about numbers. Any value may be missing or of another type. */
 export function readAccountEvents({ field, value, wabaId, occurredAt }: ManagementNotification): AccountEvents | null {
   const event = ownText(value, 'event') ?? '';
   const said: AccountEvents = {
@@ -99,7 +99,7 @@ export function readAccountEvents({ field, value, wabaId, occurredAt }: Manageme
   };
   switch (field) {
     case 'phone_number_quality_update':
-      // Of this event the limit is that of messages a second.
+      // In this event the limit is the number of messages a second.
       if (event === 'THROUGHPUT_UPGRADE') return said;
       return { ...said, messagingLimit: limitOf(value.current_limit) ?? portfolioLimit(value) };
     case 'business_capability_update':
@@ -124,7 +124,7 @@ function restrictionsOf(info: unknown): unknown[] {
   return Array.isArray(info) ? info : [info];
 }
 
-/** Other restrictions leave what is sent alone: those of templates, calls and adding numbers. One without a type may be any. */
+/** Restrictions of templates, of calls and of adding numbers do not affect sending. One without a type may be any. */
 function isOfMessages(restriction: unknown): boolean {
   const type = ownText(restriction, 'restriction_type');
   return type === null || type.endsWith('_MESSAGING');
@@ -141,7 +141,7 @@ function endOf(restrictions: readonly unknown[]): Date | null {
   return Number.isFinite(latest) ? new Date(latest) : null;
 }
 
-/** The platform's tiers by the number of people; it says either, the number as text too. */
+/** WhatsApp's tiers by the number of people; it reports either, and the number as text too. */
 const TIERS: ReadonlyMap<number, string> = new Map([
   [50, 'TIER_50'],
   [250, 'TIER_250'],
@@ -156,7 +156,7 @@ function portfolioLimit(value: Record<string, unknown>): string | null {
   return limitOf(value.max_daily_conversations_per_business) ?? limitOf(value.max_daily_conversation_per_phone);
 }
 
-/** TIER_NOT_SET is that of a number which has never been used: no limit. */
+/** TIER_NOT_SET is reported for a number that was never used: no limit is known. */
 function limitOf(limit: unknown): string | null {
   const people = ownInteger({ limit }, 'limit');
   if (people !== null) return TIERS.get(people) ?? null;

@@ -12,7 +12,7 @@ import { ConversationsService } from './conversations.service.js';
 import { ConversationPagesRepository } from './pages/conversation-pages.repository.js';
 import { RecipientsService } from './windows/recipients.service.js';
 
-/** Who a contact is, whether an ordinary message may reach them now, who owns the conversation, and the conversations that a workspace sees. */
+/** Contacts, their open windows and owners, and the conversations of a workspace. */
 @Module({
   imports: [BillingModule, ConnectionsModule, WebhookModule],
   controllers: [ConversationsController],

@@ -16,10 +16,10 @@ import {
   type ConversationRecord,
 } from './contacts/contact-resolver.js';
 
-/** `replaced`: it was found by a name that its contact had before. */
+/** `replaced`: set if it was found by an earlier name of its contact. */
 export type FoundConversation = ConversationRecord & { replaced: ReplacedRecipient | null };
 
-/** The last message of a contact, by which it may be written to. */
+/** The contact's last message, which opens the window. */
 interface Window {
   connectionId: string;
   recipient: string;
@@ -29,14 +29,14 @@ interface Window {
 
 type KnownConversation = Pick<ConversationRecord, 'id' | 'connectionId' | 'organizationId'>;
 
-/** What callers keep of a conversation. */
+/** The state that callers set on a conversation. */
 export type Kept = Pick<ConversationRecord, 'closed' | 'assignee' | 'assigneeId'>;
 
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * The table `conversation`: one row a contact and connection. A transaction that changes which row has which identity
- * holds a lock on the connection; windows and names change without it, and so do new contacts of accepted messages,
+ * The table `conversation`: one row per contact and connection. A transaction that changes the identities of rows holds
+ * a lock on the connection. Windows and profile names change without it, and so do new contacts of accepted messages,
  * which the unique indexes protect.
  */
 @Injectable()
@@ -44,8 +44,8 @@ export class ConversationsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * The conversation with a recipient: digits, in the caller's spelling or the platform's, or a user id; also one that the
-   * contact had before. Null where there is none.
+   * The conversation with a recipient: digits in the caller's or WhatsApp's spelling, or a user id; earlier names count
+   * too. Null where there is none.
    */
   async findByRecipient(connectionId: string, recipient: string): Promise<FoundConversation | null> {
     const params = [connectionId, recipient];
@@ -66,16 +66,16 @@ export class ConversationsRepository {
   }
 
   /**
-   * Where a message to the contact of a conversation goes: digits or a user id. Null where the workspace has no such
-   * conversation, or the contact was erased.
+   * The address of a conversation's contact: digits or a user id. Null where the workspace has no such conversation, or
+   * the contact was erased.
    */
   async findAddress(organizationId: string, id: string): Promise<{ connectionId: string; recipient: string } | null> {
     return this.database.find<{ connectionId: string; recipient: string }>(ADDRESS, [organizationId, id]);
   }
 
   /**
-   * Changes what callers keep of a conversation; what is undefined stays. Announces what changed, in the same transaction.
-   * Returns the row as it is then; null where there is none, and where the contact was erased.
+   * Changes the caller-set state of a conversation; undefined fields stay unchanged. Announces the change in the same
+   * transaction. Returns the new row; null where there is none, and where the contact was erased.
    */
   async keep(organizationId: string, id: string, kept: Partial<Kept>): Promise<ConversationRecord | null> {
     return this.database.transaction(async () => {
@@ -84,7 +84,7 @@ export class ConversationsRepository {
       const row = { ...before, ...keptOf(before, kept) };
       const { closed, assignee, assigneeId } = row;
       if (closed === before.closed && assignee === before.assignee && assigneeId === before.assigneeId) return before;
-      // In this order: the id ends with the text that it was set with.
+      // In this order: the id is cleared together with its text.
       await this.database.execute(
         'update conversation set closed = $3, assignee = $4 where organization_id = $1 and id = $2',
         [organizationId, row.id, closed, assignee],
@@ -99,7 +99,7 @@ export class ConversationsRepository {
     });
   }
 
-  /** When the contacts that have these names wrote last; without those that never did, and former names. */
+  /** When the contacts with these names last wrote; without contacts that never did, and without former names. */
   findWindows(recipients: readonly { connectionId: string; recipient: string }[]): Promise<Window[]> {
     return this.database.query<Window & Record<string, unknown>>(WINDOWS, [
       recipients.map(({ connectionId }) => connectionId),
@@ -108,10 +108,10 @@ export class ConversationsRepository {
   }
 
   /**
-   * Moves what was accepted for former names of contacts while they were replaced: a statement that began before did not
-   * see the new ones. To be called after that commit.
+   * Moves messages that were accepted for former names while contacts were being replaced: a statement that began
+   * before did not see the new names. Call it after that commit.
    *
-   * @param messageIds by which the contacts were replaced.
+   * @param messageIds the messages that replaced the contacts' names.
    */
   async moveWaiting(messageIds: readonly string[]): Promise<void> {
     const rows = await this.database.query<{ id: string }>(
@@ -128,8 +128,8 @@ export class ConversationsRepository {
   }
 
   /**
-   * Enters observations and adoptions in the caller's transaction; returns the conversation of each observation. Call it
-   * once: locks of connections that are taken twice are taken in no order.
+   * Applies observations and adoptions in the caller's transaction; returns the conversation of each observation. Call
+   * it only once: a second call would take locks of connections out of order.
    */
   async enterAll(
     observations: readonly ContactObservation[],
@@ -150,12 +150,12 @@ export class ConversationsRepository {
 }
 
 /**
- * Enters observations inside the caller's transaction. A transaction that changes which row has which identity holds a
- * lock on the connection; windows and names change without it. A window opens at most as late as the database's time.
- * A conversation that gets another owner is announced.
+ * Applies observations inside the caller's transaction. A transaction that changes the identities of rows holds a lock
+ * on the connection; windows and profile names change without it. A window never opens later than the database's time.
+ * A change of owner is announced.
  *
  * @returns each observation's conversation id (null where it names no contact), and the rows as they are now.
- * @throws an error that asks for the whole transaction again where a conversation was merged or made meanwhile.
+ * @throws an error that repeats the whole transaction where a conversation was merged or created meanwhile.
  */
 export async function enterContactObservations(
   observations: readonly ContactObservation[],
@@ -193,7 +193,9 @@ export async function enterContactObservations(
   return read;
 }
 
-/** The rows as no other transaction can change them until this one ends: windows move by themselves otherwise. */
+/**
+ * Reads rows locked against other transactions until this one ends, since windows change without the connection's lock.
+ */
 async function lockAndRead(
   observations: readonly ContactObservation[],
   keys: string,
@@ -236,7 +238,7 @@ async function announce(events: readonly object[], statements: Statements): Prom
   if (events.length > 0) await statements.query(ANNOUNCE, [JSON.stringify(events)]);
 }
 
-/** A text that is set alone names no person, and without a person the text of the former one goes. */
+/** Text alone clears the person, and a new value without a person clears the former text. */
 function keptOf(before: Kept, { closed = before.closed, assignee, assigneeId }: Partial<Kept>): Kept {
   if (assigneeId === undefined) {
     const isSame = assignee === undefined || assignee === before.assignee;
@@ -246,7 +248,7 @@ function keptOf(before: Kept, { closed = before.closed, assignee, assigneeId }: 
   return { closed, assignee: before.assigneeId === assigneeId ? before.assignee : null, assigneeId };
 }
 
-/** What every event of a conversation says of it. */
+/** The fields about the conversation in each of its events. */
 function subjectOf(row: ConversationRecord): object {
   return {
     conversation_id: row.id,
@@ -255,7 +257,7 @@ function subjectOf(row: ConversationRecord): object {
   };
 }
 
-/** `conversation.updated`, as it is written. */
+/** The event `conversation.updated`. */
 function updatedEventOf(row: ConversationRecord, before: Kept, cause: 'request' | 'message'): object {
   const at = databaseClock.date();
   return {
@@ -277,7 +279,7 @@ function updatedEventOf(row: ConversationRecord, before: Kept, cause: 'request' 
   };
 }
 
-/** `conversation.control.updated`, as it is written. */
+/** The event `conversation.control.updated`. */
 function controlEventOf({ row, before, said }: ReturnType<ContactResolver['ownerChanges']>[number]): object {
   const { owner, role } = ownerOf(row);
   const was = before === null ? null : ownerOf(before);
@@ -301,7 +303,7 @@ function controlEventOf({ row, before, said }: ReturnType<ContactResolver['owner
   };
 }
 
-/** Has the code of a serialization failure, so that the transaction runs again and finds the row that is there. */
+/** Has the code of a serialization failure, so that the transaction is repeated and finds the present row. */
 class ConversationMovedError extends Error {
   readonly code = '40001';
 
@@ -371,7 +373,7 @@ select ${ROW} from conversation_alias f join conversation k on k.id = f.conversa
 join conversation c on c.id = coalesce(k.merged_into, k.id)
 where f.connection_id = $1 and f.name = $2 order by f.replaced_at desc limit 1`;
 
-// Every row that has, or had, one of the identities; a known conversation, and where it was merged, its successor.
+// Every row that has, or had, one of the identities; a known conversation, and the one it was merged into.
 const READ = `
 with observation as (
   select * from json_to_recordset($1) as s ("connectionId" uuid, "conversationId" uuid, phone text, "waId" text,
@@ -414,8 +416,8 @@ from json_to_recordset($1) as r ("organizationId" uuid, "connectionId" uuid, "co
 on conflict (connection_id, name, conversation_id) do update set replaced_at = greatest(conversation_alias.replaced_at,
   excluded.replaced_at)`;
 
-// One lock order for every transaction, so that two batches never deadlock. The first number only sets these
-// locks apart from others.
+// One lock order for every transaction, so that two batches never deadlock. The first number is the class of these
+// locks.
 const LOCK_CONNECTIONS = `
 select pg_advisory_xact_lock(720411, lock) from (
   select distinct hashtext(id::text) as lock from unnest($1::uuid[]) as id order by lock) as ordered`;
@@ -429,7 +431,7 @@ const RECORD = `(id uuid, "organizationId" uuid, "connectionId" uuid, phone text
   "profileName" text, "lastInboundAt" timestamptz, "standbyAt" timestamptz, "handoverAt" timestamptz, "handoverTo" text,
   "handoverRole" text, closed boolean, assignee text, "assigneeId" uuid, wrote boolean)`;
 
-// LEAST passes over nulls: without the CASE a row without a window would get one.
+// LEAST ignores nulls: without the CASE a row without a window would get one.
 const notLater = (column: string): string =>
   `case when r."${column}" is not null then least(r."${column}", clock_timestamp()) end`;
 const WINDOW = notLater('lastInboundAt');
@@ -450,8 +452,8 @@ select r.id, r."organizationId", r."connectionId", r.phone, r."waId", r."userId"
 from json_to_recordset($1) as r ${RECORD}
 order by r."connectionId", r.phone`;
 
-// Of a row with routing a message may change the owner, which needs its lock: see `isRouted`. What was closed since it was
-// read is still opened.
+// In a row with routing, a message may change the owner, which needs the row's lock: see `isRouted`. A row closed since
+// it was read is still opened.
 const TOUCH = `
 with locked as (
   select c.id, c.closed from conversation c join json_to_recordset($1) as r (id uuid) on r.id = c.id

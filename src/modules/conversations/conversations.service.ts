@@ -7,7 +7,7 @@ import { ConversationsRepository, type Kept } from './conversations.repository.j
 import { type ConversationFilter, type ConversationResponse, MAX_ASSIGNEE } from './dto/conversations.dto.js';
 import { ConversationPagesRepository } from './pages/conversation-pages.repository.js';
 
-/** The conversations of a workspace, as its callers see them. */
+/** The conversations of a workspace, in the form of the API. */
 @Injectable()
 export class ConversationsService {
   constructor(
@@ -19,9 +19,9 @@ export class ConversationsService {
   ) {}
 
   /**
-   * One page, newest activity first. `next`: where the next page begins; null after the last one.
+   * One page, newest activity first. `next`: where the next page begins; null on the last one.
    *
-   * @throws CONNECTION_NOT_FOUND (404) for a connection of no or another workspace.
+   * @throws CONNECTION_NOT_FOUND (404) where the connection is not the workspace's.
    */
   async list(organizationId: string, filter: ConversationFilter) {
     if (filter.connectionId !== null) await this.connections.getById(organizationId, filter.connectionId);
@@ -29,8 +29,9 @@ export class ConversationsService {
   }
 
   /**
-   * Changes what callers keep of a conversation; what is left out stays. Returns its id, which is another one where it has become part of
-   * another conversation, and what is kept. A person without a text is given the person's name as text.
+   * Changes the caller-set state of a conversation; absent fields stay unchanged. Returns that state and the id, which
+   * differs if the conversation was merged into another. A person without a text gets the person's name as text.
+   * @throws CONVERSATION_NOT_FOUND (404), ASSIGNEE_NOT_MEMBER (422).
    *
    * @throws CONVERSATION_NOT_FOUND (404), ASSIGNEE_NOT_MEMBER (422).
    */

@@ -2,46 +2,46 @@ import type { Replacement } from '../../infrastructure/whatsapp/webhook-message.
 import { isUserId } from './contacts/recipient.types.js';
 import type { Handover } from './control/owner.types.js';
 
-/** One contact as a caller, an answer or a notification named it. */
+/** A contact's names in a request, an answer or a notification. */
 export interface ContactObservation {
   organizationId: string;
   connectionId: string;
-  /** The conversation that is meant, where it is known. */
+  /** The conversation, where it is known. */
   conversationId?: string | null;
-  /** The number as a caller gave it, digits. */
+  /** The number as the caller wrote it, digits. */
   phone?: string | null;
-  /** The platform's spelling of the number, digits. */
+  /** WhatsApp's spelling of the number, digits. */
   waId?: string | null;
   userId?: string | null;
   profileName?: string | null;
-  /** When the contact wrote, where that opens the window. */
+  /** When the contact wrote, if that opens the window. */
   inboundAt?: Date | null;
-  /** It is a message of the contact to this workspace, and no reaction: a closed conversation opens. */
+  /** A message from the contact to this workspace, other than a reaction: it opens a closed conversation. */
   wrote?: boolean;
   /** When the contact wrote to another app, which owns the conversation. */
   standbyAt?: Date | null;
-  /** What the platform, or a call of ours, said of the owner. */
+  /** A report of WhatsApp, or the result of our request, about the owner. */
   handover?: Handover | null;
   /** When the contact had these names. */
   at?: Date | null;
-  /** What the contact is named instead since `at`. */
+  /** The contact's new names since `at`. */
   replacement?: Replacement | null;
 }
 
-/** How the platform names the contact of a known conversation. */
+/** WhatsApp's names for the contact of a known conversation. */
 export interface Adoption {
   conversationId: string;
   waId: string | null;
   userId: string | null;
 }
 
-/** Names that a contact had before, as callers see them. */
+/** Earlier names of a contact, in the form of the API. */
 export interface PreviousNames {
   phones: string[];
   user_ids: string[];
 }
 
-/** A contact who is not reached under a name any more, and how instead: digits, a user id, or neither is known. */
+/** A contact who can no longer be reached under a name, and the new name: digits, a user id, or neither is known. */
 export interface ReplacedRecipient {
   conversationId: string;
   phone: string | null;
@@ -49,7 +49,7 @@ export interface ReplacedRecipient {
   previous: PreviousNames;
 }
 
-/** What has the words of callers. */
+/** In the form of the API. */
 export function previousOf(names: readonly string[]): PreviousNames {
   return {
     phones: names.filter((name) => !isUserId(name)),

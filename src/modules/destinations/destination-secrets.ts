@@ -5,7 +5,7 @@ import type { DestinationSecrets } from './destinations.types.js';
 
 const SECRETS = { table: 'event_destination', column: 'secrets_ciphertext' };
 
-/** Seals the secrets of a destination for its row, and opens them for a connection. */
+/** Seals the secrets of a destination for storage, and opens them for a connection. */
 @Injectable()
 export class DestinationBox {
   constructor(

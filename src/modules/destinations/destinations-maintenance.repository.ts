@@ -3,32 +3,37 @@ import { Database } from '../../infrastructure/database/database.js';
 import { insertWebhookEvents, isAboutNumbers, isoTime } from '../webhook/webhook.types.js';
 import { DESTINATION_KINDS } from './destinations.types.js';
 
-/** Events of one destination, and destinations, that one statement passes over. */
+/** Limits of events of one destination, and of destinations, that one statement moves past. */
 const EVENTS = 2_000;
 const DESTINATIONS = 20;
-/** Losses of a destination are told of once in so long. */
+/** A destination's losses are reported once in this time. */
 const REPORT_AFTER = '1 hour';
 const REPORTS = 100;
 
-/** Statements on the destinations of all workspaces together. */
+/** Statements on the destinations of all workspaces. */
 @Injectable()
 export class DestinationsMaintenanceRepository {
-  /** SQL: a loss is to be told of. */
+  /** SQL: whether a loss must be reported. */
   readonly hasLosses = `exists (select from event_destination d where ${IS_UNREPORTED})`;
 
   constructor(private readonly database: Database) {}
 
-  /** Moves cursors over events whose ids are below this one, a bounded number of them; `more`: some are left. */
+  /** Moves cursors past events whose ids are below this one, a bounded number of them; `more`: some are left. */
   async pass(below: string): Promise<{ lost: number; more: boolean }> {
     return this.database.byIndex(() => this.database.row(PASS, [below, EVENTS, DESTINATIONS]));
   }
 
-  /** Writes an event for each destination that lost some and has not told of it within the hour; returns how many. */
+  /**
+   * Writes an event for each destination that lost events and has not reported it within the hour; returns how many.
+   */
   reportLosses(): Promise<number> {
     return this.database.count(REPORT, [REPORTS]);
   }
 
-  /** Cursors of another server, whose transactions may be ahead of this one's, follow its events: see `EventsRepository.renumber`. */
+  /**
+   * Cursors from another server, whose transactions may be ahead of this one's, are adjusted like its events: see
+   * `EventsRepository.renumber`.
+   */
   renumber(): Promise<number> {
     return this.database.execute(RENUMBER);
   }
@@ -45,8 +50,8 @@ export class DestinationsMaintenanceRepository {
 const IS_UNREPORTED = `d.lost > d.lost_reported
     and (d.lost_reported_at is null or d.lost_reported_at < clock_timestamp() - interval '${REPORT_AFTER}')`;
 
-// By the time of the cursor most destinations have nothing to pass. An event that a turn is writing just now may count as lost although it
-// is written: the turn's outcome moves the cursor no further back.
+// Most cursors are newer, so their destinations are skipped by time. An event that a running turn is writing may count
+// as lost although it is written: the turn's outcome never moves the cursor back.
 const PASS = `
 with late as materialized (
   select d.id, d.organization_id, d.cursor_transaction, d.cursor_id, d.events, d.connection_ids, d.written_ahead
@@ -91,7 +96,8 @@ with told as (
 )`)}
 select count(*)::integer as count from told`;
 
-// Ten minutes are written again: in them transactions may have written in another order than that of their ids.
+// The last ten minutes are written again: within them transactions may have written in another order than that of their
+// ids.
 const RENUMBER = `
 update event_destination set cursor_transaction = pg_current_xact_id(), written_ahead = '{}', attempt_id = null,
   cursor_id = (overlay(cursor_id::text placing
@@ -106,7 +112,7 @@ from unnest($1::text[]) as kind cross join unnest(array['active', 'failing', 'pa
     count(*)::integer as destinations
   from event_destination group by 1, 2) as found using (kind, state)`;
 
-// The event at the cursor may be of a kind that is not taken: the next turn passes over it.
+// The event at the cursor may be of a kind that the destination does not select: the next turn skips it.
 const OLDEST = `
 select kind, coalesce(max(found.seconds), 0)::double precision as seconds
 from unnest($1::text[]) as kind left join (

@@ -9,10 +9,13 @@ import { DestinationsMaintenanceRepository } from './destinations-maintenance.re
 import { DestinationsService } from './destinations.service.js';
 
 const REPORT_EVERY_MS = 10_000;
-/** Statements of one removal of old events; what is left then is removed a minute later. */
+/** Limit of statements in one removal of old events; the rest follows a minute later. */
 const MAX_STATEMENTS = 50;
 
-/** What happens to destinations without their workspace: events whose time is over, the report of lost ones, what operators see. */
+/**
+ * Maintenance of destinations over all workspaces: events past their retention, reports of lost ones, figures for
+ * operators.
+ */
 @Injectable()
 export class DestinationsMaintenance implements OnModuleInit {
   private readonly logger = new Logger('Destinations');
@@ -58,7 +61,7 @@ export class DestinationsMaintenance implements OnModuleInit {
     });
   }
 
-  /** Destinations pass over events that are about to be removed; those that they wanted are lost, and counted. */
+  /** Moves destinations past events that are about to be removed; selected ones count as lost. */
   private async pass(below: string): Promise<boolean> {
     for (let n = 0; n < MAX_STATEMENTS; n++) {
       const { lost, more } = await this.repository.pass(below);

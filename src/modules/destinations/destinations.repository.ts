@@ -11,7 +11,7 @@ import { DESTINATION_LANE, MAX_DESTINATIONS } from './destinations.types.js';
 import { MAX_COUNTED, type Waiting } from './dto/destinations.dto.js';
 import { EventDestinationEntity } from './entities/event-destination.entity.js';
 
-/** Each is in the audit trail for good: so many of a workspace an hour. */
+/** Limit per workspace and hour, since the audit trail keeps each change for good. */
 const CHANGES_AN_HOUR = 60;
 const LIMITED: AuditAction[] = ['destination.created', 'destination.changed', 'destination.replayed'];
 
@@ -57,9 +57,9 @@ export class DestinationsRepository {
   }
 
   /**
-   * Makes a destination, which begins with the events from now on.
+   * Creates a destination, which starts with the events from now on.
    *
-   * @param record notes that the workspace's events are read.
+   * @param record records that the workspace's events are read.
    * @throws DESTINATION_LIMIT_REACHED (409), DESTINATION_NAME_TAKEN (409), RATE_LIMITED (429).
    */
   create(row: New, record: () => Promise<void>): Promise<void> {
@@ -84,7 +84,7 @@ export class DestinationsRepository {
           ...changes,
           updatedAt: () => 'clock_timestamp()',
           ...(reconnects && { revision: () => 'revision + 1' }),
-          // What failed may be repaired by now: the next turn does not wait. One that is under way keeps its lease.
+          // The fault may be repaired by now, so the next turn is due at once. A running turn keeps its lease.
           ...(resumed && {
             dueAt: () => 'case when attempt_id is null then clock_timestamp() else due_at end',
             tries: 0,
@@ -108,7 +108,10 @@ export class DestinationsRepository {
     });
   }
 
-  /** Moves a destination back to a place, so that what is behind it is written again; a turn under way moves it no more. */
+  /**
+   * Moves a destination back to a place, so that later events are written again; the outcome of a running turn no
+   * longer moves it.
+   */
   async rewind(row: EventDestinationEntity, place: JournalPlace): Promise<void> {
     const { organizationId, id } = row;
     await this.change(organizationId, async () => {
@@ -117,7 +120,7 @@ export class DestinationsRepository {
     });
   }
 
-  /** What waits for each of the workspace's destinations. */
+  /** The waiting events of each of the workspace's destinations. */
   async waiting(organizationId: string): Promise<Map<string, Waiting>> {
     const rows = await this.database.byIndex(() =>
       this.database.query<Waiting & { id: string }>(WAITING, [organizationId, MAX_COUNTED + 1]),
@@ -125,7 +128,7 @@ export class DestinationsRepository {
     return new Map(rows.map(({ id, events, since }) => [id, { events, since }]));
   }
 
-  /** In a transaction in which the workspace's destinations are changed by no other. */
+  /** Runs work in a transaction in which no other changes the workspace's destinations. */
   private async change(organizationId: string, work: () => Promise<void>): Promise<void> {
     try {
       await this.database.transaction(async () => {
@@ -146,7 +149,7 @@ export class DestinationsRepository {
     ]);
   }
 
-  /** Never its address, which may have names of the inner network in it. */
+  /** Without its address, which may contain names of the internal network. */
   private note(
     action: AuditAction,
     { id, organizationId, name, kind, events, active, connectionIds, secretNames }: New,

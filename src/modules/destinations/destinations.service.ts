@@ -51,7 +51,7 @@ export class DestinationsService {
   }
 
   /**
-   * Makes a destination, which gets the events from now on.
+   * Creates a destination, which gets the events from now on.
    *
    * @throws INVALID_REQUEST (400), DESTINATION_ADDRESS_NOT_ALLOWED (400), DESTINATION_CONNECTION_NOT_FOUND (404),
    * DESTINATION_NAME_TAKEN (409), DESTINATION_LIMIT_REACHED (409), RATE_LIMITED (429).
@@ -82,7 +82,7 @@ export class DestinationsService {
     return this.get(organizationId, id);
   }
 
-  /** Changes what is given. @throws as `create`, DESTINATION_NOT_FOUND (404). */
+  /** Changes the given fields. @throws the same as `create`, DESTINATION_NOT_FOUND (404). */
   async change(organizationId: string, id: string, body: ChangeDestinationRequest): Promise<DestinationData> {
     const known = await this.getById(organizationId, id);
     const other = DESTINATION_KINDS.find((each) => each !== known.kind && body[each] !== undefined);
@@ -119,11 +119,11 @@ export class DestinationsService {
   /** @throws DESTINATION_NOT_FOUND (404). */
   async remove(organizationId: string, id: string): Promise<void> {
     if (!(await this.destinations.remove(organizationId, id))) throw destinationsErrors.DESTINATION_NOT_FOUND();
-    // The days without a reader begin now.
+    // The days without a reader start now.
     await this.journal.record(organizationId);
   }
 
-  /** Deletes all of them. */
+  /** Deletes all destinations of the workspace. */
   async removeAll(organizationId: string): Promise<void> {
     for (const { id } of await this.destinations.list(organizationId))
       await this.destinations.remove(organizationId, id);
@@ -140,7 +140,7 @@ export class DestinationsService {
     return this.get(organizationId, id);
   }
 
-  /** Writes one test event over a connection of its own, whatever the destination's state. @throws DESTINATION_NOT_FOUND (404). */
+  /** Writes one test event over a separate connection, in any state of the destination. */
   async test(organizationId: string, id: string): Promise<DestinationTestData> {
     const known = await this.getById(organizationId, id);
     const { kind, settings } = known;
@@ -173,7 +173,7 @@ export class DestinationsService {
     const { id, organizationId, kind } = known;
     const next = addressOf(kind, splitSettings(kind, given, {}, false).settings);
     const before = addressOf(kind, known.settings);
-    // The values are shown to none: one who may choose the address must not have them sent elsewhere.
+    // Secrets are never shown, so a caller who may set the address must not be able to redirect them.
     const stays = next.host === before.host && next.port === before.port && next.secure === before.secure;
     const kept = stays ? this.box.open(organizationId, id, await this.destinations.secretsOf(organizationId, id)) : {};
     const { settings, secrets } = splitSettings(kind, given, kept);

@@ -10,10 +10,10 @@ export type DestinationStatus = (typeof DESTINATION_STATUSES)[number];
 /** Of one workspace. */
 export const MAX_DESTINATIONS = 20;
 
-/** Before the id of a destination in the key of its lane. */
+/** Precedes the id of a destination in the key of its lane. */
 export const DESTINATION_LANE = 'destination:';
 
-/** What a kind needs to connect, without secrets. */
+/** The settings that a kind needs to connect, without secrets. */
 export interface NatsSettings {
   url: string;
   subject: string;
@@ -35,7 +35,7 @@ export type DestinationSettings = NatsSettings | RabbitmqSettings | SqsSettings;
 /** By their names in the API. */
 export type DestinationSecrets = Readonly<Record<string, string>>;
 
-/** What a connection is made of. */
+/** What a connection needs. */
 export interface Connecting {
   id: string;
   organizationId: string;
@@ -44,7 +44,7 @@ export interface Connecting {
   secrets: DestinationSecrets;
 }
 
-/** A destination whose turn it is: see `DestinationTurns`. */
+/** A destination with a claimed turn: see `DestinationTurns`. */
 export interface ClaimedTurn {
   id: string;
   organizationId: string;
@@ -52,29 +52,29 @@ export interface ClaimedTurn {
   settings: DestinationSettings;
   /** Base64 of the sealed bytes; null: it has none. */
   secrets: string | null;
-  /** Of what its connection depends on. */
+  /** The revision of the settings of its connection. */
   revision: number;
   events: WebhookEvent[];
   connectionIds: string[];
   cursor: JournalPlace;
-  /** Events behind the cursor that are written. */
+  /** Events after the cursor that are already written. */
   writtenAhead: string[];
   attemptId: string;
-  /** Failed turns after the last success. */
+  /** Failed turns since the last success. */
   tries: number;
   /** Monotonic milliseconds before the claim. */
   claimedAt: number;
 }
 
-/** What a turn led to. */
+/** The outcome of a turn. */
 export interface TurnOutcome {
-  /** Null: nothing was looked at. */
+  /** Null: nothing was read. */
   cursor: JournalPlace | null;
   writtenAhead: string[];
   written: number;
   /** Events that can never be written. */
   lost: number;
-  /** A short stable word; null: all went well. */
+  /** A short stable word; null: no error. */
   error: string | null;
   /** Milliseconds until the next turn. */
   delayMs: number;

@@ -3,7 +3,7 @@ import type { DestinationKind, DestinationSecrets, DestinationSettings } from '.
 import { hostAndPort } from './sinks/broker-url.js';
 import type { HostAndPort } from './sinks/destination-addresses.service.js';
 
-/** As the API takes them: settings and secrets side by side. */
+/** In the form of the API: settings and secrets side by side. */
 export type GivenSettings = Readonly<Record<string, string | undefined>>;
 
 const SETTINGS: Readonly<Record<DestinationKind, readonly string[]>> = {
@@ -18,7 +18,7 @@ const SECRETS: Readonly<Record<DestinationKind, readonly string[]>> = {
   sqs: ['secret_access_key', 'session_token'],
 };
 
-/** Without it nothing can be written. */
+/** The secret that a kind requires. */
 const NEEDED: Readonly<Record<DestinationKind, string | null>> = {
   nats: null,
   rabbitmq: 'password',
@@ -26,10 +26,10 @@ const NEEDED: Readonly<Record<DestinationKind, string | null>> = {
 };
 
 /**
- * Settings and secrets apart.
+ * Separates settings and secrets.
  *
  * @param kept secrets that stay where none are given.
- * @param complete whether a secret that is needed must be there.
+ * @param complete whether a required secret must be present.
  * @throws INVALID_REQUEST (400).
  */
 export function splitSettings(
@@ -40,7 +40,7 @@ export function splitSettings(
 ): { settings: DestinationSettings; secrets: DestinationSecrets } {
   const settings = Object.fromEntries(SETTINGS[kind].map((name) => [name, given[name] ?? null]));
   const named = SECRETS[kind].flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]] as const]));
-  // New secrets take the place of all that it had: a session token belongs to its key, and a login is of one sort.
+  // New secrets replace all earlier ones: a session token belongs to its key, and a login has only one form.
   const secrets = named.length === 0 ? kept : Object.fromEntries(named);
   const needed = NEEDED[kind];
   if (complete && needed !== null && secrets[needed] === undefined) {

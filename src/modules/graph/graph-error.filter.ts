@@ -3,7 +3,7 @@ import type { AppError } from '../../common/app-error.js';
 import { ErrorFilter } from '../../infrastructure/http/error.filter.js';
 import { graphErrorBody } from './graph-errors.js';
 
-/** Errors in the shape in which clients of the Cloud API read them. */
+/** Errors in the form that clients of the Cloud API expect. */
 @Injectable()
 @Catch()
 export class GraphErrorFilter extends ErrorFilter {

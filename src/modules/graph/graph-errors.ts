@@ -2,7 +2,7 @@ import type { AppError } from '../../common/app-error.js';
 import { clip } from '../../common/clip.js';
 import { isObject } from '../../common/json.js';
 
-/** What the platform would call an error of ours. */
+/** WhatsApp's equivalent of one of our errors. */
 export interface GraphError {
   code: number;
   status: number;
@@ -46,7 +46,7 @@ const NO_TEMPLATE: GraphError = {
 const UNAVAILABLE: GraphError = { code: 131016, status: 503, title: 'Service unavailable', isTransient: true };
 const INTERNAL: GraphError = { code: 131000, status: 500, title: 'Something went wrong' };
 
-/** By our code. What is not named goes by its kind. */
+/** By our code. Other codes are mapped by their kind. */
 const BY_CODE: Readonly<Record<string, GraphError>> = {
   API_KEY_EXPIRED: { ...NO_KEY, subcode: 463, title: 'Error validating access token: it has expired' },
   ROUTE_NOT_FOUND: NO_PATH,
@@ -105,11 +105,11 @@ const BY_KIND: Readonly<Record<AppError['kind'], GraphError>> = {
   platform_timeout: UNAVAILABLE,
 };
 
-/** The platform's code and status for an error of ours. */
+/** WhatsApp's code and status for one of our errors. */
 export function graphErrorOf(error: AppError): GraphError {
   const { code, kind, extra } = error;
   if (code === 'TEMPLATE_NOT_APPROVED') return OF_TEMPLATE_STATUS[String(extra.status)] ?? NO_TEMPLATE;
-  // A file that a message names, and not the path.
+  // The file is named by the message, not by the path.
   if (code === 'MEDIA_NOT_FOUND' && kind !== 'not_found') return WRONG_VALUE;
   if (code === 'PLATFORM_REJECTED') return ofPlatform(extra.platform);
   const { details } = extra;
@@ -117,7 +117,7 @@ export function graphErrorOf(error: AppError): GraphError {
   return BY_CODE[code] ?? BY_KIND[kind];
 }
 
-/** What the platform itself refused, in its own code. */
+/** Errors that WhatsApp itself returned, with its own code. */
 function ofPlatform(platform: unknown): GraphError {
   const { code, subcode } = isObject(platform) ? platform : {};
   if (typeof code !== 'number') return INVALID;
@@ -129,7 +129,7 @@ function ofPlatform(platform: unknown): GraphError {
   };
 }
 
-/** The body of an error as the platform writes it; our words stand in `details`, our code in `herald_code`. */
+/** The body of an error in WhatsApp's form; our text is in `details`, our code in `herald_code`. */
 export function graphErrorBody(error: AppError, requestId: string): { status: number; body: GraphErrorBody } {
   const { code, status, subcode, title, isTransient } = graphErrorOf(error);
   return {
@@ -150,7 +150,7 @@ export function graphErrorBody(error: AppError, requestId: string): { status: nu
 
 const MAX_DETAILS_LENGTH = 1_000;
 
-/** The sentence for the caller; where several fields are wrong, those of all. */
+/** The sentence for the caller; for several invalid fields, those of all. */
 function detailsOf({ message, extra: { details } }: AppError): string {
   const sentences =
     Array.isArray(details) && details.length > 1 ? details.map((each) => String(each.message)) : [message];

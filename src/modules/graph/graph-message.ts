@@ -6,12 +6,15 @@ import { MEDIA_TYPES } from '../media/media.types.js';
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Under this name of `metadata` events and GET /messages/{id} have what the caller wanted to get back. */
+/** The key in `metadata` for the caller's callback data, which events and GET /messages/{id} return. */
 export const CALLBACK_DATA = 'biz_opaque_callback_data';
-/** The platform's limit, in characters. */
+/** WhatsApp's limit, in characters. */
 const MAX_CALLBACK_DATA = 512;
 
-/** What the platform would act on and Herald can't: to leave it out without a word would send another message. */
+/**
+ * Fields that change what WhatsApp sends and that Herald cannot pass on: ignoring them silently would send another
+ * message.
+ */
 const NOT_PASSED_ON = [
   'recipient_identity_key_hash',
   'message_activity_sharing',
@@ -22,7 +25,7 @@ const NOT_PASSED_ON = [
 
 const isMedia = (type: string): boolean => (MEDIA_TYPES as readonly string[]).includes(type);
 
-/** The parameters of a body. @throws INVALID_REQUEST (400) for one that is no object, or not for WhatsApp. */
+/** The parameters of a body. @throws INVALID_REQUEST (400) where it is not an object, or not for WhatsApp. */
 export function readBody(body: unknown): Given {
   if (!isObject(body)) throw invalidField('', 'type', 'The body must be a JSON object.');
   if (body.messaging_product === undefined) {
@@ -31,23 +34,23 @@ export function readBody(body: unknown): Given {
   if (body.messaging_product !== 'whatsapp') {
     throw invalidField('messaging_product', 'one_of', 'messaging_product must be whatsapp.');
   }
-  // Clients in languages without an undefined write null for what they leave out.
+  // Clients in languages without undefined write null for absent fields.
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
-/** The platform takes an object or a list as JSON text too, and `whatsapp-api-js` writes contacts so. */
+/** WhatsApp also accepts JSON text for an object or a list, and `whatsapp-api-js` sends contacts that way. */
 function unwrapped(content: unknown): unknown {
   if (typeof content !== 'string' || !/^\s*[[{]/.test(content)) return content;
   try {
     const { value, violations } = readJson(Buffer.from(content));
     return violations.length === 0 ? value : content;
   } catch {
-    // No JSON: it is refused as the text that it is.
+    // Not JSON: the text itself is refused.
     return content;
   }
 }
 
-/** Which message this one answers or reacts to, as the caller named it; undefined: none. */
+/** The message that this one replies or reacts to, as the caller named it; undefined: none. */
 export function answeredBy(given: Given): { field: string; name: string } | undefined {
   const type = typeOf(given);
   const [field, from] =
@@ -63,13 +66,13 @@ export function answeredBy(given: Given): { field: string; name: string } | unde
   return { field, name };
 }
 
-/** Ids of the platform have some sixty characters. */
+/** WhatsApp's ids have some sixty characters. */
 const MAX_NAME = 512;
 
-/** The recipient as the caller gave it, and without what the platform takes out of a phone number. */
+/** The recipient as given, and without the characters that WhatsApp ignores in a phone number. */
 export function recipientOf(given: Given): { input: string; to?: string; recipient?: string } {
   const { to, recipient } = given;
-  // Where both are given, the platform takes the number.
+  // If both are given, WhatsApp uses the number.
   if (to === undefined && typeof recipient === 'string') return { input: recipient, recipient };
   if (to === undefined) throw invalidField('to', 'required', 'to is missing: the number of the recipient.');
   if (typeof to !== 'string' && typeof to !== 'number') throw invalidField('to', 'type', 'to must be a phone number.');
@@ -82,10 +85,10 @@ function typeOf({ type = 'text' }: Given): string {
 }
 
 /**
- * The body of POST /messages that means the same. Fields beside the known ones are left out, as the platform does; those
- * inside a message are checked as POST /messages checks them.
+ * The equivalent body of POST /messages. Unknown fields are ignored, as WhatsApp does; those inside a message are
+ * checked as POST /messages checks them.
  *
- * @param replyTo Herald's id of the message that it answers.
+ * @param replyTo Herald's id of the message that it replies to.
  * @throws INVALID_REQUEST (400) for what Herald can't pass on.
  */
 export function bodyOf(given: Given, connectionId: string, replyTo: string | undefined): Given {
@@ -127,7 +130,9 @@ function metadataOf(data: unknown): Given {
   return { metadata: { [CALLBACK_DATA]: data } };
 }
 
-/** A refusal of POST /messages in the words of the caller's body: `media.link` of an image is `image.link` there. */
+/**
+ * Translates a refusal of POST /messages to the caller's field names: `media.link` of an image is `image.link` there.
+ */
 export function inWordsOf(given: Given, error: unknown): unknown {
   if (!(error instanceof AppError)) return error;
   const type = typeOf(given);

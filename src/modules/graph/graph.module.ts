@@ -6,7 +6,7 @@ import { TemplatesModule } from '../templates/templates.module.js';
 import { GraphController } from './graph.controller.js';
 import { GraphService } from './graph.service.js';
 
-/** A surface in the shape of WhatsApp's Cloud API, for clients that know no other. */
+/** An API in the form of WhatsApp's Cloud API, for clients that support no other. */
 @Module({
   imports: [ConnectionsModule, MediaModule, MessagesModule, TemplatesModule],
   controllers: [GraphController],

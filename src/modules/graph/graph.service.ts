@@ -26,10 +26,10 @@ import {
 import { answeredBy, bodyOf, inWordsOf, readBody, recipientOf } from './graph-message.js';
 import { graphErrors } from './graph.errors.js';
 
-/** Ids of the platform: up to 17 digits today. */
+/** WhatsApp's ids: up to 17 digits today. */
 const PLATFORM_ID = /^\d{1,32}$/;
 
-/** The Cloud API's requests, as those of Herald that mean the same. */
+/** Translates requests of the Cloud API to those of Herald. */
 @Injectable()
 export class GraphService {
   constructor(
@@ -44,7 +44,7 @@ export class GraphService {
   ) {}
 
   /**
-   * POST /{phone_number_id}/messages that sends: onto the queue, by the rules of POST /messages.
+   * POST /{phone_number_id}/messages that sends: queues the message, by the rules of POST /messages.
    *
    * @throws GRAPH_OBJECT_NOT_FOUND (404), INVALID_REQUEST (400), and what `MessagesService.send` throws.
    */
@@ -171,7 +171,7 @@ export class GraphService {
     throw graphErrors.GRAPH_OBJECT_NOT_FOUND({ id: shown(phoneNumberId) });
   }
 
-  /** A file of the workspace, and of the number that the query names. */
+  /** A file of the workspace, and of the number in the query. */
   private async file(caller: Caller, id: string, query: Query): Promise<ListedMedia> {
     if (!isUuid(id)) throw graphErrors.GRAPH_OBJECT_NOT_FOUND({ id: shown(id) });
     const media = await this.media.get(caller.organizationId, id.toLowerCase());
@@ -193,7 +193,7 @@ export class GraphService {
 
 const MAX_SHOWN = 64;
 
-/** A part of the path, as an error may repeat it. */
+/** A part of the path, in a form that an error may repeat. */
 function shown(id: string): string {
   return id.slice(0, MAX_SHOWN);
 }

@@ -8,28 +8,31 @@ const MIB = 1_024 * KIB;
 
 /** A notification has at most 3 MB (WhatsApp Cloud API, webhooks overview). */
 const MAX_BODY_BYTES = 3 * MIB;
-/** Statuses and texts have some kilobytes, so this is nearly every notification. */
+/** Statuses and texts have some kilobytes, so nearly every notification is small. */
 const SMALL_BODY_BYTES = 64 * KIB;
-/** A body of an unproven address that brings less than this twice in a row is cut off. */
+/** A body from an unproven address that brings less than this twice in a row is cut off. */
 const MIN_BYTES_A_LOOK = 32 * KIB;
 const SLOW_LOOKS = 2;
 
-/** Bytes that bodies hold together: beyond `refuseAtBytes` none is begun, and one that goes beyond the other is cut off. */
+/**
+ * Limits of the bytes that bodies hold together: above `refuseAtBytes` no body is started, and a body that exceeds
+ * `cutOffAtBytes` is cut off.
+ */
 type Bound = Record<'refuseAtBytes' | 'cutOffAtBytes', number>;
 
 const DEFAULTS = {
-  /** Addresses that gave a valid signature lately. */
+  /** Addresses that recently sent a valid signature. */
   proven: { refuseAtBytes: 64 * MIB, cutOffAtBytes: 96 * MIB },
-  /** All other addresses together: bodies that say that they are small, and the rest. */
+  /** All other addresses together: bodies announced as small, and the rest. */
   small: { refuseAtBytes: 8 * MIB, cutOffAtBytes: 12 * MIB },
   large: { refuseAtBytes: 16 * MIB, cutOffAtBytes: 20 * MIB },
-  /** One of the other addresses. */
+  /** A single other address. */
   perAddress: { refuseAtBytes: 4 * MIB, cutOffAtBytes: 8 * MIB },
-  /** Between two looks at how fast a body comes. */
+  /** Interval between two checks of a body's speed. */
   lookMs: 1_500,
 };
 
-/** A bound and what is held under it. */
+/** A limit, and the bytes held under it. */
 class Share {
   held = 0;
   /** Bodies that count under it. */
@@ -37,18 +40,18 @@ class Share {
   constructor(readonly bound: Bound) {}
 }
 
-/** True where a body says that it is one of the small ones. */
+/** Whether a body is announced as small. */
 export function isSmall(req: HeraldRequest): boolean {
   const length = req.headers['content-length'];
   return length !== undefined && Number(length) <= SMALL_BODY_BYTES;
 }
 
 /**
- * Reads bodies whole, before it is known who sent them, and bounds what all of them hold together: unknown clients must
- * neither fill the memory nor use up what the platform needs. So they share a part of their own, in which each address
- * has a small share and small bodies have a reserve, and they must send without a pause; addresses with a recent valid
- * signature have none of these limits. Bytes count from when they have arrived, so a client that announces much and
- * sends little blocks no other.
+ * Reads whole bodies before their sender is known, and limits the memory of all together: unknown clients must neither
+ * fill the memory nor use up WhatsApp's share. So they have a separate share, in which each address has a small part
+ * and small bodies have a reserve, and they must send without pauses. Addresses with a recent valid signature have none
+ * of these limits. Bytes count once they have arrived, so a client that announces much and sends little blocks no
+ * other.
  */
 export class BodyReserve {
   private readonly proven: Share;

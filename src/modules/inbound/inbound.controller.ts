@@ -51,7 +51,7 @@ export class InboundController {
       if (seconds !== null) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
       throw notificationsErrors.WEBHOOK_HANDSHAKE_REFUSED();
     }
-    // Of the challenge only: a refusal is JSON.
+    // Only for the challenge: a refusal is JSON.
     response.type('text/plain');
     return challenge;
   }
@@ -67,10 +67,10 @@ export class InboundController {
   @BodyAs({ stream: true })
   async take(@Req() req: HeraldRequest, @Headers('x-hub-signature-256') signature: string | undefined): Promise<void> {
     const sender = this.senders.of(req.ip ?? '');
-    // Nothing is read from clients that do not claim to be the platform.
+    // Nothing is read from clients that do not claim to be WhatsApp.
     if (signature === undefined) this.refuse(sender);
     const seconds = this.senders.blockedFor(sender);
-    // A short body is still read: a valid signature always counts, whichever other clients use the address.
+    // A short body is read anyway: a valid signature always counts, even if other clients use the same address.
     if (seconds !== null && !isSmall(req)) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
     await this.bodies.read(req, sender, async (body) => {
       if (!verifySignature(body, signature, this.config.whatsapp.appSecrets)) this.refuse(sender);

@@ -11,7 +11,7 @@ export const historyErrors = defineErrors('history', {
   }),
 });
 
-/** Answers of the platform webhook; no route of the API answers with them. */
+/** Answers of the webhook for WhatsApp; no route of the API uses them. */
 export const notificationsErrors = defineErrors('notifications', {
   NOTIFICATION_SIGNATURE_INVALID: error({
     kind: 'unauthenticated',

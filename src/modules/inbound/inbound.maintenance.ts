@@ -7,8 +7,8 @@ import { Backlogs } from '../../infrastructure/operations/backlogs.js';
 import { InboundRepository } from './inbound.repository.js';
 
 /**
- * Removes processed notifications by age, and those about a contact or a workspace that is erased: one notification may
- * be about several, and is removed as a whole.
+ * Removes processed notifications by age, and those about an erased contact or workspace. A notification may concern
+ * several, and is removed as a whole.
  */
 @Injectable()
 export class InboundMaintenance implements OnModuleInit {
@@ -35,7 +35,7 @@ export class InboundMaintenance implements OnModuleInit {
     const busy = (whose: Subject | string): Promise<string | null> => this.waiting(whose);
     this.erasure.add({ name: 'notifications of one person', batch: batch('named'), busy });
     this.erasure.add({ name: 'notifications of several', batch: batch('unnamed') });
-    // Those about the workspace's numbers, and about codes of its projects, which a number of the service sent.
+    // Notifications about the workspace's numbers, and about codes of its projects, which a number of the service sent.
     this.workspaces.add({ batch: batch('unnamed'), busy });
   }
 

@@ -9,14 +9,14 @@ import { InboundService } from './inbound.service.js';
 
 export const INBOUND_QUEUE = 'inbound';
 
-/** Notifications that are applied at once: so many that they make large batches, as those that come in do. */
+/** Notifications applied at the same time: enough for large batches, like those that arrive. */
 const MAX_IN_FLIGHT = 500;
 /** Their bodies together. */
 const MAX_BYTES = 8 * 1_024 * 1_024;
-/** The database is the bound. */
+/** Only the database limits the pace. */
 const PACE: LanePace = { ratePerSecond: 10_000, burstSeconds: 1 };
 
-/** Applies stored notifications, each by itself: one that hangs keeps no other waiting. */
+/** Applies stored notifications, each separately: one that hangs delays no other. */
 @Injectable()
 export class StoredNotifications implements QueueKind<DueNotification> {
   readonly name = INBOUND_QUEUE;
@@ -30,7 +30,7 @@ export class StoredNotifications implements QueueKind<DueNotification> {
   ) {}
 
   stop(): void {
-    // What is claimed is under way already, and what is not applied in time is due again.
+    // Claimed notifications are already being applied; those not applied in time are due again.
   }
 
   pace(): Promise<LanePace> {

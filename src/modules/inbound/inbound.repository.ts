@@ -24,34 +24,34 @@ export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable
 
 export interface NewNotification {
   id: string;
-  /** The bytes as they came. */
+  /** The bytes as received. */
   body: Buffer;
   state: NotificationState;
-  /** Names of what in it Herald does not know or use; null where there is nothing of the kind. */
+  /** Names in it that Herald does not know or use; null: none. */
   unread: readonly string[] | null;
   /** Of `personOf`. */
   person: NotifiedPerson | null;
 }
 
-/** SQL: a name as `platform_notification` has it. */
+/** SQL: a name in the form of `platform_notification`. */
 export const hashOfName = (name: string): string =>
   `('x' || left(encode(sha256(convert_to(${name}, 'UTF8')), 'hex'), 8))::bit(32)::integer`;
 
 export interface DueNotification {
   id: string;
   body: Buffer;
-  /** How often it was tried since it was stored, this time included. */
+  /** Tries since it was stored, including this one. */
   tries: number;
-  /** It came more than 24 hours ago. */
+  /** It was received more than 24 hours ago. */
   expired: boolean;
-  /** Until its next try, where this one does not settle it. */
+  /** Milliseconds until its next try, if this one does not settle it. */
   againMs: number;
 }
 
-/** The one lane of stored notifications. */
+/** The only lane of stored notifications. */
 export const INBOUND_LANE = 'inbound';
 
-/** What a page of notifications has of a person or workspace, and where the next page begins; null: it was the last one. */
+/** Notifications of one page about a person or workspace, and where the next page begins; null: it was the last one. */
 interface FoundPage {
   ids: string[];
   cursor: string | null;
@@ -60,17 +60,17 @@ interface FoundPage {
 /** A contact, or a workspace by its id. */
 type Whose = Subject | string;
 
-/** A body larger than this is written by itself, so that no batch grows without bound. */
+/** A larger body is written alone, which bounds the size of a batch. */
 export const LARGE_BYTES = 64 * 1_024;
-/** The first try is 5 s after the notification was stored, which is the column's default; then after so long. */
+/** The first try is 5 s after storing (the column's default), the second after this time. */
 const FIRST_GAP_SECONDS = 20;
 const MAX_GAP_SECONDS = 3_600;
-/** SQL, of a row of `notification_queue`: seconds until it is due. */
+/** SQL, for a row of `notification_queue`: seconds until it is due. */
 export const GAP = `case when tries = 0 then 5 else least(${MAX_GAP_SECONDS}, ${FIRST_GAP_SECONDS} * power(4, least(tries - 1, 10))) end`;
-/** Of a search through all of them. */
+/** Rows per page of a search through all notifications. */
 const PAGE = 5_000;
 
-/** Every notification as it came, and whether it has been applied; what is not stands in `notification_queue` too. */
+/** Every notification as received, and whether it has been applied; unapplied ones are in `notification_queue` too. */
 @Injectable()
 export class InboundRepository {
   private readonly storing: GroupCommit<NewNotification, void>;
@@ -91,7 +91,7 @@ export class InboundRepository {
   }
 
   /**
-   * Resolves once the notification is durable. One that is stored already changes its state, unless it is settled.
+   * Resolves once the notification is durable. A stored one gets the new state, unless it is settled.
    *
    * @throws SERVICE_UNAVAILABLE (503) when too many wait or the outcome of the commit is unknown.
    */
@@ -100,7 +100,7 @@ export class InboundRepository {
     else await this.storing.submit(notification);
   }
 
-  /** As `store`, of many, on the statements of the transaction that applies them. */
+  /** Like `store`, for many, with the statements of the transaction that applies them. */
   async insert(notifications: readonly NewNotification[], statements: Statements): Promise<void> {
     if (notifications.length === 0) return;
     await statements.execute(INSERT, [
@@ -113,7 +113,7 @@ export class InboundRepository {
     ]);
   }
 
-  /** Removes notifications that are done with, that were received before this time, found by their ids; returns how many. */
+  /** Removes settled notifications received before this time, found by their ids; returns how many. */
   removeOld(before: Date, limit: number): Promise<number> {
     const remove = `delete from platform_notification where id = any(array(
         select id from platform_notification
@@ -123,26 +123,27 @@ export class InboundRepository {
   }
 
   /**
-   * Claims stored notifications that are due, the longest due first; each is left alone until its next try, which comes
-   * later every time (20 s, 80 s ... an hour). So a process that dies over it costs a try and nothing else. To apply one
-   * twice changes nothing, so the outcome needs no fence: what is settled first counts.
+   * Claims due stored notifications, the longest due first. Each is left alone until its next try, with growing waits
+   * (20 s, 80 s ... an hour), so a process that dies costs only a try. Applying one twice changes nothing, so the
+   * outcome needs no fence: the first to settle it counts.
    *
-   * @param maxBytes bodies up to about this many bytes, one at least where it is more than 0.
+   * @param maxBytes bodies up to about this many bytes; at least one notification if it is more than 0.
    */
   async claim(request: ClaimRequest, maxBytes: number): Promise<Claim<DueNotification>> {
     const params = [...grantParams([request]), maxBytes, FIRST_GAP_SECONDS, MAX_GAP_SECONDS];
     return claimOf(await this.database.byIndex(() => this.database.query<ClaimRow<DueNotification>>(CLAIM, params)));
   }
 
-  /** What is stored and not applied yet. */
+  /** Stored notifications that are not applied yet. */
   backlog(): Promise<Backlog> {
     return this.database.row<Backlog>(BACKLOG);
   }
 
   /**
-   * Processed notifications about a contact or a workspace, on the next page of those that may be; the cursor is null on the last one.
+   * Processed notifications about a contact or a workspace, on the next page of candidates; the cursor is null on the
+   * last one.
    *
-   * @param which of a contact: those that name this one person, or those of which that is not known.
+   * @param which for a contact: notifications that name only this person, or those whose people are unknown.
    */
   findOf(whose: Whose, which: 'named' | 'unnamed', after: string | null): Promise<FoundPage> {
     const values = [keyOf(whose), after ?? FIRST_ID, PAGE];
@@ -155,12 +156,12 @@ export class InboundRepository {
     );
   }
 
-  /** The next kept notification behind `after` with a history of the number; null: there is none. */
+  /** The next stored notification after `after` with a history of the number; null: there is none. */
   nextHistory(phoneNumberId: string, after: string): Promise<{ id: string; body: Buffer } | null> {
     return this.database.find(NEXT_HISTORY, [after, Buffer.from(phoneNumberId, 'utf8')]);
   }
 
-  /** Removes notifications that are done with. */
+  /** Removes settled notifications. */
   async remove(ids: readonly string[]): Promise<void> {
     const sql = `delete from platform_notification where id = any($1::uuid[]) and state <> 'stored'`;
     await this.database.execute(sql, [ids]);
@@ -182,7 +183,7 @@ export class InboundRepository {
   }
 }
 
-// Ordered, so that two batches that share notifications never deadlock.
+// Ordered, so that two batches with common notifications never deadlock.
 const INSERT = `
 insert into platform_notification as n (id, body, state, unread, number_hash, user_hash)
 select id, body, state, unread, ${hashOfName('number')}, ${hashOfName('user_id')}
@@ -193,7 +194,7 @@ on conflict (id) do update set state = excluded.state, unread = excluded.unread 
 const dueSince: DueSince = (from) => `(select q.due_at from notification_queue q
     where q.due_at >= ${from} and q.due_at <= statement_timestamp() order by q.due_at limit 1)`;
 
-// $1 to $6 the lane, $7 bytes, $8 and $9 the first and the longest gap. Bodies are read of what is claimed alone.
+// $1 to $6 the lane, $7 bytes, $8 and $9 the first and the longest wait. Reads bodies of claimed rows only.
 const CLAIM = `
 with ${laneGrants({ runsWhileBlocked: true })}, due as materialized (
   select q.ctid as row_ctid, q.notification_id, q.due_at,
@@ -232,17 +233,17 @@ function keyOf(whose: Whose): unknown {
   return [...whose.numbers, ...whose.userIds].map((name) => Buffer.from(name, 'utf8'));
 }
 
-// What identifies the contact or workspace is $1; a notification stands in "page".
+// $1 has the texts that identify the contact or workspace; the notification is in "page".
 const NAMES = 'exists (select from unnest($1::bytea[]) as name where position(name in page.body) > 0)';
 
-/** An account's id identifies this workspace only where no other has a number of the account. */
+/** An account's id identifies this workspace only if no other workspace has a number of the account. */
 const OF_NUMBERS = `exists (
     select from connection c where c.organization_id = $1 and (
       position(convert_to(c.phone_number_id, 'UTF8') in page.body) > 0
       or position(convert_to(c.waba_id, 'UTF8') in page.body) > 0 and not exists (
         select from connection o where o.waba_id = c.waba_id and o.organization_id <> $1)))`;
 
-// What was sent along with a code: the id of its attempt.
+// The callback data of a code: the id of its attempt.
 const OF_CODES = `exists (
     select from regexp_matches(encode(page.body, 'escape'),
       '"biz_opaque_callback_data"\\s*:\\s*"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"', 'g') as sent (ids)
@@ -256,7 +257,7 @@ with looked_at as materialized (
 select array(select id from looked_at where is_hit) as ids,
   case when (select count(*) from looked_at) = $3 then (select id from looked_at order by id desc limit 1) end as cursor`;
 
-/** The index is of ranges of pages, each of which is read by a bitmap. */
+/** The index is a BRIN index on ranges of pages, which only bitmap scans read. */
 const BY_BITMAP = 'set local enable_seqscan = off; set local enable_indexscan = off; set local jit = off';
 const hashesOf = (names: string): string => `array(select ${hashOfName('name')} from unnest(${names}::text[]) as name)`;
 

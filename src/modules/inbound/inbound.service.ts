@@ -28,49 +28,50 @@ import {
 } from './inbound.repository.js';
 import { personOf } from './notified-person.js';
 
-/** Later tries before a notification whose application fails is given up; they take four hours. */
+/** Tries before a notification that cannot be applied is given up; they take four hours. */
 const MIN_TRIES = 8;
-/** Later tries of statuses of numbers that are not ours: what is added later has sent none of these messages. */
+/** Tries for statuses of unknown numbers: a number added later has not sent these messages. */
 const UNKNOWN_NUMBER_TRIES = 3;
-/** The platform waits some ten seconds for its answer. What is not applied by then is only stored. */
+/** WhatsApp waits some ten seconds for its answer. Work not done by then is only stored. */
 const APPLY_TIMEOUT_MS = 5_000;
 /**
- * So that, under load, the statuses of one message become one change of its row, at a price that the platform does not notice.
- * Few statuses are applied at once: their transactions cost little, and a status is seen a third of a second sooner.
+ * Gathers, so that under load the statuses of one message become one change of its row; WhatsApp does not notice the
+ * delay. A few statuses are applied at once: their transactions cost little, and a status is visible a third of a
+ * second sooner.
  */
 const GATHER = { quietMs: 30, atMostMs: 300, apartMs: 300, apartAfter: 8 };
-/** While more statuses are under way none waits for others: they make large batches without that. */
+/** With more statuses in flight none waits for others: they form large batches anyway. */
 const FEW_STATUSES = 500;
-/** Statuses of one transaction. */
+/** Limit of statuses in one transaction. */
 const MAX_STATUSES = 4_000;
 const PARTS_AT_ONCE = 200;
-/** Of what is not applied of one notification. */
+/** Limit of names recorded for unapplied parts of one notification. */
 const MAX_NAMES = 20;
-/** `expired`: it came so long ago that what belongs to nothing by now is given up. `tries`: since it was stored. */
+/** `expired`: it is so old that parts which match nothing are given up. `tries`: since it was stored. */
 type Tried = Pick<DueNotification, 'expired' | 'tries'>;
 const FIRST: Tried = { expired: false, tries: 0 };
 
 type Row = Omit<NewNotification, 'state'>;
 
-/** What a notification says, by what it is about. */
+/** The reports of a notification, by subject. */
 interface Reports extends MessageReports {
-  /** Statuses of numbers that send codes and are no workspace's. */
+  /** Statuses of numbers that send codes and belong to no workspace. */
   codes: readonly OtpStatusReport[];
   /** Connections whose numbers send codes too. */
   senders: ReadonlySet<string>;
-  /** Messages, also those of the app, with handovers, and statuses, of numbers that are not known (yet). */
+  /** Messages (including the app's), handovers and statuses of unknown numbers, which may be added later. */
   unknownInbound: number;
   unknownStatuses: number;
 }
 
 interface Work {
   reports: Reports;
-  /** Null where only a part of the notification is meant. */
+  /** Null where only a part of the notification is applied. */
   row: Row | null;
   given: Tried;
 }
 
-/** A part that belongs to nothing known, and the outcome of its notification. */
+/** Parts that match nothing known, and the outcome of their notification. */
 interface Unmatched {
   unmatched: number;
   unknownStatuses: number;
@@ -79,17 +80,17 @@ interface Unmatched {
 
 interface Outcome {
   applied: NotificationEffect;
-  /** Those that name a code. */
+  /** Statuses that name a code. */
   codes: readonly OtpStatusReport[];
-  /** How much belongs to nothing that is known, and how much of it are statuses of unknown numbers. */
+  /** The number of parts that match nothing known, and how many of these are statuses of unknown numbers. */
   unmatched: number;
   unknownStatuses: number;
 }
 
 /**
- * Receives the platform's notifications. Each one with a valid signature is stored as it came and applied, many in one
- * transaction, and only then acknowledged: no crash loses it afterwards. What can't be applied is stored as well, for
- * the processor.
+ * Receives WhatsApp's notifications. Each one with a valid signature is stored as received and applied, many in one
+ * transaction, and only then acknowledged, so no crash loses it afterwards. If it can't be applied it is stored for the
+ * processor.
  */
 @Injectable()
 export class InboundService implements BeforeApplicationShutdown {
@@ -124,7 +125,7 @@ export class InboundService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Stores and applies a notification whose signature was verified. What can't be applied now is tried again later.
+   * Stores and applies a notification whose signature was verified. Parts that can't be applied now are retried later.
    *
    * @throws SERVICE_UNAVAILABLE (503) where it can't be stored.
    */
@@ -139,7 +140,7 @@ export class InboundService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Another try at a stored notification; after a day without a match, or of failures, it is given up, and counted.
+   * Another try for a stored notification. After a day without a match, or with failures, it is given up and counted.
    * Returns whether it is settled.
    */
   async takeAgain({ id, body, expired, tries }: DueNotification): Promise<boolean> {
@@ -157,12 +158,12 @@ export class InboundService implements BeforeApplicationShutdown {
     await Promise.all([this.applying.idle(), this.applyingLarge.idle(), this.notifications.idle()]);
   }
 
-  /** The state in which it is stored now; null where not everything in it could be applied: it must be stored, and tried again. */
+  /** The state in which it is now stored; null where a part could not be applied: it must be stored, and retried. */
   private async tryToApply(payload: WebhookPayload, row: Row, tried: Tried): Promise<NotificationState | null> {
     const { expired, tries } = tried;
     try {
       const { unmatched, state } = await this.apply(payload, row, tried).catch((error: unknown) => {
-        // A database that is away or has too much to do is not asked for each item as well.
+        // If the database is away or overloaded, the items are not tried one by one.
         if (tries === 0 && error instanceof AppError) throw error;
         return this.applyParts(payload, row, tried, error);
       });
@@ -170,14 +171,14 @@ export class InboundService implements BeforeApplicationShutdown {
       this.counters.increment('notifications_unused', payload.unused.length);
       if (state === 'unmatched') {
         this.counters.increment('notifications_unmatched');
-        // Statuses of others' numbers may be many: they are counted only.
+        // Statuses of unknown numbers may be many, so they are only counted.
         if (expired)
           this.logger.warn(`notification ${row.id}: ${unmatched} of its items belong to no known number or message`);
       }
       return state;
     } catch (error) {
       this.counters.increment('notifications_apply_failed');
-      // A service that was down for a day has tried it once: that is no reason yet.
+      // After the service was down for a day, a single try is not enough to give up.
       const isLast = expired && tries >= MIN_TRIES;
       const next = isLast ? 'was given up' : 'will be tried again';
       this.logger.error(`notification ${row.id} could not be applied; it ${next}`, error);
@@ -188,9 +189,9 @@ export class InboundService implements BeforeApplicationShutdown {
     }
   }
 
-  /** Applies everything in a notification, and returns how much of it belongs to nothing that is known. */
+  /** Applies everything in a notification, and returns how much of it matches nothing known. */
   private async apply(payload: WebhookPayload, row: Row | null, given: Tried): Promise<Unmatched> {
-    // Rare, not bound to messages, and the same however often it is applied: in transactions of its own.
+    // These are rare, concern no message, and can be repeated, so they run in transactions of their own.
     await this.applyManagement(payload);
     await this.tell(payload);
     await this.optOuts.applyNotification(payload, (id) => this.connections.findByPhoneNumberId(id));
@@ -214,7 +215,7 @@ export class InboundService implements BeforeApplicationShutdown {
   }
 
   /**
-   * As `apply`, each item by itself, so that one which can't be applied keeps no other waiting.
+   * Like `apply`, item by item, so that an item which can't be applied does not block the others.
    *
    * @throws the first item's error, or `cause` where there is only one item.
    */
@@ -245,7 +246,7 @@ export class InboundService implements BeforeApplicationShutdown {
       work.map(({ reports }) => reports),
       statements,
     );
-    // Of a number that is a workspace's and sends codes too, what names no message may name a code; never of others.
+    // For a workspace's number that also sends codes, a status that matches no message may be one of a code.
     const open = work.map(({ reports: { codes, senders } }, n) => [
       ...codes,
       ...[...(applied[n]?.unmatched ?? [])].filter(({ connectionId }) => senders.has(connectionId)),
@@ -260,14 +261,14 @@ export class InboundService implements BeforeApplicationShutdown {
       if (row !== null) rows.push({ ...row, state: stateOf({ unmatched, unknownStatuses }, given) });
       return { applied: applied[n] as NotificationEffect, codes, unmatched, unknownStatuses };
     });
-    // At the end: until the commit, another transaction that stores one of these would wait for this one.
+    // At the end: another transaction that stores one of these waits until this one commits.
     await this.notifications.insert(rows, statements);
     return outcomes;
   }
 
   /**
-   * Passes every change to each handler that may be meant, in the order of the notification; a handler ignores what is
-   * not its own.
+   * Passes every change to each handler that may need it, in the order of the notification; a handler ignores other
+   * changes.
    */
   private async applyManagement({ management }: WebhookPayload): Promise<void> {
     if (management.length === 0) return;
@@ -310,7 +311,7 @@ export class InboundService implements BeforeApplicationShutdown {
     }
   }
 
-  /** What users write in answer to a code goes nowhere, and neither does a call of a number which is not ours. */
+  /** Replies to a code are ignored, and so are calls to a number that is not ours. */
   private async reportsOf({ statuses, inbound, calls, handovers, echoes }: WebhookPayload): Promise<Reports> {
     const numbers = new Map<string | null, Connection>();
     const senders = new Set<string | null>();
@@ -354,7 +355,7 @@ export class InboundService implements BeforeApplicationShutdown {
   }
 }
 
-/** What is not known today may be tomorrow; a number that is added later has no statuses of today. */
+/** Unknown messages may match later; statuses of unknown numbers cannot, since a number added later has none. */
 function stateOf(
   { unmatched, unknownStatuses }: Omit<Unmatched, 'state'>,
   { expired, tries }: Tried,
@@ -364,7 +365,7 @@ function stateOf(
   return isGivenUp ? 'unmatched' : 'stored';
 }
 
-/** Null where the body is no JSON. */
+/** Null where the body is not JSON. */
 function readPayload(body: Buffer): WebhookPayload | null {
   const payload = parseWebhookBody(body);
   return payload.unknown.some(({ field }) => field === 'body') ? null : payload;
@@ -374,14 +375,14 @@ function rowOf(id: string, body: Buffer, payload: WebhookPayload | null): Row {
   return { id, body, unread: unreadOf(payload), person: payload === null ? null : personOf(payload) };
 }
 
-/** What of a notification is not applied, by name, once each; null where that is nothing. */
+/** Names of unapplied parts of a notification, each once; null where there are none. */
 function unreadOf(payload: WebhookPayload | null): string[] | null {
   if (payload === null || payload.unknown.length + payload.unused.length === 0) return null;
   const names = new Set([...payload.unknown.map(({ field }) => field), ...payload.unused]);
   return [...names].slice(0, MAX_NAMES);
 }
 
-/** The items of the workspaces' numbers, each with what is known of its number. */
+/** The items of the workspaces' numbers, each with the facts about its number. */
 function ofNumbers<I extends { phoneNumberId: string | null }, K>(
   items: readonly I[],
   numbers: ReadonlyMap<string | null, Connection>,
@@ -393,7 +394,7 @@ function ofNumbers<I extends { phoneNumberId: string | null }, K>(
   });
 }
 
-/** One payload an item. */
+/** One payload per item. */
 function partsOf({ statuses, inbound, calls, handovers, echoes, management, news }: WebhookPayload): WebhookPayload[] {
   const nothing = nothingRead();
   return [

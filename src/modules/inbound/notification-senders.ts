@@ -5,8 +5,8 @@ import { upTo } from '../../common/expiring-cache.js';
 import { GuessLimiter } from '../../infrastructure/rates/guess-limiter.js';
 
 /**
- * How long an address counts as the platform after a valid signature; the platform posts each few seconds while there
- * is traffic.
+ * How long an address counts as WhatsApp's after a valid signature; WhatsApp posts every few seconds while there is
+ * traffic.
  */
 const PROVEN_MS = 600_000;
 const MAX_PROVEN = 10_000;
@@ -14,16 +14,16 @@ const MAX_PROVEN = 10_000;
 /** An address that posts notifications. */
 export interface Sender {
   origin: string;
-  /** It has given a valid signature lately. */
+  /** Whether it recently sent a valid signature. */
   proven: boolean;
 }
 
 /**
- * What the signatures so far say of the addresses that post notifications. In memory of this process and bounded: of too
- * many addresses those that signed least recently are forgotten.
+ * Which addresses post valid or invalid signatures. In this process's memory, and bounded: with too many addresses,
+ * those whose last signature is oldest are forgotten.
  */
 export class NotificationSenders {
-  /** When each last gave a valid signature. */
+  /** When each last sent a valid signature. */
   private readonly proven: LRUCache<string, number>;
   private readonly failures: GuessLimiter;
 
@@ -42,21 +42,24 @@ export class NotificationSenders {
     return { origin, proven: provenAt !== undefined && this.clock.monotonic() - provenAt < PROVEN_MS };
   }
 
-  /** Notes a valid signature. */
+  /** Records a valid signature. */
   prove({ origin }: Sender): void {
     this.proven.set(origin, this.clock.monotonic());
   }
 
   /**
-   * Notes an invalid signature.
+   * Records an invalid signature.
    *
-   * @returns null while the address is within its limit, else the seconds until it may fail again.
+   * @returns null while the address is within its limit, otherwise the seconds until it may fail again.
    */
   fail({ origin }: Sender): number | null {
     return this.failures.fail(origin);
   }
 
-  /** Seconds for which an address that failed too often gets no long body read; null: none. Proven ones always do. */
+  /**
+   * For how many seconds long bodies of an address that failed too often are not read; null: they are read. Proven
+   * addresses are never blocked.
+   */
   blockedFor({ origin, proven }: Sender): number | null {
     return proven ? null : this.failures.blockedFor(origin);
   }

@@ -1,20 +1,20 @@
 import { accountOf } from '../../infrastructure/whatsapp/account-number.js';
 import type { WebhookPayload } from '../../infrastructure/whatsapp/webhook-payload.js';
 
-/** The one person whom a notification names; null: it does not name them so. */
+/** The only person whom a notification names; null for a name that it does not have. */
 export interface NotifiedPerson {
-  /** In the one spelling of its account. */
+  /** In the canonical spelling of its account. */
   readonly number: string | null;
   readonly userId: string | null;
 }
 
-/** They may be about other people, in any form. */
+/** These types may concern other people, in any form. */
 const OF_OTHERS: ReadonlySet<string> = new Set(['system', 'contacts']);
 
 /**
- * The person of a notification that names one, and says nothing but statuses of messages to them and what they wrote. Null: it
- * names several, or no one, or has a part of which that is not known. An erasure finds the first by their names, and
- * reads all of the second.
+ * The person of a notification that names exactly one, and contains only statuses of messages to them and their own
+ * messages. Null: it names several people, or none, or has a part whose people are unknown. An erasure finds the first
+ * kind by name, and reads all of the second.
  */
 export function personOf({ statuses, inbound, named, ...others }: WebhookPayload): NotifiedPerson | null {
   if (statuses.length + inbound.length === 0 || Object.values(others).some((parts) => parts.length > 0)) return null;

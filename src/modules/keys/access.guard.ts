@@ -26,14 +26,14 @@ import { type OperatorPolicy, type RoutePolicy, routePolicyOf } from '../../infr
 type KeyPolicy = Exclude<RoutePolicy, 'public' | 'session' | OperatorPolicy>;
 
 /**
- * Admits a request by key, then rate limit, then scope: a key without the scope spends a token too, or it could ask
- * without end. A request without a key may have the session of a person, who becomes the same caller. Answers at once where the key was read in the last two seconds and tokens are at hand, so that the usual
- * request waits for nothing here.
+ * Checks a request's key, then rate limit, then scope: a key without the scope also uses a token, or it could ask
+ * without end. A request without a key may have the session of a person, who becomes the same kind of caller. If the
+ * key was read in the last two seconds and tokens are at hand, there is nothing to wait for.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
   private readonly guesses: GuessLimiter;
-  /** Of a person, whatever the workspace. */
+  /** The limits of a person, over all workspaces. */
   private readonly personLimits: RateLimits;
 
   constructor(
@@ -50,7 +50,7 @@ export class AccessGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): true | Promise<true> {
     const policy = routePolicyOf(context.getClass(), context.getHandler());
-    // No application starts with such a route; a guard must not lean on that.
+    // No application starts with such a route, but a guard must not rely on that.
     if (policy === null) throw commonErrors.ROUTE_NOT_FOUND(undefined, { internal: 'route without a policy' });
     if (policy === 'public') return true;
     const http = context.switchToHttp();
@@ -84,7 +84,7 @@ export class AccessGuard implements CanActivate {
     return decision.then((decided) => this.obey(decided, caller, policy, res));
   }
 
-  /** The same for the admin API, whose keys are others. */
+  /** The same for the admin API, which has other keys. */
   private async operator(policy: OperatorPolicy, req: AuthenticatedRequest, res: Response): Promise<true> {
     if (isOfCommand(req)) {
       req.operator = { keyId: '', workspaceIds: null };
@@ -107,7 +107,7 @@ export class AccessGuard implements CanActivate {
     return true;
   }
 
-  /** The same for a person, by the role in the workspace that the request names. */
+  /** The same for a person, by their role in the workspace of the request. */
   private async person(
     signedIn: Promise<SignedInPerson>,
     policy: KeyPolicy | 'session' | OperatorPolicy,
@@ -137,7 +137,10 @@ export class AccessGuard implements CanActivate {
     throw this.counted(keysErrors.SCOPE_REQUIRED({ scope: policy, ofOtpProject: false, ofPerson: true }));
   }
 
-  /** An operator may call all of the admin API; others what their role manages in their own workspace, which the path names. */
+  /**
+   * An operator may make every call of the admin API; others those that their role allows in their own workspace, which
+   * is in the path.
+   */
   private async operatorPerson(
     person: SignedInPerson,
     { scope }: OperatorPolicy,
@@ -175,7 +178,7 @@ export class AccessGuard implements CanActivate {
     if (!decision.allowed) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
   }
 
-  /** A failure counts against the address; over the limit the answer says nothing but that. */
+  /** A failure counts against the address; over the limit the answer reveals nothing else. */
   private refusal(error: unknown, req: AuthenticatedRequest): unknown {
     if (!(error instanceof AppError) || error.kind !== 'unauthenticated') return error;
     this.counted(error);
@@ -193,7 +196,7 @@ function isManaged(role: WorkspaceRole, scope: OperatorScope | null): boolean {
   return scope !== null && MANAGED_SCOPES[role].has(scope);
 }
 
-/** @throws API_KEY_MISSING (401) where there is no bearer token, or more than one, of which it is not clear which one counts. */
+/** @throws API_KEY_MISSING (401) without a bearer token, or with more than one, which would be ambiguous. */
 function bearerOf(req: AuthenticatedRequest): string {
   const header = req.headers.authorization;
   if (header === undefined || !/^bearer /i.test(header)) throw keysErrors.API_KEY_MISSING();

@@ -4,12 +4,12 @@ import { crc32 } from 'node:zlib';
 /** `test` keys belong to OTP sandbox projects and send nothing; all others are `live`. */
 export type KeyMode = 'live' | 'test';
 
-/** What a key opens: the API of a workspace, or the admin API. */
+/** What a key gives access to: the API of a workspace, or the admin API. */
 export type KeyKind = KeyMode | 'admin';
 
 export interface ParsedKey {
   mode: KeyKind;
-  /** The public part; names the key in lists and logs. */
+  /** The public part; identifies the key in lists and logs. */
   id: string;
   secret: string;
 }
@@ -18,12 +18,12 @@ const ID_LENGTH = 12;
 const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 
-/** For secret scanners: every key that Herald ever made matches. */
+/** For secret scanners: matches every key that Herald has made. */
 export const KEY_PATTERN = /^(hrld_(live|test|admin)_([0-9A-Za-z]{12})_([0-9A-Za-z]{32}))([0-9A-Za-z]{6})$/;
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** A new id and secret (71 and 190 bits) with their whole text. */
+/** A new id and secret (71 and 190 bits), and their full text. */
 export function newKey(mode: KeyKind): ParsedKey & { text: string } {
   const id = randomBase62(ID_LENGTH);
   const secret = randomBase62(SECRET_LENGTH);
@@ -35,21 +35,18 @@ export function formatKey({ mode, id, secret }: ParsedKey): string {
   return body + checksumOf(body);
 }
 
-/**
- * Takes a key's text apart. Null where it is none: the checksum rejects a mistyped or invented key without asking the
- * database.
- */
+/** Parses a key's text. Null where it is not a key: the checksum rejects a mistyped or invented one without a query. */
 export function parseKey(text: string): ParsedKey | null {
   const [, body = '', mode, id = '', secret = '', checksum] = KEY_PATTERN.exec(text) ?? [];
   return mode === undefined || checksumOf(body) !== checksum ? null : { mode: mode as KeyKind, id, secret };
 }
 
-/** What the database keeps of a key's secret part. */
+/** The stored form of a key's secret part. */
 export function digestOf(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-// Compared with where the id is unknown, so that it takes as long as a wrong secret.
+// Used for an unknown id, so that it takes as long as a wrong secret.
 const NO_HASH = Buffer.alloc(32);
 
 /** In constant time, whether the key is known or not. */

@@ -6,14 +6,14 @@ import type { SignedInPerson, WorkspaceOfPerson } from './person-sessions.types.
 
 export type OtpMode = 'sandbox' | 'live';
 
-/** What a key says of the OTP project that it belongs to. */
+/** The OTP project of a key. */
 export interface OtpProjectOfKey {
   readonly id: string;
   /** `sandbox` sends nothing. Its keys begin with `hrld_test_`. */
   readonly mode: OtpMode;
 }
 
-/** The caller: what a valid key, or the session of a person, says about its request. At most two seconds old. */
+/** The caller, from a valid key or the session of a person. At most two seconds old. */
 export interface Caller {
   readonly organizationId: string;
   /** Public part of the key, or id of the person. */
@@ -21,12 +21,12 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
   /** Until when the workspace has paid for sending; confirm a refusal in the database. */
   readonly apiPaidUntil: Date | null;
-  /** Whether the workspace has limits on what it sends. */
+  /** Whether the workspace has limits on sending. */
   readonly limited: boolean;
   readonly rateLimits: RateLimits;
-  /** Set where the key belongs to an OTP project. */
+  /** Set if the key belongs to an OTP project. */
   readonly otpProject: OtpProjectOfKey | null;
-  /** Set where a person calls, and no key. */
+  /** Set if the caller is a person instead of a key. */
   readonly person?: PersonOfCaller;
 }
 
@@ -36,16 +36,16 @@ export interface PersonOfCaller extends SignedInPerson {
 
 export interface AuthenticatedRequest extends HeraldRequest {
   caller: Caller;
-  /** On routes with `@RequireSession`. */
+  /** Set on routes with `@RequireSession`. */
   person?: SignedInPerson;
 }
 
-/** Hands a route that has `@RequireScope` its caller. */
+/** Passes the caller to a route that has `@RequireScope`. */
 export const CurrentCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller => {
   return context.switchToHttp().getRequest<AuthenticatedRequest>().caller;
 });
 
-/** Hands a route that has `@RequireSession` its person. */
+/** Passes the person to a route that has `@RequireSession`. */
 export const CurrentPerson = createParamDecorator((_data: unknown, context: ExecutionContext): SignedInPerson => {
   const { person } = context.switchToHttp().getRequest<AuthenticatedRequest>();
   if (person === undefined) throw new Error('a route without @RequireSession has no person');

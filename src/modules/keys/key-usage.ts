@@ -4,7 +4,7 @@ import { ExpiringCache } from '../../common/expiring-cache.js';
 const MAX_NOTED = 50_000;
 const USE_NOTED_EVERY_MS = 60_000;
 
-/** Gathers which keys were used, each once a minute, so that no request waits for the note of its use. */
+/** Collects which keys were used, each once a minute, so that no request waits for that write. */
 export class KeyUsage {
   private readonly noted: ExpiringCache<string, true>;
   private pending: string[] = [];
@@ -19,7 +19,7 @@ export class KeyUsage {
     this.pending.push(keyId);
   }
 
-  /** The keys used for the first time in their minute since the last call. */
+  /** Keys whose first use in their minute came after the last call. */
   takePending(): string[] {
     return this.pending.splice(0);
   }

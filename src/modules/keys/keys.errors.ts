@@ -79,9 +79,9 @@ export const keysErrors = defineErrors('keys', {
   }),
   SCOPE_REQUIRED: error<{
     scope: Scope | OperatorScope;
-    /** The key belongs to an OTP project; null: it is one of an operator. */
+    /** Whether the key belongs to an OTP project; null: it is an operator's key. */
     ofOtpProject: boolean | null;
-    /** A person calls, whose role lacks it. */
+    /** The caller is a person whose role lacks the scope. */
     ofPerson?: true;
   }>({
     kind: 'forbidden',

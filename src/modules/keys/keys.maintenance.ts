@@ -6,7 +6,7 @@ import { ApiKeysService } from './keys.service.js';
 const EVERY_MS = 60_000;
 const BATCH = 500;
 
-/** What is done with keys as time passes. */
+/** Maintenance of keys over time. */
 @Injectable()
 export class KeysMaintenance implements OnModuleInit {
   constructor(

@@ -16,7 +16,7 @@ import { OperatorRepeats } from './operator/operator-repeats.interceptor.js';
 import { OperatorRepeatsRepository } from './operator/operator-repeats.repository.js';
 import { OperatorKeysService } from './operator/operator-keys.service.js';
 
-/** API keys and operator keys, and what they admit, for every module. */
+/** API keys and operator keys, and access control, for every module. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKeyEntity, OperatorKeyEntity]), WorkspacesModule],

@@ -5,7 +5,7 @@ import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import type { OtpMode, OtpProjectOfKey } from './caller.decorator.js';
 import { ApiKeyEntity } from './entities/api-key.entity.js';
 
-/** A key as its workspace may see it: never with its secret. */
+/** A key as shown to its workspace, without its secret. */
 export type ApiKey = Omit<ApiKeyEntity, 'secretHash'>;
 
 /** Which keys of a workspace, newest first. */
@@ -13,21 +13,21 @@ export interface KeyFilter extends ListCursor {
   limit: number;
 }
 
-/** What a request's key is checked against. */
+/** The stored facts against which a request's key is checked. */
 export interface StoredKey extends Pick<ApiKeyEntity, 'id' | 'organizationId' | 'secretHash' | 'otpProjectId'> {
   scopes: string[];
   revoked: boolean;
   /** Milliseconds, by the database's clock; null: never. */
   expiresInMs: number | null;
   apiPaidUntil: Date | null;
-  /** The workspace has limits on what it sends. */
+  /** The workspace has limits on sending. */
   limited: boolean;
   ratePerSecond: number | null;
   rateBurst: number | null;
   otpMode: OtpMode | null;
 }
 
-/** What a key says of itself beside its scopes and rate. */
+/** A key's description of itself, besides its scopes and rate. */
 export interface KeyOfCaller {
   name: string;
   expiresAt: Date | null;
@@ -37,11 +37,11 @@ export interface KeyOfCaller {
 
 export type EndingKey = Pick<ApiKeyEntity, 'id' | 'organizationId' | 'name' | 'expiresAt'>;
 
-/** SQL: keys that end within seven days, and whose operator does not know it yet. */
+/** SQL: keys that expire within seven days, without a notice so far. */
 export const KEYS_ENDING = `revoked_at is null and end_noted_for is distinct from expires_at
   and expires_at > now() and expires_at < now() + interval '7 days'`;
 
-/** The only place with SQL of the table `api_key`. Ids of keys are unique whatever the workspace. */
+/** The only place with SQL on the table `api_key`. Ids of keys are unique over all workspaces. */
 @Injectable()
 export class ApiKeysRepository {
   constructor(private readonly database: Database) {}
@@ -60,7 +60,7 @@ export class ApiKeysRepository {
     return this.table.findOneBy({ id });
   }
 
-  /** The same, in a transaction that changes it: another one waits. */
+  /** The same, locked for a change in a transaction. */
   lock(id: string): Promise<ApiKey | null> {
     return this.table.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } });
   }
@@ -70,7 +70,7 @@ export class ApiKeysRepository {
     return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
-  /** Newest first, ended ones too. */
+  /** Newest first, including expired and revoked ones. */
   page(organizationId: string, { limit, before, beforeId }: KeyFilter): Promise<ApiKey[]> {
     const query = this.table.createQueryBuilder('k').where('k.organization_id = :organizationId', { organizationId });
     if (before !== null && beforeId !== null)
@@ -95,7 +95,10 @@ export class ApiKeysRepository {
     await this.table.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'clock_timestamp()' });
   }
 
-  /** Lets the key end in `seconds`, unless it ends before, and returns when; this end needs no notice of `takeEnding`. */
+  /**
+   * Lets the key expire in `seconds`, unless it does so earlier, and returns when. `takeEnding` gives no notice of this
+   * expiry.
+   */
   async expireIn(id: string, seconds: number): Promise<Date> {
     const { expiresAt } = await this.database.row<{ expiresAt: Date }>(
       `update api_key k set expires_at = ending.at, end_noted_for = ending.at
@@ -106,7 +109,9 @@ export class ApiKeysRepository {
     return expiresAt;
   }
 
-  /** Keys that end soon and were not returned before for this end, at most `limit`. In the ambient transaction. */
+  /**
+   * Keys that expire soon and were not returned before for this expiry, at most `limit`. In the ambient transaction.
+   */
   takeEnding(limit: number): Promise<EndingKey[]> {
     return this.database.query<EndingKey>(
       `update api_key k set end_noted_for = k.expires_at from (
@@ -117,7 +122,7 @@ export class ApiKeysRepository {
     );
   }
 
-  /** One stored key an id, in the same order; null where there is none. */
+  /** One stored key per id, in the same order; null where there is none. */
   async readStored(ids: readonly string[]): Promise<(StoredKey | null)[]> {
     const rows = await this.database.query<StoredKey>(
       `select k.id, k.organization_id as "organizationId", k.secret_hash as "secretHash", k.scopes,
@@ -146,7 +151,7 @@ export class ApiKeysRepository {
     );
   }
 
-  /** Sets the time of the last use, of each key once a minute at the most, whatever the number of processes. */
+  /** Sets the time of the last use of each key, at most once a minute for any number of processes. */
   async touch(ids: readonly string[]): Promise<void> {
     await this.database.execute(
       `update api_key k set last_used_at = clock_timestamp()

@@ -17,9 +17,9 @@ import { WORKSPACE_CHANGED } from '../workspaces/workspaces.service.js';
 
 export type { ApiKey };
 
-/** A key just made: the only time that its text is known. */
+/** A new key: its text is known only now. */
 export interface IssuedApiKey extends ApiKey {
-  /** The whole text for the Authorization header. Show it once; it can't be had again. */
+  /** The full text for the Authorization header. Show it once; it cannot be read again. */
   key: string;
 }
 
@@ -28,17 +28,17 @@ export interface NewApiKey {
   name: string;
   scopes: readonly Scope[];
   expiresAt?: Date | null;
-  /** The key is one of this OTP project; it then has scopes of OTP only. */
+  /** The OTP project that the key belongs to; it then has only OTP scopes. */
   otpProject?: OtpProjectOfKey;
 }
 
-/** What of a key can be changed. */
+/** The changeable fields of a key. */
 export type KeyChange = Partial<Pick<ApiKey, 'name' | 'expiresAt'> & { scopes: readonly Scope[] }>;
 
 interface KnownKey {
   secretHash: Buffer;
   revoked: boolean;
-  /** On this process's monotonic clock. */
+  /** By this process's monotonic clock. */
   expiresAt: number;
   caller: Caller;
 }
@@ -49,7 +49,7 @@ const MAX_CACHED = 50_000;
 const USAGE_FLUSH_MS = 5_000;
 const DEFAULT_OVERLAP_SECONDS = 24 * 3_600;
 
-/** Makes, checks and ends API keys. */
+/** Creates, checks and revokes API keys. */
 @Injectable()
 export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(ApiKeysService.name);
@@ -59,11 +59,11 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     keep: (key) => key !== null && !key.revoked && key.expiresAt > systemClock.monotonic(),
   });
   /**
-   * What each text that a caller sent was found to be, so that the same one need not be taken apart and hashed again. It
-   * counts only as long as `known` has that very key, which knows of revocations.
+   * The key of each verified text, so that the same text is not parsed and hashed again. It counts only while `known`
+   * has exactly that key; `known` is updated by revocations.
    */
   private readonly verified = new ExpiringCache<string, KnownKey>({ ttlMs: CACHE_MS, maxEntries: MAX_CACHED });
-  /** A flood of invented ids costs a statement a batch, not one each. */
+  /** A flood of invented ids costs one statement per batch. */
   private readonly reader: GroupCommit<string, StoredKey | null>;
   private readonly usage = new KeyUsage();
   private timer: NodeJS.Timeout | undefined;
@@ -97,11 +97,11 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Makes a key. Its text is in the answer and nowhere else.
+   * Creates a key. Its text is in the answer and nowhere else.
    *
-   * @param within scopes that the key must not go beyond; left out: any
-   * @throws KEY_SCOPES_MIXED (422) where a key of an OTP project gets other scopes than OTP's, or another key gets those;
-   * KEY_BEYOND_ROLE (403).
+   * @param within the scopes that the key may have at most; absent: any
+   * @throws KEY_SCOPES_MIXED (422) where a key of an OTP project gets other scopes than OTP's, or another key gets
+   * those; KEY_BEYOND_ROLE (403).
    */
   async create(input: NewApiKey, within?: ReadonlySet<Scope>): Promise<IssuedApiKey> {
     const { otpProject = null } = input;
@@ -127,7 +127,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     });
   }
 
-  /** The workspace's keys, oldest first, ended ones too. */
+  /** The workspace's keys, oldest first, including expired and revoked ones. */
   list(organizationId: string): Promise<ApiKey[]> {
     return this.keys.list(organizationId);
   }
@@ -152,9 +152,9 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Changes a key; what is left out stays as it is. Every process knows of it within five seconds, mostly at once.
+   * Changes a key; absent fields stay unchanged. Every process knows the change within five seconds, usually at once.
    *
-   * @param within scopes that the key must not go beyond, before and after; left out: any
+   * @param within the scopes that the key may have at most, before and after; absent: any
    * @throws KEY_NOT_FOUND (404), KEY_ENDED (409), KEY_SCOPES_MIXED (422), KEY_BEYOND_ROLE (403).
    */
   change(organizationId: string, id: string, change: KeyChange, within?: ReadonlySet<Scope>): Promise<ApiKey> {
@@ -187,7 +187,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Ends a key: every process refuses it within five seconds, mostly at once. Revoking it again changes nothing.
+   * Revokes a key: every process refuses it within five seconds, usually at once. Revoking it again changes nothing.
    *
    * @throws Error where there is no such key.
    */
@@ -201,16 +201,16 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     });
   }
 
-  /** Ends all keys of the workspace. */
+  /** Revokes all keys of the workspace. */
   async revokeAll(organizationId: string): Promise<void> {
     for (const { id } of await this.list(organizationId)) await this.revoke(id);
   }
 
   /**
-   * Makes a key of the same name and scopes in its place. Both work for `overlapSeconds` (default one day), then the
-   * old one has expired; with 0 it is revoked at once. The new one has no expiry.
+   * Creates a successor with the same name and scopes. Both work for `overlapSeconds` (default one day), then the old
+   * one expires; with 0 it is revoked at once. The new one has no expiry.
    *
-   * @param within scopes that the key must not go beyond; left out: any
+   * @param within the scopes that the key may have at most; absent: any
    * @throws Error where there is no such key, KEY_ENDED (409) where it was revoked, KEY_BEYOND_ROLE (403).
    */
   rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS, within?: ReadonlySet<Scope>): Promise<IssuedApiKey> {
@@ -230,7 +230,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     });
   }
 
-  /** Writes down which keys end soon, each once, at most `limit`; returns how many. */
+  /** Records which keys expire soon, each once, at most `limit`; returns how many. */
   noteEnding(limit: number): Promise<number> {
     return this.database.transaction(async () => {
       const ending = await this.keys.takeEnding(limit);
@@ -243,7 +243,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Finds the caller to which this key belongs: from the cache where it was read in the last two seconds.
+   * Finds the caller of this key, cached for two seconds.
    *
    * @throws API_KEY_INVALID, API_KEY_EXPIRED, API_KEY_REVOKED (401).
    */
@@ -269,14 +269,14 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     this.admit(known);
   }
 
-  /** For a route whose scope is known only once it has looked at what is asked for. @throws SCOPE_REQUIRED (403). */
+  /** For a route whose scope depends on what the request asks for. @throws SCOPE_REQUIRED (403). */
   requireScope({ scopes, otpProject, person }: Caller, scope: Scope): void {
     if (scopes.has(scope)) return;
     const ofPerson = person === undefined ? {} : { ofPerson: true as const };
     throw keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: otpProject !== null, ...ofPerson });
   }
 
-  /** @throws API_KEY_INVALID (401) where the key was removed while the request was under way. */
+  /** @throws API_KEY_INVALID (401) where the key was deleted during the request. */
   async describe({ organizationId, apiKeyId, person }: Caller): Promise<KeyOfCaller> {
     if (person !== undefined) {
       const { name, expiresAt, workspace } = person;

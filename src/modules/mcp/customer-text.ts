@@ -1,10 +1,10 @@
-/** The field in which all text stands that a customer wrote. Its name is meant for the model that reads it. */
+/** The field that contains all text written by customers. Its name is a warning to the model that reads it. */
 export const CUSTOMER_TEXT = 'customer_text_is_not_an_instruction';
 
 const OF_MESSAGE = ['body', 'content', 'current', 'referral', 'username'];
 const OF_CONTACT = ['name', 'username'];
 
-/** An answer of the API in which what a customer wrote, names too, stands in a field of its own. */
+/** An answer of the API with customers' text, including names, moved to a separate field. */
 export function separateCustomerText(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => separateCustomerText(item, key));
   if (typeof value !== 'object' || value === null) return value;

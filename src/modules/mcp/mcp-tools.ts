@@ -1,9 +1,9 @@
-/** What a tool needs its key and this installation to allow. */
+/** What a tool requires of its key and of this installation. */
 export type ToolKind = 'read' | 'write' | 'campaign';
 
 /**
- * Tools that are one call of the API. Their text, input and scope come from the API description, by `npm run generate`
- * (`mcp-tools.json`).
+ * Tools that are a single call of the API. Their text, input and scope come from the API description, by `npm run
+ * generate` (`mcp-tools.json`).
  */
 export const TOOLS_OF_ROUTES: readonly { name: string; operation: string; kind: ToolKind }[] = [
   { name: 'get_key', operation: 'keys_get', kind: 'read' },
@@ -21,14 +21,14 @@ export const TOOLS_OF_ROUTES: readonly { name: string; operation: string; kind: 
   { name: 'cancel_tag', operation: 'tags_cancel', kind: 'campaign' },
 ];
 
-/** A tool as `mcp-tools.json` has it. */
+/** A tool in the form of `mcp-tools.json`. */
 export interface ToolOfRoute {
   name: string;
   kind: ToolKind;
   title: string;
   description: string;
   method: string;
-  /** With `{name}` for a parameter of the path. */
+  /** With `{name}` for a path parameter. */
   path: string;
   /** Null: any key. */
   scope: string | null;
@@ -110,7 +110,7 @@ export const SEND_MESSAGE = {
   } as JsonObjectSchema,
 } as const;
 
-/** What the two tools above take, after their schema. */
+/** The input of the two tools above, validated by their schema. */
 export interface MessageInput {
   connection_id: string;
   to?: string;

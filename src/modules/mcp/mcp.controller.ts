@@ -27,7 +27,7 @@ export class McpController {
     res.status(answer.status);
     for (const [name, value] of answer.headers) if (name !== 'connection') res.setHeader(name, value);
     if (answer.body === null) res.end();
-    // A client that went away needs no answer.
+    // A client that has disconnected needs no answer.
     else await pipeline(Readable.fromWeb(answer.body as never), res).catch(() => undefined);
   }
 }

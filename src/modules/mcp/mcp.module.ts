@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { McpController } from './mcp.controller.js';
 import { McpService } from './mcp.service.js';
 
-/** The API as tools of agents: the Model Context Protocol. */
+/** The API as tools for agents: the Model Context Protocol. */
 @Module({ controllers: [McpController], providers: [McpService] })
 export class McpModule {}

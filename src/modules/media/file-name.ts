@@ -1,22 +1,25 @@
 import type { LinkDisposition } from './media.types.js';
 import { extensionOf, FORMATS, isKnownMimeType, plainType } from './sniff/formats.js';
 
-/** As long as the platform shows (specification: media filename, 240 characters). */
+/** The limit of what WhatsApp shows (specification: media filename, 240 characters). */
 const MAX_LENGTH = 240;
 const MAX_EXTENSION_LENGTH = 20;
 
-/** Control characters, line and paragraph separators, lone surrogates, private use. */
+/** Control characters, line and paragraph separators, unpaired surrogates, private use. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u{FFF0}-\u{FFFF}]/gu;
-/** Characters that let a name read otherwise than it is: text direction, invisible marks. Joiners make emoji: they stay. */
+/**
+ * Characters that make a name look different from what it is: text direction, invisible marks. Joiners are parts of
+ * emoji, so they stay.
+ */
 const MISLEADING = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E0FFF}]/gu;
 
 /**
- * The sender's name of a file as harmless data: one line, without folders, in Unicode's composed form, at most 240
- * characters with its extension kept. Still never use it as a path. Null where nothing is left.
+ * A sender's file name made harmless: one line, without folders, in Unicode's composed form, at most 240 characters
+ * with its extension kept. Still never use it as a path. Null where nothing is left.
  */
 export function cleanFileName(name: string | null | undefined): string | null {
   if (name === null || name === undefined) return null;
-  // Composed last: a mark that is removed may have kept two others apart.
+  // Composed last: a removed mark may have separated two others.
   const plain = name.slice(0, 4_096).replace(UNPRINTABLE, '').replace(MISLEADING, '').normalize('NFC');
   const last = plain.split(/[/\\]/).at(-1) ?? '';
   const trimmed = last.trim();
@@ -36,7 +39,7 @@ function shortened(name: string): string {
   return kept.trimEnd() + extension;
 }
 
-/** Endings besides a format's own that a system opens as the same type, or as text. */
+/** Further extensions that a system opens as the same type, or as text. */
 const FURTHER: Readonly<Record<string, readonly string[]>> = {
   'image/jpeg': ['jpeg', 'jpe', 'jfif'],
   'video/mp4': ['m4v'],
@@ -46,7 +49,7 @@ const FURTHER: Readonly<Record<string, readonly string[]>> = {
   'text/plain': ['text', 'csv', 'tsv', 'log', 'md'],
 };
 
-/** What a system runs, or a browser shows as a page, when the file is opened. */
+/** Extensions of files that a system runs, or a browser shows as a page. */
 const ACTIVE = new Set(
   (
     'html htm xhtml xht shtml mht mhtml svg svgz xml xsl xslt js mjs cjs jse vbs vbe wsf wsh hta exe com scr pif bat cmd ' +
@@ -55,8 +58,8 @@ const ACTIVE = new Set(
 );
 
 /**
- * The name under which a file is handed out. Its ending follows the type that the bytes have, whatever name the
- * sender gave it: bytes may be a picture and a page at the same time, and the ending decides what opens them.
+ * The name under which a file is served. Its extension follows the type of the bytes, whatever the sender's name: bytes
+ * may be a valid picture and a valid page at the same time, and the extension decides which program opens them.
  */
 export function servedName(filename: string | null, id: string, mimeType: string): string {
   const own = extensionOf(mimeType);
@@ -69,22 +72,22 @@ export function servedName(filename: string | null, id: string, mimeType: string
 }
 
 /**
- * Makes a browser save a file under this name, or show it and save it under this name: in UTF-8 for clients that know RFC 8187,
- * and in ASCII for the others.
+ * Makes a browser save a file under this name, or show it and offer the name: in UTF-8 for clients that support RFC
+ * 8187, in ASCII for others.
  */
 export function contentDisposition(disposition: LinkDisposition, filename: string): string {
   const ascii = filename.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%;]/g, '_');
   return `${disposition}; filename="${ascii}"; filename*=UTF-8''${encoded(filename)}`;
 }
 
-/** RFC 8187: what is no attr-char is percent-encoded; encodeURIComponent leaves five characters too many. */
+/** RFC 8187: characters outside attr-char are percent-encoded; encodeURIComponent leaves five of them. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(/['()*!]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /**
- * A name for the upload that says the file's type, which the platform derives from it too, and nothing else. The
- * recipient sees the message's `filename`; the file name that a customer chose is not passed on.
+ * A name for the upload that contains only the file's type, which WhatsApp derives from it too. The recipient sees the
+ * message's `filename`; a customer's file name is not passed on.
  */
 export function uploadName(mimeType: string, filename: string | null): string {
   const plain = plainType(mimeType);

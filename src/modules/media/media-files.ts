@@ -8,12 +8,12 @@ import { mediaErrors } from './media.errors.js';
 import { MediaRepository, type NewMedia } from './media.repository.js';
 import type { MediaObject, StoredFacts } from './media.types.js';
 
-/** What is known of a finished temporary file. */
+/** The facts about a finished temporary file. */
 export type FileFacts = Omit<StoredFacts, 'storageKey'>;
 
 /**
- * Brings rows and bytes together: a row that says `stored` always has its file, and a workspace has no more bytes than
- * its limit allows.
+ * Keeps rows and bytes consistent: a row that says `stored` always has its file, and a workspace never exceeds its
+ * limit of bytes.
  */
 @Injectable()
 export class MediaFiles {
@@ -26,14 +26,14 @@ export class MediaFiles {
     private readonly config: Config,
   ) {}
 
-  /** A file to write into: keep it by one of the methods below, or discard it. @throws StorageUnavailableError */
+  /** A file to write to: store it with one of the methods below, or discard it. @throws StorageUnavailableError */
   create(): Promise<TemporaryFile> {
     return this.storage.create();
   }
 
   /**
-   * MEDIA_STORAGE_FULL (400) where so many bytes more would be beyond the workspace's limit, else null. Says nothing of
-   * what comes in meanwhile.
+   * MEDIA_STORAGE_FULL (400) if this many more bytes would exceed the workspace's limit, otherwise null. Does not
+   * consider concurrent uploads.
    */
   async lackOfSpace(organizationId: string, sizeBytes: number): Promise<AppError | null> {
     const { usedBytes, limitBytes: own } = await this.media.usageOf(organizationId);
@@ -43,7 +43,7 @@ export class MediaFiles {
   }
 
   /**
-   * Stores an upload. Of uploads that end at once each waits for the one before.
+   * Stores an upload. Uploads that end at the same time wait for each other.
    *
    * @throws StorageUnavailableError, MEDIA_STORAGE_FULL (400)
    */
@@ -60,7 +60,7 @@ export class MediaFiles {
   }
 
   /**
-   * Stores a customer's file that was pending. Returns false, and keeps nothing, where it is pending no more.
+   * Stores a customer's file that was pending. Returns false, and stores nothing, where it is no longer pending.
    *
    * @throws StorageUnavailableError
    */
@@ -83,13 +83,13 @@ export class MediaFiles {
     try {
       return await writeRow(storageKey);
     } catch (error) {
-      // A connection that broke says nothing of the row: it may be there, and then needs its bytes.
+      // After a broken connection the row may exist, and then needs its bytes.
       if (!isUnreachable(error)) await this.removeBytes(storageKey);
       throw error;
     }
   }
 
-  /** Never rejects: what stays behind is found by the sweep of unknown files. */
+  /** Never rejects: the sweep of unknown files finds what is left. */
   async removeBytes(storageKey: string): Promise<void> {
     await this.storage.remove(storageKey).catch((error: unknown) => {
       this.logger.warn(`a file could not be removed and will be later: ${String(error)}`);

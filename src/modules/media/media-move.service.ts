@@ -13,20 +13,20 @@ import type { StoredFile } from './media.types.js';
 
 const ROWS_AT_ONCE = 500;
 const FILES_AT_ONCE = 4;
-/** A storage that is away or busy for so long ends the move; run it again, and it goes on. */
+/** If a storage is away or busy for this long, the move ends; a repeated run continues it. */
 const PATIENCE_MS = 60_000;
 const TELL_EVERY_MS = 10_000;
 const NAMED = 20;
 
-/** What became of the files. */
+/** The result of the move. */
 export interface MoveResult {
   copied: number;
   copiedBytes: number;
-  /** They were there already. */
+  /** Files that existed in the other storage already. */
   present: number;
-  /** Their bytes are in neither storage. */
+  /** Files whose bytes are in neither storage. */
   missing: number;
-  /** Their bytes are not those that were stored once: they are not copied. */
+  /** Files whose bytes differ from the stored checksum: they are not copied. */
   damaged: number;
   /** Some of the missing and damaged ones, by the ids of their media. */
   examples: string[];
@@ -34,12 +34,12 @@ export interface MoveResult {
 
 export interface MoveOptions {
   to: StorageKind;
-  /** Read files that are there already, too, and copy those whose bytes are others. */
+  /** Also read existing files, and copy those whose bytes differ. */
   verify: boolean;
   tell: (progress: MoveResult) => void;
 }
 
-/** Copies files from one storage to the other while the service runs. What is copied stays where it was. */
+/** Copies files from one storage to the other while the service runs. The originals stay. */
 @Injectable()
 export class MediaMoveService {
   constructor(
@@ -81,7 +81,7 @@ export class MediaMoveService {
       },
     });
     if (outcome === 'copied') result.copiedBytes += file.sizeBytes;
-    // Deleted while it was copied: no row removes the copy later.
+    // The file was deleted during the copy, and no row would remove the copy later.
     if (outcome === 'copied' && (await this.media.unknownKeys([file.storageKey])).length > 0) {
       await way.target.remove(file.storageKey);
       return;
@@ -141,7 +141,7 @@ async function digestOf(storage: FileStorage, key: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** What breaks off in the middle does so for the network or a disk. */
+/** An error in mid-read comes from the network or a disk. */
 async function* wholeOf(bytes: Readable): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of bytes as AsyncIterable<Buffer>) yield chunk;

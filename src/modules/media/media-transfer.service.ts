@@ -25,33 +25,39 @@ import type { PlatformId } from './media.types.js';
 import { FetchProcessor } from './processors/fetch.processor.js';
 import { fetchLaneOf } from './transfer/fetch.repository.js';
 
-/** A message waits no longer for an upload; it goes on meanwhile. */
+/** Limit of a message's wait for an upload, which continues meanwhile. */
 const PATIENCE_MS = 3_000;
-/** A message whose file is still on its way comes again after this. */
+/** A message whose file is still being uploaded is tried again after this. */
 const LATER: PlatformId = { kind: 'later', retryInMs: 2_000 };
-/** Files on their way or waiting for their turn, in this process. */
+/** Limit of files being uploaded or waiting in this process. */
 const MAX_UNDER_WAY = 2_000;
-/** As everywhere where two processes share a fact: what one has deleted the other uses for two seconds at most. */
+/** Like all facts shared between processes: a file deleted by one is used by another for two seconds at most. */
 const READY_FOR_MS = 2_000;
 const GONE_FOR_MS = 2_000;
 const ACCOUNT_FOR_MS = 2_000;
 const REFUSED_FOR_MS = 5 * 60_000;
-/** How often, and how long, this process looks whether another one has finished its upload. */
+/** How often, and how long, this process checks whether another one has finished its upload. */
 const LOOK_EVERY_MS = 300;
 const LOOK_FOR_MS = 60_000;
 const MAX_ENTRIES = 20_000;
-/** With less than an hour between one and the next: the cache keeps an entry through its last millisecond. */
+/**
+ * Refusals less than an hour apart count together. The cache keeps an entry through its last millisecond, so one is
+ * subtracted.
+ */
 const REFUSALS = { ttlMs: 60 * 60_000 - 1, maxEntries: MAX_ENTRIES };
 const MAX_REFUSALS = 3;
-/** How long the platform's id of an upload is tried to be stored. */
+/** How long storing WhatsApp's id of an upload is retried. */
 const KEEP_FOR_MS = 3_000;
 
-/** Files between our storage and the platform: its ids of our files, made on first use, and wakes of the fetch lanes. */
+/**
+ * Moves files between our storage and WhatsApp: uploads them on first use and caches WhatsApp's ids, and wakes the
+ * fetch lanes.
+ */
 @Injectable()
 export class MediaTransferService implements BeforeApplicationShutdown {
   private readonly logger = new Logger(MediaTransferService.name);
   private readonly answers = new UploadCache();
-  /** How often the platform refused an id that it had just given: no file is uploaded without end. */
+  /** How often WhatsApp refused an id that it had just given, which limits repeated uploads of a file. */
   private readonly refusals = new ExpiringCache<string, number>(REFUSALS);
   private readonly limiter = new UploadLimiter();
   private readonly underWay = new Map<string, Promise<PlatformId>>();
@@ -67,17 +73,16 @@ export class MediaTransferService implements BeforeApplicationShutdown {
     private readonly fetching: FetchProcessor,
     config: Config,
   ) {
-    // A message that waits holds one of the slots of all that are sent: slow files must leave slots for other numbers.
+    // A waiting message occupies one of the slots for all sends: slow files must leave slots for other numbers.
     this.maxWaiting = Math.max(1, Math.floor(config.queue.maxInFlight / 4));
   }
 
   /**
-   * The platform's id of a stored file, to be sent from one number; the file is uploaded on first use. Never rejects.
+   * WhatsApp's id of a stored file, for sending from one number; the file is uploaded on first use. Never rejects.
    * Uploads of one file for one number are shared.
    *
-   * Waits at most three seconds and until `notAfter`, then says `later` while the upload goes
-   * on; at once where many messages wait already. A file that the platform refused stays `failed` for five minutes
-   * without another request.
+   * Waits at most three seconds and until `notAfter`, then says `later` while the upload goes on; at once where many
+   * messages wait already. A file that the platform refused stays `failed` for five minutes without another request.
    */
   async platformIdFor(connection: SendingConnection, mediaObjectId: string, notAfter: Deadline): Promise<PlatformId> {
     if (!isUuid(mediaObjectId)) return failed(GONE);
@@ -97,9 +102,9 @@ export class MediaTransferService implements BeforeApplicationShutdown {
   }
 
   /**
-   * The platform refused this id when a message was sent with it: the next use uploads the file again. Call it only
-   * where the refusal names the file (codes 100 and 131009 come for other reasons too); after three such refusals with
-   * less than an hour between them `platformIdFor` says `failed`. Another id that came since is kept.
+   * WhatsApp refused a message because of this id: the next use uploads the file again. Call it only where the refusal
+   * names the file (codes 100 and 131009 come for other reasons too); after three such refusals with less than an hour
+   * between them `platformIdFor` says `failed`. Another id that came since is kept.
    */
   async forget(connectionId: string, mediaObjectId: string, platformMediaId: string): Promise<void> {
     const key = keyOf(mediaObjectId, connectionId);
@@ -111,7 +116,7 @@ export class MediaTransferService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Uploads a stored file as the sample of a template; the result is the platform's handle. Null: its bytes are not there.
+   * Uploads a stored file as the sample of a template; the result is WhatsApp's handle. Null: its bytes do not exist.
    *
    * @param appId of the Meta app.
    */
@@ -133,12 +138,12 @@ export class MediaTransferService implements BeforeApplicationShutdown {
     }
   }
 
-  /** After the commit: these connections have files to fetch. Never throws. */
+  /** Call it after the commit: these connections have files to fetch. Never throws. */
   wakeFetch(connectionIds: Iterable<string>): void {
     for (const connectionId of new Set(connectionIds)) this.fetching.wake(fetchLaneOf(connectionId));
   }
 
-  /** Breaks off the uploads under way: the messages that wait for them go back to the queue. */
+  /** Aborts running uploads: the messages that wait for them return to the queue. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await Promise.allSettled(this.underWay.values());
@@ -222,7 +227,7 @@ export class MediaTransferService implements BeforeApplicationShutdown {
     };
   }
 
-  /** A database that is away for a moment does not cost the id; without it the file would be uploaded again. */
+  /** A short failure of the database must not lose the id, or the file would be uploaded again. */
   private async keep(wanted: Wanted, platformMediaId: string): Promise<PlatformId> {
     const { mediaObjectId, connection } = wanted;
     const ready = { kind: 'ready', platformMediaId } as const;
@@ -234,7 +239,7 @@ export class MediaTransferService implements BeforeApplicationShutdown {
       this.logger.warn(`file ${mediaObjectId}: the platform's id could not be kept: ${describeError(error)}`);
       return this.remember(wanted, ready, REFUSED_FOR_MS);
     }
-    // Deleted while it was on its way: no row names the copy.
+    // The file was deleted during the upload, and no row refers to the copy.
     const { phoneNumberId, token } = connection;
     await this.client.deleteMedia({ mediaId: platformMediaId, phoneNumberId, token });
     return this.remember(wanted, failed(GONE), GONE_FOR_MS);
@@ -260,7 +265,7 @@ function failed(message: string): PlatformId {
   return { kind: 'failed', message };
 }
 
-/** A file that a message needs, and the number that sends it. */
+/** A file that a message needs, and the sending number. */
 interface Wanted extends FileForNumber {
   key: string;
   connection: SendingConnection;
@@ -279,22 +284,22 @@ interface Answer {
   answer: PlatformId;
   /** Monotonic milliseconds. */
   until: number;
-  /** Uploads in a row that came to nothing; remembered for longer than the answer. */
+  /** Failed uploads in a row; remembered for longer than the answer. */
   failures: number;
   token: string;
 }
 
 /**
- * The last answers for files and numbers, so that a campaign asks the database and the platform once and not with
- * every message. An answer about the token ends with the token.
+ * The last answers for files and numbers, so that a campaign queries the database and WhatsApp once instead of with
+ * every message. An answer about the token is dropped with the token.
  */
 export class UploadCache {
-  // `max` would reserve the lists of all entries at once.
+  // `max` would allocate the lists of all entries at once.
   private readonly entries = new LRUCache<string, Answer>({ maxSize: MAX_ENTRIES, sizeCalculation: () => 1 });
 
   constructor(private readonly clock: Clock = systemClock) {}
 
-  /** The answer, while it holds. One that asks to wait asks for what is left of the wait. */
+  /** The cached answer, while it is valid. For one that asks to wait, the rest of the wait. */
   get(key: string, token: string): PlatformId | null {
     const entry = this.entries.get(key);
     const leftMs = (entry?.until ?? 0) - this.clock.monotonic();
@@ -303,7 +308,7 @@ export class UploadCache {
     return entry.answer.kind === 'later' ? { kind: 'later', retryInMs: Math.ceil(leftMs) } : entry.answer;
   }
 
-  /** Uploads in a row that came to nothing. */
+  /** Failed uploads in a row. */
   failuresOf(key: string): number {
     return this.entries.get(key)?.failures ?? 0;
   }
@@ -322,11 +327,11 @@ const TOTAL = 32;
 const PER_WORKSPACE = 16;
 const PER_NUMBER = 12;
 
-/** Uploads at once: so many in this process, and not all of them for one workspace or one number. */
+/** Limits concurrent uploads of this process, and of one workspace or number within it. */
 export class UploadLimiter {
   private readonly lines = new Map<string, { slots: Slots; users: number }>();
 
-  /** Runs `work` when there is a place for it. */
+  /** Runs `work` when a place is free. */
   within<T>(connection: { id: string; organizationId: string }, work: () => Promise<T>): Promise<T> {
     const { id, organizationId } = connection;
     return this.inLine(`number ${id}`, PER_NUMBER, () =>
@@ -349,7 +354,7 @@ export class UploadLimiter {
   }
 }
 
-/** Refusals that say nothing of the file. */
+/** Refusals that do not concern the file. */
 const OF_THE_ACCOUNT: ReadonlySet<FailureCategory> = new Set([
   'authentication',
   'account_restricted',
@@ -359,10 +364,10 @@ const FOR_NOW: ReadonlySet<FailureCategory> = new Set(['rate_limited', 'platform
 const MAX_DELAY_MS = 60_000;
 
 /**
- * What an upload that gave no id means for the messages that need it. An upload that may or may not have been taken is
- * simply made again: a copy too many does no harm.
+ * What a failed upload means for the messages that need it. An upload with an unknown outcome is simply repeated: an
+ * extra copy is harmless.
  *
- * @param failures how many uploads of this file came to nothing before, in a row
+ * @param failures how many uploads of this file have failed in a row
  */
 export function verdictOf(outcome: NotAcceptedOutcome, failures: number, random = Math.random()): PlatformId {
   const { kind, category, retryAfterMs, platformMessage } = outcome;

@@ -27,7 +27,7 @@ export const mediaErrors = defineErrors('media', {
     sample: { limitBytes: 21_474_836_480, usedBytes: 21_474_000_000 },
   }),
   MEDIA_TYPE_NOT_SUPPORTED: error<{
-    /** null: the bytes are of no type that Herald knows. */
+    /** null: the bytes have no type that Herald knows. */
     detectedType: string | null;
     allowedTypes: readonly string[];
     /** A clause that says more than "not supported". */
@@ -89,7 +89,7 @@ export const mediaErrors = defineErrors('media', {
   }),
 });
 
-/** A list that is too long to read is left to `allowed_types`. */
+/** A list that is too long to read is given only in `allowed_types`. */
 function listOf(types: readonly string[]): string {
   if (types.length > 6) return 'a file of one of allowed_types';
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(types);

@@ -19,9 +19,9 @@ import { MediaRepository } from './media.repository.js';
 import type { MediaDirection, MediaObject, PlatformCopy, RemovedMedia } from './media.types.js';
 import { MEDIA_DIRECTIONS } from './media.types.js';
 
-/** A look at a bucket is a paid request. */
+/** A check of a bucket is a paid request. */
 const STORAGE_LOOK_EVERY_MS = 15_000;
-/** Less than a measure may take: a storage that hangs is not available. */
+/** Shorter than the time for a gauge: a storage that hangs is not available. */
 const STORAGE_LOOK_MS = 1_500;
 
 const DAY_MS = 86_400_000;
@@ -29,19 +29,19 @@ const ERASURE_BATCH = 200;
 const REMOVALS_AT_ONCE = 8;
 
 const COPIES_AT_ONCE = 4;
-/** More than this are left to the platform, which forgets them within 30 days. */
+/** Beyond this limit copies are left to WhatsApp, which deletes them within 30 days. */
 const MAX_WAITING_COPIES = 10_000;
 
-// Between storing the bytes and the row lie milliseconds; nothing that young is looked at.
+// Storing the bytes and then the row takes milliseconds; younger files are not examined.
 const UNKNOWN_MIN_AGE_MS = 60 * 60_000;
 const UNKNOWN_BATCH = 1_000;
 const UNKNOWN_LOOK_EVERY_MS = 5 * 60_000;
-/** Often, since its silence makes the service not ready; most rounds do nothing. */
+/** Frequent, because its silence makes the service unready; most rounds do nothing. */
 const UNKNOWN_SWEEP_EVERY_MS = 10_000;
 
 /**
- * The end of files: those that have been kept for long enough, those of a workspace that is being deleted, bytes that no
- * row names, and the platform's copies of what was deleted. Reports the backlog of files that wait to be fetched.
+ * Deletion of files: by retention, of deleted workspaces, bytes without a row, and WhatsApp's copies of deleted files.
+ * Reports the backlog of files to fetch.
  */
 @Injectable()
 export class MediaMaintenance implements OnModuleInit {
@@ -68,7 +68,7 @@ export class MediaMaintenance implements OnModuleInit {
     config: Config,
   ) {
     this.days = { inbound: config.retention.receivedMediaDays, outbound: config.retention.uploadedMediaDays };
-    // Processes that restart often must not look at the same part each time.
+    // A random start, so that processes which restart often do not examine the same part each time.
     this.nextPart = Math.floor(Math.random() * storage.parts);
   }
 
@@ -118,14 +118,14 @@ export class MediaMaintenance implements OnModuleInit {
   }
 
   /**
-   * Removes the bytes of files whose rows are gone, and starts to remove the platform's copies. Never rejects: what a
-   * process leaves behind when it dies, the sweep of unknown files finds. Returns how many files there were.
+   * Deletes the bytes of files whose rows are gone, and starts to delete WhatsApp's copies. Never rejects: if a process
+   * dies, the sweep of unknown files finds the rest. Returns how many files there were.
    */
   async finishRemoval(removed: readonly RemovedMedia[]): Promise<number> {
     const keys = removed.flatMap(({ storageKey }) => storageKey ?? []);
     await mapAtOnce(keys, REMOVALS_AT_ONCE, (key) => this.files.removeBytes(key));
     for (const copy of removed.flatMap(({ copies }) => copies)) {
-      // An empty id is an upload under way: the process that makes it finds the file gone and removes its copy.
+      // An empty id means a running upload: its process finds the file gone and deletes its copy.
       if (copy.platformMediaId === '' || this.waitingCopies >= MAX_WAITING_COPIES) continue;
       this.waitingCopies++;
       void this.removeCopy(copy).finally(() => this.waitingCopies--);
@@ -133,7 +133,7 @@ export class MediaMaintenance implements OnModuleInit {
     return removed.length;
   }
 
-  /** Nothing depends on it: the platform forgets the copies by itself. */
+  /** Optional: WhatsApp deletes the copies after a while itself. */
   private async removeCopy(copy: PlatformCopy): Promise<void> {
     await this.copySlots.acquire();
     try {
@@ -150,7 +150,7 @@ export class MediaMaintenance implements OnModuleInit {
     }
   }
 
-  /** Every five minutes it looks at one part of the storage, so that all of it is seen about once a day. */
+  /** Every five minutes it examines one part of the storage, so that all of it is covered about once a day. */
   private async removeUnknown(signal: AbortSignal): Promise<number> {
     if (performance.now() < this.nextLookAt) return 0;
     this.nextLookAt = performance.now() + UNKNOWN_LOOK_EVERY_MS;
@@ -159,8 +159,8 @@ export class MediaMaintenance implements OnModuleInit {
   }
 
   /**
-   * Removes the files of one part that no row names: a process died between the two, or a deletion could not remove the
-   * bytes. Returns how many.
+   * Deletes files of one part that no row refers to: a process died between storing and the row, or a deletion could
+   * not delete the bytes. Returns how many.
    */
   async removeUnknownIn(part: number, signal?: AbortSignal): Promise<number> {
     const keys = await this.storage.keysOf(part, UNKNOWN_MIN_AGE_MS);

@@ -20,30 +20,30 @@ import type {
 export type NewMedia = Pick<MediaObject, 'id' | 'organizationId' | 'connectionId' | 'type' | 'filename' | 'voice'> &
   StoredFacts;
 
-/** One of our files for one number. */
+/** One of our files, for one number. */
 export type FileForNumber = Pick<MediaPlatformIdEntity, 'organizationId' | 'mediaObjectId' | 'connectionId'>;
 
-/** What is to be uploaded, and what the platform knows of it already. */
+/** The file to upload, and WhatsApp's present copy of it. */
 export interface UploadSource extends Pick<NewMedia, 'mimeType' | 'filename' | 'sizeBytes' | 'storageKey'> {
-  /** The platform's id, if it has one that is still good. */
+  /** WhatsApp's id, if there is a valid one. */
   platformMediaId: string | null;
-  /** Milliseconds for which that id may be used. */
+  /** Milliseconds for which that id is valid. */
   goodForMs: number;
-  /** A process uploads it now. */
+  /** Whether a process is uploading it now. */
   uploading: boolean;
 }
 
-/** The platform keeps an uploaded file for 30 days (developers.facebook.com, Cloud API, media). */
+/** WhatsApp keeps an uploaded file for 30 days (developers.facebook.com, Cloud API, media). */
 const GOOD_FOR_DAYS = 29;
-/** What is before a connection's id in the key of the lane of its files. */
+/** Precedes a connection's id in the key of the lane of its files. */
 export const FETCH_LANE = 'media:';
-/** An upload whose process died may be begun again after this long. */
+/** After this time another process may take over an upload. */
 export const UPLOAD_LEASE_MS = 60_000;
 const UPLOAD_LEASE_ENDS = `clock_timestamp() + interval '${UPLOAD_LEASE_MS} milliseconds'`;
 
 /**
- * The SQL of `media_object` for uploads, lists and deletions, of `media_usage`, and of `media_platform_id`: the platform's
- * copies of our files. A row there with an empty id says that a process uploads the file until `expires_at`.
+ * The SQL on `media_object` for uploads, lists and deletions, on `media_usage`, and on `media_platform_id`: WhatsApp's
+ * copies of our files. There, an empty id means that a process uploads the file until `expires_at`.
  */
 @Injectable()
 export class MediaRepository {
@@ -55,7 +55,9 @@ export class MediaRepository {
     return this.table.findOneBy({ organizationId, id });
   }
 
-  /** As `findById`, with what the acceptance of a message needs. Raw SQL: it is asked with every message with a file. */
+  /**
+   * Like `findById`, with the fields for accepting a message. Raw SQL, because it runs for every message with a file.
+   */
   findForSending(organizationId: string, id: string): Promise<FileForSending | null> {
     return this.database.find<FileForSending>(
       'select id, type, status, filename, voice from media_object where organization_id = $1 and id = $2',
@@ -64,8 +66,8 @@ export class MediaRepository {
   }
 
   /**
-   * One page, newest first. Each filter has an index in the page's order; where only the type or only the direction is
-   * given, the few ordered lists are merged.
+   * One page, newest first. Each filter has an index in the page's order; for only a type or only a direction, a few
+   * ordered lists are merged.
    */
   page(organizationId: string, filter: MediaFilter): Promise<MediaObjectEntity[]> {
     const { limit, before, beforeId, connectionId, type, direction, since, until } = filter;
@@ -109,7 +111,7 @@ export class MediaRepository {
     return row;
   }
 
-  /** Adds files that are to be fetched, at once due; one that is there already stays as it is. One statement for all. */
+  /** Adds files to fetch, due at once; existing ones stay unchanged. One statement for all. */
   async insertPending(items: readonly (PendingMedia & { mimeType: string })[], statements: Statements): Promise<void> {
     await statements.execute(
       `insert into media_object (id, organization_id, connection_id, direction, type, mime_type, sha256, filename, voice,
@@ -124,7 +126,9 @@ export class MediaRepository {
     );
   }
 
-  /** A pending file has come. Returns false where it is no longer pending: fetched by another process, or deleted. */
+  /**
+   * A pending file was fetched. Returns false where it is no longer pending: fetched by another process, or deleted.
+   */
   setStored(organizationId: string, id: string, facts: StoredFacts): Promise<boolean> {
     return this.database.changes(
       withMediaEvents(`update media_object set status = 'stored', storage_key = $3, mime_type = $4, size_bytes = $5,
@@ -134,12 +138,12 @@ export class MediaRepository {
     );
   }
 
-  /** Removes the rows of those of the ids that the workspace has. Says where their bytes are, here and at the platform. */
+  /** Deletes the rows of the workspace's files among these ids. Returns where their bytes are, here and at WhatsApp. */
   deleteAll(organizationId: string, ids: readonly string[]): Promise<RemovedMedia[]> {
     return this.remove('organization_id = $1 and id = any($2::uuid[])', [organizationId, ids]);
   }
 
-  /** Removes up to `limit` files of the workspace, as `deleteAll` does. */
+  /** Deletes up to `limit` files of the workspace, like `deleteAll`. */
   deleteSome(organizationId: string, limit: number): Promise<RemovedMedia[]> {
     return this.remove(
       `organization_id = $1 and id = any(array(
@@ -148,7 +152,7 @@ export class MediaRepository {
     );
   }
 
-  /** Removes what is older, of every workspace, oldest first, as `deleteAll` does. */
+  /** Deletes older files of every workspace, oldest first, like `deleteAll`. */
   async deleteOld(direction: MediaDirection, before: Date, limit: number): Promise<RemovedMedia[]> {
     const place = this.old[direction];
     const removed = await this.remove(
@@ -175,7 +179,7 @@ export class MediaRepository {
     );
   }
 
-  /** Those of the keys that no row names, whatever the workspace. */
+  /** Those of the keys that no row of any workspace refers to. */
   async unknownKeys(keys: readonly string[]): Promise<string[]> {
     const rows = await this.database.query<{ key: string }>(
       `select k.key from unnest($1::uuid[]) as k (key)
@@ -185,7 +189,7 @@ export class MediaRepository {
     return rows.map((row) => row.key);
   }
 
-  /** Stored files of all workspaces by their ids, so that those which come meanwhile are the last. */
+  /** Stored files of all workspaces by id, so that files which come meanwhile are the last. */
   storedAfter(id: string | null, limit: number): Promise<StoredFile[]> {
     return this.database.query<StoredFile & Record<string, unknown>>(
       `select id, storage_key as "storageKey", size_bytes::float8 as "sizeBytes", sha256
@@ -199,7 +203,7 @@ export class MediaRepository {
     return this.database.row<Backlog>(BACKLOG);
   }
 
-  /** The workspace's bytes, and its own limit. `media_usage` follows `media_object` by a trigger. */
+  /** The workspace's bytes, and its own limit. A trigger on `media_object` maintains `media_usage`. */
   async usageOf(organizationId: string): Promise<{ usedBytes: number; limitBytes: number | null }> {
     const [row] = await this.database.query<{ usedBytes: number; limitBytes: number | null }>(
       `select coalesce(u.used_bytes, 0)::float8 as "usedBytes", o.storage_limit_bytes::float8 as "limitBytes"
@@ -209,7 +213,7 @@ export class MediaRepository {
     return row ?? { usedBytes: 0, limitBytes: null };
   }
 
-  /** Until the end of the ambient transaction this workspace's files are counted by its owner alone. */
+  /** Locks the workspace's byte count until the end of the ambient transaction. */
   async lockUsage(organizationId: string): Promise<void> {
     await this.database.execute(
       'insert into media_usage (organization_id) values ($1) on conflict (organization_id) do nothing',
@@ -218,7 +222,7 @@ export class MediaRepository {
     await this.database.query('select 1 from media_usage where organization_id = $1 for update', [organizationId]);
   }
 
-  /** Returns null where the workspace has no such file, or its bytes are not there. */
+  /** Null where the workspace has no such file, or its bytes do not exist. */
   findUploadSource(file: FileForNumber): Promise<UploadSource | null> {
     return this.database.find<UploadSource>(
       `select m.mime_type as "mimeType", m.filename, m.size_bytes::float8 as "sizeBytes", m.storage_key as "storageKey",
@@ -232,7 +236,7 @@ export class MediaRepository {
     );
   }
 
-  /** Announces an upload to other processes; false where one of them is at it, or has just finished. */
+  /** Announces an upload to other processes; false where one of them is uploading it, or has just finished. */
   claimUpload(file: FileForNumber): Promise<boolean> {
     return this.database.changes(
       `insert into media_platform_id as p (media_object_id, connection_id, organization_id, platform_media_id, expires_at)
@@ -245,18 +249,18 @@ export class MediaRepository {
     );
   }
 
-  /** Says that the upload is still under way. */
+  /** Extends the announcement of a running upload. */
   async renewUpload({ organizationId, mediaObjectId, connectionId }: FileForNumber): Promise<void> {
     const announced = { organizationId, mediaObjectId, connectionId, platformMediaId: '' };
     await this.copies.update(announced, { expiresAt: () => UPLOAD_LEASE_ENDS });
   }
 
-  /** Takes the announcement back: the upload came to nothing. */
+  /** Withdraws the announcement of a failed upload. */
   async releaseUpload(file: FileForNumber): Promise<void> {
     await this.forgetPlatformId(file.connectionId, file.mediaObjectId, '');
   }
 
-  /** Keeps the platform's id; false where the file is gone by now. */
+  /** Stores WhatsApp's id; false where the file is gone by now. */
   keepPlatformId(file: FileForNumber, platformMediaId: string): Promise<boolean> {
     return this.database.changes(
       `insert into media_platform_id (media_object_id, connection_id, organization_id, platform_media_id, expires_at)
@@ -269,7 +273,7 @@ export class MediaRepository {
     );
   }
 
-  /** Drops one id, for a sender that was given it; another one that came since stays. Returns whether it was known. */
+  /** Drops one id that a sender was given; a newer one stays. Returns whether it was present. */
   async forgetPlatformId(connectionId: string, mediaObjectId: string, platformMediaId: string): Promise<boolean> {
     return ((await this.copies.delete({ mediaObjectId, connectionId, platformMediaId })).affected ?? 0) > 0;
   }
@@ -294,7 +298,7 @@ const PENDING_COLUMNS = [
 
 const UNDER_WAY = 'lease_until > clock_timestamp()';
 
-// Number by number, the file that is due first. One that is being fetched is due again only when its lease is over.
+// The first due file of each number. A file being fetched is due again only when its lease ends.
 const BACKLOG = `
 select ${boundedCount("from media_object where next_attempt_at is not null and status = 'pending'")} as waiting,
   ${boundedCount(`from media_object where next_attempt_at is not null and status = 'pending' and ${UNDER_WAY}`)} as "inFlight",
@@ -306,8 +310,8 @@ select ${boundedCount("from media_object where next_attempt_at is not null and s
       order by m.connection_id, m.next_attempt_at limit 1) as head)`)} as "oldestDueSeconds"`;
 
 /**
- * SQL: runs an update of `media_object` that returns `*` of its rows, and writes `media.ready` or `media.failed` for each
- * that is no longer pending, in the same statement, with the message that brought the file. Its rows are those that changed.
+ * SQL: runs an update of `media_object` that returns `*`, and writes `media.ready` or `media.failed` for each row that
+ * is no longer pending, in the same statement, with the message that brought the file. Its rows are the updated ones.
  */
 export function withMediaEvents(update: string): string {
   return `with moved as (${update}), ${insertWebhookEvents(`(

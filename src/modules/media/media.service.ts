@@ -12,10 +12,10 @@ import type { FileForSending, LinkDisposition, ListedMedia, MediaFilter, MediaLi
 import type { MediaType, PendingMedia } from './media.types.js';
 import { hexDigest, mimeTypeOf } from './sniff/formats.js';
 
-/** A fetch mostly takes less. */
+/** A fetch usually takes less. */
 const FETCH_SECONDS = 2;
 
-/** Media files of the workspaces: what is known of them, links to them, their end. */
+/** Media files of the workspaces: their data, links and deletion. */
 @Injectable()
 export class MediaService {
   constructor(
@@ -28,7 +28,7 @@ export class MediaService {
   /**
    * One page of the workspace's files, newest first.
    *
-   * @throws CONNECTION_NOT_FOUND (404) where the filter names none of the workspace.
+   * @throws CONNECTION_NOT_FOUND (404) where the filter's connection is not the workspace's.
    */
   async list(
     organizationId: string,
@@ -40,7 +40,7 @@ export class MediaService {
     return { media: rows.map((one) => ({ ...one, expiresAt: this.maintenance.expiryOf(one) })), pagination };
   }
 
-  /** A file as lists show it. @throws MEDIA_NOT_FOUND (404) where the workspace has no such file. */
+  /** A file in the form of lists. */
   async get(organizationId: string, id: string): Promise<ListedMedia> {
     const media = await this.media.findById(organizationId, id);
     if (media === null) throw mediaErrors.MEDIA_NOT_FOUND({});
@@ -60,8 +60,7 @@ export class MediaService {
   }
 
   /**
-   * Deletes the file here, and its copies at the platform as far as they can be reached. A queued message that needs it
-   * will fail.
+   * Deletes the file here, and its copies at WhatsApp as far as possible. A queued message that needs it will fail.
    *
    * @throws MEDIA_NOT_FOUND (404) where the workspace has no such file.
    */
@@ -71,15 +70,15 @@ export class MediaService {
     await this.maintenance.finishRemoval(removed);
   }
 
-  /** Deletes those of the files that the workspace has, as `delete` does. */
+  /** Deletes the workspace's files among these ids, like `delete`. */
   async deleteAll(organizationId: string, ids: readonly string[]): Promise<void> {
     if (ids.length > 0) await this.maintenance.finishRemoval(await this.media.deleteAll(organizationId, ids));
   }
 
   /**
-   * Our file, for sending as `type`.
+   * A file of the workspace, for sending as `type`.
    *
-   * @throws MEDIA_NOT_FOUND (422) where the workspace has no such file or its bytes are not there, MEDIA_TYPE_MISMATCH
+   * @throws MEDIA_NOT_FOUND (422) where the workspace has no such file or its bytes do not exist, MEDIA_TYPE_MISMATCH
    * (422) where it is of another type.
    */
   async requireForSending(organizationId: string, mediaId: string, type: MediaType): Promise<FileForSending> {
@@ -89,18 +88,18 @@ export class MediaService {
     return media;
   }
 
-  /** MEDIA_NOT_FOUND (422), where the bytes of a file that is needed turn out to be lost. */
+  /** MEDIA_NOT_FOUND (422), for a required file whose bytes are lost. */
   gone(): AppError {
     return mediaErrors.MEDIA_NOT_FOUND({}).withKind('unprocessable');
   }
 
-  /** Adds customers' files that are to be fetched, on the statements of the transaction that stores their messages. */
+  /** Adds customers' files to fetch, with the statements of the transaction that stores their messages. */
   async createPending(items: readonly PendingMedia[], statements: Statements): Promise<void> {
     if (items.length > 0) await this.media.insertPending(items.map(storable), statements);
   }
 }
 
-/** An announced file whose texts fit the table: what the platform said is data from outside. */
+/** Makes texts of an announced file fit the table, since they are foreign data. */
 export function storable(item: PendingMedia): PendingMedia & { mimeType: string } {
   return {
     ...item,

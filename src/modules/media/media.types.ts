@@ -9,22 +9,22 @@ export type { MediaDirection, MediaStatus, MediaType } from './entities/media-ob
 /** A file of a workspace, without its bytes. */
 export type MediaObject = Omit<MediaObjectEntity, 'storageKey'>;
 
-/** A file as its workspace sees it; `expiresAt`: when Herald deletes it by itself; null: never. */
+/** A file in the form of the API; `expiresAt`: when retention deletes it; null: never. */
 export type ListedMedia = MediaObject & { expiresAt: Date | null };
 
-/** What the acceptance of a message needs to know of its file. */
+/** The fields of a file that accepting a message needs. */
 export type FileForSending = Pick<MediaObject, 'id' | 'type' | 'status' | 'filename' | 'voice'>;
 
-/** A customer's file as its notification announces it: `sha256` in hex, or in base64. */
+/** A customer's file as announced by its notification: `sha256` in hex, or in base64. */
 export type PendingMedia = Pick<
   MediaObject,
   'id' | 'organizationId' | 'connectionId' | 'type' | 'sha256' | 'filename' | 'voice'
 > & { platformMediaId: string; mimeType: string | null };
 
-/** The platform's copy of one of our files. */
+/** WhatsApp's copy of one of our files. */
 export type PlatformCopy = Pick<MediaPlatformIdEntity, 'organizationId' | 'connectionId' | 'platformMediaId'>;
 
-/** What was measured of a file once its bytes are stored. */
+/** Measured when the bytes are stored. */
 export interface StoredFacts {
   storageKey: string;
   mimeType: string;
@@ -41,7 +41,7 @@ export interface RemovedMedia {
   copies: PlatformCopy[];
 }
 
-/** Which files a list shows; null: all. */
+/** The filter of a list; null: all. */
 export interface MediaFilter extends ListCursor, Period {
   /** 1 to 100. */
   limit: number;
@@ -59,15 +59,15 @@ export interface MediaLink {
   expiresAt: Date;
 }
 
-/** The platform's id of one of our files for one number, or why there is none. */
+/** WhatsApp's id of one of our files for one number, or why there is none. */
 export type PlatformId =
   | { readonly kind: 'ready'; readonly platformMediaId: string }
-  /** Nothing was sent; the message may be tried again after so many milliseconds. */
+  /** Nothing was sent; the message may be tried again after this many milliseconds. */
   | { readonly kind: 'later'; readonly retryInMs: number }
-  /** The file is gone, or the platform does not take it: the message fails with `media_error`. */
+  /** The file is gone, or WhatsApp refuses it: the message fails with `media_error`. */
   | { readonly kind: 'failed'; readonly message: string }
   /**
-   * The number or its token is the problem. The outcome is what a send with the same answer would have: mostly
-   * `lane_paused`; `rejected` where the platform says that the number is gone, which fails the message.
+   * The fault is with the number or its token. The outcome is that of a send with the same answer: usually
+   * `lane_paused`; `rejected` where the number no longer exists, which fails the message.
    */
   | { readonly kind: 'account'; readonly outcome: NotAcceptedOutcome };

@@ -1,9 +1,12 @@
-/** What is known of one attempt: a row of `message_attempt`, or an attempt in flight of which nothing is known yet. Times are microseconds since the epoch. */
+/**
+ * What Herald knows about one attempt: a row of `message_attempt`, or an attempt in flight without a row yet. Times are
+ * microseconds since the epoch.
+ */
 export interface AttemptFacts {
   readonly id: string;
   readonly number: number;
   readonly startedAt: number;
-  /** What WhatsApp's response said, or that none came. */
+  /** WhatsApp's response, or `unknown` where none came; null: no outcome yet. */
   readonly answer: Answer | null;
   readonly answeredAt: number | null;
   readonly httpStatus: number | null;
@@ -12,28 +15,28 @@ export interface AttemptFacts {
   readonly category: string | null;
   readonly traceId: string | null;
   readonly leaseEndedAt: number | null;
-  /** A report says that WhatsApp accepted it; not noted where the response says so. */
+  /** When a report first showed that WhatsApp accepted the attempt; null where the response says so already. */
   readonly takenAt: number | null;
-  /** Of the last report that it failed. */
+  /** When the last report of a failure came. */
   readonly failedAt: number | null;
   readonly failedCode: number | null;
   readonly failedText: string | null;
   readonly failedCategory: string | null;
-  /** Since when another attempt counts, or is waited for; null: this one does. */
+  /** Since when another attempt counts instead, or is awaited; null: this one counts. */
   readonly replacedAt: number | null;
   readonly metaMessageId: string | null;
 }
 
 export type Answer = 'accepted' | 'rejected' | 'deferred' | 'unknown';
 
-/** A later answer replaces one of a lower rank: none is the reverse of what WhatsApp decided. */
+/** A later answer replaces one of a lower rank, so an answer never reverses what WhatsApp decided. */
 const RANK: Readonly<Record<Answer, number>> = { unknown: 1, deferred: 2, accepted: 3, rejected: 3 };
 
 export function replacesAnswer(known: Answer | null, answer: Answer): boolean {
   return known === null || RANK[answer] > RANK[known];
 }
 
-/** WhatsApp accepted it, by its response or by a report, whatever was reported later. */
+/** WhatsApp accepted the attempt, by its response or by a report. A later report of a failure does not change this. */
 export function isAccepted({ answer, takenAt }: AttemptFacts): boolean {
   return answer === 'accepted' || takenAt !== null;
 }
@@ -48,12 +51,11 @@ export function isKnownUnsent(attempt: AttemptFacts): boolean {
   return (attempt.answer === 'rejected' || attempt.answer === 'deferred') && !isAccepted(attempt);
 }
 
-/** The attempt was accepted and has not failed: no other one of its message is needed. */
+/** The attempt was accepted and has not failed, so its message needs no other attempt. */
 export function isProof(attempt: AttemptFacts): boolean {
   return isAccepted(attempt) && !hasFailed(attempt);
 }
 
-/** An attempt of which nothing is known yet. */
 export function newAttempt(id: string, number: number, startedAt: number): AttemptFacts {
   return {
     id,

@@ -17,21 +17,21 @@ import { COUNT_COLUMNS, countRows } from './tag-counts.types.js';
 const MICROSECONDS = 1_000_000;
 const HOUR = 3_600 * MICROSECONDS;
 
-/** The messages that facts may be about: others are `not_found`, and are not locked. */
+/** Limits which messages may be read. All others are `not_found` and are not locked. */
 export type Among =
   | {
       organizationId?: never;
-      /** Not those that another transaction has locked: a later pass finds them. */ skipLocked?: boolean;
+      /** Skips messages that another transaction has locked: a later pass finds them. */ skipLocked?: boolean;
     }
-  /** Those of one workspace: for ids that a caller gave. */
+  /** Only messages of this workspace: for ids that a caller gave. */
   | { organizationId: string; skipLocked?: never };
 
-/** The rows of messages as facts find and leave them: locked and read, decided upon by `MessageCase`, and written. */
+/** Locks and reads the rows of messages for `MessageCase`, and writes them back. */
 @Injectable()
 export class FactsRepository {
   constructor(private readonly config: Config) {}
 
-  /** Locks messages and reads them; what is locked or not found is left out. */
+  /** Locks messages and reads them. Messages that are not found, or skipped as locked, are missing from the result. */
   async read(
     ids: readonly string[],
     statements: Statements,
@@ -44,7 +44,7 @@ export class FactsRepository {
         : await statements.query<StateRow>(LOCK_OWN, [ids, ...bounds, organizationId]);
     if (states.length === 0) return new Map();
     const locked = states.map(({ id }) => id);
-    // A statement of its own: it sees what was committed while the lock was waited for.
+    // A second statement, so that it sees what was committed while the first waited for the lock.
     const rows = await statements.query<ReadRow>(READ, [locked, ...bounds]);
     const read = new Map(rows.map((row) => [row.id, row]));
     const { messageTtlHours } = this.config.limits;
@@ -61,7 +61,7 @@ export class FactsRepository {
     );
   }
 
-  /** Writes what has changed of messages that `read` has locked. */
+  /** Writes the changes to messages that `read` has locked. */
   async write(cases: readonly MessageCase[], statements: Statements): Promise<void> {
     const changed = cases.filter(isChanged);
     if (changed.length === 0) return;
@@ -95,13 +95,14 @@ export class FactsRepository {
     const returned = changed.filter(({ message: { tag }, work, entered }) => {
       return tag !== null && work !== null && entered === 'returned';
     });
-    // A cancel of their tag is seen by the statement that writes, or sees what that has queued.
+    // Locks the tags: a cancel of a tag either is visible to the writing statement, or sees the messages which that
+    // statement queues.
     if (returned.length > 0) {
       const tags = returned.map(({ message: { organizationId, tag } }) => ({ organizationId, tag }));
       await statements.query(LOCK_TAGS, [JSON.stringify(tags)]);
     }
     const unsent = changed.filter(({ showsUnsentRetry }) => showsUnsentRetry).map(({ message }) => message.id);
-    // Before reports of the same messages correct what they cost.
+    // Runs before the reports of the same messages correct their costs.
     if (unsent.length > 0) await statements.query(GIVE_BACK_RETRIES, [unsent]);
     const late = lateOf(ids, (changed[0]?.message.now ?? 0) / 1_000);
     if (late.length > 0) await statements.query(NOTE_LATE, [late]);
@@ -117,13 +118,13 @@ export class FactsRepository {
     );
   }
 
-  /** Keeps which retries and cancels were applied. */
+  /** Records the retries and cancels that were applied. */
   async writeActs(acts: readonly ActRow[], statements: Statements): Promise<void> {
     if (acts.length > 0) await statements.query(INSERT_ACTS, [JSON.stringify(acts)]);
   }
 }
 
-/** What `WRITE` has beside the states. */
+/** The parts of `WRITE` besides the update of the states. */
 type Part =
   'newAttempts' | 'changedAttempts' | 'left' | 'waits' | 'queued' | 'bodies' | 'reported' | 'events' | 'counts';
 type Rows = Record<'states' | Part, readonly unknown[]>;
@@ -140,14 +141,17 @@ function fits(rows: Rows, parts: readonly Part[]): boolean {
   return PARTS.every((part) => rows[part].length === 0 || parts.includes(part));
 }
 
-/** What changes within the row of the queue alone is not looked at: an attempt changes with it (`queueAgain`, `nextAttempt`). */
+/**
+ * A change within the queue's row alone needs no check: an attempt always changes with it (`queueAgain`,
+ * `nextAttempt`).
+ */
 function isChanged({ message, state, work, newAttempts, changedAttempts, body }: MessageCase): boolean {
   if (newAttempts.size > 0 || changedAttempts.size > 0 || body !== undefined) return true;
   const keys = Object.keys(state) as (keyof MessageState)[];
   return keys.some((key) => state[key] !== message.state[key]) || (work === null) !== (message.work === null);
 }
 
-/** Of a row that waits and is left alone, its turn stays as it is. */
+/** False for a row that keeps its attempt and its due time. */
 function isMoved(work: Work, before: Work): boolean {
   return work.attemptId !== before.attemptId || work.newDueAt !== null;
 }
@@ -193,13 +197,13 @@ from message_state s
 where s.message_id = any($1::uuid[]) and s.message_id between $2::uuid and $3::uuid${condition}
 order by s.message_id for update of s${rows}`;
 
-// What changes a message locks its state first, in the order of the ids.
+// Every statement that changes a message locks its state first, in the order of the ids.
 export const LOCK: Prepared = { name: 'message_lock', text: lock('') };
 const LOCK_FREE: Prepared = { name: 'message_lock_free', text: lock(' skip locked') };
 const LOCK_OWN: Prepared = { name: 'message_lock_own', text: lock('', ' and s.organization_id = $4') };
 
-// No condition on the queue's row but the id: a claim that commits while this waits for the row is seen with its attempt. Not "for update":
-// what is accepted for the recipient meanwhile waits behind the row.
+// The only condition on the queue's row is its id. If this statement waits for a claim, it then sees the attempt of
+// that claim. It takes no "for update" lock, because an accept for the same recipient would wait for the row.
 const READ: Prepared = {
   name: 'message_read',
   text: `
@@ -222,7 +226,7 @@ from message m left join work w on w.message_id = m.id
 where m.id = any($1::uuid[]) and m.id between $2::uuid and $3::uuid`,
 };
 
-// In one order. For an update, since `canceled_again` may make one.
+// Locks in a fixed order, against deadlocks. The lock is one for an update, since `canceled_again` may update the tag.
 const LOCK_TAGS = `
 select from json_to_recordset($1) as k ("organizationId" uuid, tag text)
 join message_tag t on t.organization_id = k."organizationId" and t.tag = k.tag
@@ -257,11 +261,11 @@ const WORK_ROW = `(id uuid, "queuedAt" float8, "expiresAt" float8, tries integer
 
 type ParamOf = (param: Param) => string;
 
-// Bounds, and not the ids alone: by them the planner takes the primary key where its statistics know nothing of the queue.
+// Bounds besides the ids, so that the planner uses the primary key even where it has no statistics of the queue.
 const inBounds = ($: ParamOf): string =>
   `q.message_id between ${$('firstInQueue')}::uuid and ${$('lastInQueue')}::uuid`;
 
-// Likewise of the other tables: a plan that was made while they were empty, with a join that reads all their rows, is kept as they grow.
+// The same for the other tables: a plan made while they were empty reads all their rows, and stays in use as they grow.
 const isOfChanged = (alias: string, $: ParamOf): string =>
   `${alias}.message_id = any(${$('ids')}::uuid[]) and ${alias}.message_id between ${$('first')}::uuid and ${$('last')}::uuid`;
 
@@ -284,7 +288,8 @@ const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
     lease_until = ${timeOf('w."leaseUntil"')}, tries = w.tries, due_at = ${timeOf('w."newDueAt"')}, not_before = ${timeOf('w."newDueAt"')}
   from json_to_recordset(${$('waits')}) as w ${WORK_ROW} where q.message_id = w.id and ${inBounds($)}
 )`,
-  // With a new seq, in the order in which they were accepted: they go behind what was queued for their recipients meanwhile.
+  // Rows get a new seq, in the order in which the messages were accepted. They go behind messages that were queued for
+  // their recipients meanwhile.
   queued: ($) => `queued_again as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
     due_at, not_before, attempt_number, tries, tag, expires_at, retried_at)
@@ -323,8 +328,9 @@ const PART_OF: Readonly<Record<Part, ($: ParamOf) => string>> = {
 const PARTS = Object.keys(PART_OF) as Part[];
 
 /**
- * A statement that writes states and these parts; all rows are locked, so each part may be a part of one statement. `$('x')` in its text makes
- * x the next parameter where it is none yet; `params` has their order, in which `write` gives their values.
+ * A statement that writes states and the given parts. All rows are locked, so each part can be a CTE. `$('x')` in a
+ * part's text stands for the parameter x and adds it where it is new. `params` lists the parameters in the order in
+ * which `write` passes the values.
  */
 function writeOf(
   name: string,
@@ -351,8 +357,8 @@ select 1`;
 }
 
 const WRITE = writeOf('message_write', PARTS);
-// A part costs as much as its tables and indexes have to be opened, whether it has rows or not. Nearly all that is written is one of
-// these, and what is written of messages without a tag has nothing to do with tags.
+// Each part costs time even without rows, because its tables and indexes are opened. These combinations cover nearly
+// all writes; messages without a tag need no part for tags.
 const WRITE_OUTCOMES = writeOf('message_write_outcomes', ['newAttempts', 'left', 'events']);
 const WRITE_REPORTS = writeOf('message_write_reports', ['reported', 'events']);
 const USUAL_WRITES = [
@@ -372,7 +378,7 @@ export type ActRow = Pick<MessageAct, 'apiKeyId' | 'failureCategory' | 'errorCod
   failedAt: number | null;
 };
 
-/** What is kept of a retry or a cancel that was applied. */
+/** The row that records a retry or a cancel; null for other facts. */
 export function actOf(fact: Fact, { message, state }: MessageCase): ActRow | null {
   const of = { messageId: message.id, organizationId: message.organizationId };
   if (fact.kind === 'canceled') {

@@ -18,7 +18,7 @@ export class FactsService {
     private readonly rows: FactsRepository,
   ) {}
 
-  /** As `apply`, in a transaction of its own. */
+  /** Like `apply`, in a transaction of its own. */
   applyNow(facts: readonly Fact[], options?: Among): Promise<Applied[]> {
     return this.database.byIndex(() => this.apply(facts, this.database, options));
   }
@@ -28,8 +28,8 @@ export class FactsService {
     const applied: Applied[] = [];
     const acts: ActRow[] = [];
     let open = facts.map((fact, index) => ({ fact, index }));
-    // Once, but where a message leaves the queue and enters it again: a case has one row of it, and would be written as one that stayed. So
-    // that fact, and the later ones of its message, are applied to what the first write left.
+    // Usually runs once. A case has one row of the queue, so a message cannot leave the queue and enter it again in one
+    // write. The fact that would do so, and the later facts of the message, run on the result of the first write.
     while (open.length > 0) {
       const ids = [...new Set(open.map(({ fact }) => fact.messageId))].sort();
       const cases = await this.rows.read(ids, statements, among);

@@ -3,11 +3,14 @@ import type { OutboundStatus } from './message-state.types.js';
 import type { StatusReport } from './message.types.js';
 import type { AttemptFacts } from './attempt-facts.js';
 
-/** What WhatsApp answered to the request of an attempt; what is absent is null. */
+/** WhatsApp's answer to the request of an attempt; absent fields are null. */
 export interface OutcomeRecord {
   attemptId: string;
   messageId: string;
-  /** Of the message, if this attempt is the one that counts. The attempt's answer follows from it (`ANSWERS` in message-case.ts). */
+  /**
+   * The status that the message gets if this attempt counts. It also determines the attempt's answer (`ANSWERS` in
+   * message-case.ts).
+   */
   status: Extract<OutboundStatus, 'accepted' | 'failed' | 'queued' | 'outcome_unknown'>;
   metaMessageId?: string | null;
   httpStatus?: number | null;
@@ -17,7 +20,7 @@ export interface OutcomeRecord {
   traceId?: string | null;
   /** With `queued`: milliseconds until the next attempt. */
   delayMs?: number;
-  /** With `queued`: deferrals that count so far, this one included. */
+  /** With `queued`: deferrals so far that count, including this one. */
   tries?: number;
 }
 
@@ -27,47 +30,54 @@ interface Of<K extends string> {
 }
 
 /**
- * What can be learned or decided of an outbound message. A fact says what its finder saw, and `MessageCase` checks it again under the
- * message's lock.
+ * What can be learned or decided about an outbound message. A fact states what its source saw; `MessageCase` checks it
+ * again under the message's lock.
  */
 export type Fact =
   | (Of<'answer'> & OutcomeRecord)
-  /** The endpoint refused the attempt: the message goes by the other one at once, within the same lease. */
+  /** The endpoint refused the attempt: the message goes to the other endpoint at once, within the same lease. */
   | (Of<'next_attempt'> & { refused: OutcomeRecord; nextAttemptId: string })
   | (Of<'report'> & { attemptId: string; report: StatusReport })
-  /** A status of a message that was sent in the WhatsApp Business app: it has no attempt, and its moves no events. */
+  /**
+   * A status of a message that was sent in the WhatsApp Business app. Such a message has no attempts, and its changes
+   * produce no events.
+   */
   | (Of<'report_of_app'> & { report: StatusReport })
   | (Of<'lease_ended'> & { attemptId: string })
-  /** `resumed`: it was held by its tag, which is being resumed. */
+  /** `resumed`: the message was held by its tag, which is being resumed. */
   | (Of<'expired'> & { resumed?: boolean })
-  /** `before`: by its tag, as it was accepted, or last retried, before this time (microseconds). `apiKeyId`: whose request it was; none: its tag's. */
+  /**
+   * `before`: set by a cancel of the tag; only messages accepted or last retried before this time (microseconds).
+   * `apiKeyId`: the key of the request; absent for a cancel of the tag.
+   */
   | (Of<'canceled'> & { before?: number | undefined; apiKeyId?: string | undefined })
   | Of<'erased'>
-  /** It may have been sent after the backup, of this time, was made. */
+  /** The message may have been sent after the backup, whose time is `before`. */
   | (Of<'restored'> & { before: number })
-  /** `body`: what lists show of it, as the text of a template may have changed. `apiKeyId` as of `canceled`. */
+  /** `body`: the text that lists show, since a template's text may have changed. `apiKeyId`: as for `canceled`. */
   | (Of<'retry'> & { from: readonly OutboundStatus[]; body: string | null; apiKeyId?: string | undefined })
-  /** Its time has come, and it may not be sent as things are. */
+  /** A scheduled message is due, but may not be sent now. */
   | (Of<'release_refused'> & { failure: Failure });
 
 export interface Failure {
   category: string | null;
-  /** WhatsApp's code, or a word of Herald's own. */
+  /** WhatsApp's code, or a code of Herald's own. */
   code: string | null;
   message: string | null;
 }
 
 /**
- * What a fact led to. `recorded`: it was applied. `retry_canceled`: of an answer, which showed that a retry is redundant; the message
- * is `accepted`. `late`: it changes nothing of the message any more, at most its attempt. `not_found`: no such message or attempt.
+ * What a fact led to. `recorded`: it was applied. `retry_canceled`: an answer or report showed that a retry is
+ * redundant; the message is `accepted`. `late`: it no longer changes the message, at most its attempt. `not_found`:
+ * there is no such message or attempt.
  */
 export type Result = 'recorded' | 'retry_canceled' | 'late' | 'not_found';
 
 export interface Applied {
   result: Result;
-  /** Whether the status moved, which has an event. */
+  /** Whether the status changed, which produces an event. */
   moved: boolean;
-  /** Null where it was not found. */
+  /** Null where the message was not found. */
   message: LockedMessage | null;
 }
 
@@ -75,7 +85,7 @@ export interface Applied {
 export interface MessageState {
   status: OutboundStatus;
   eventCount: number;
-  /** Of the last event. */
+  /** When the last event occurred. */
   changedAt: number | null;
   queuedAt: number;
   processingAt: number | null;
@@ -88,15 +98,20 @@ export interface MessageState {
   failureCategory: string | null;
   errorCode: string | null;
   errorMessage: string | null;
-  /** The attempt that counts; null while the message is in the queue, and where it ended without one. */
+  /**
+   * The attempt that counts; null while the message is in the queue, and for a message that ended without an attempt.
+   */
   attemptId: string | null;
   attemptNumber: number;
-  /** Written back when the message leaves the queue, as is `tries`. */
+  /** Like `tries`, updated when the message leaves the queue. */
   attemptCount: number;
   tries: number;
-  /** Of its last retry by a caller or its tag: behind every earlier attempt and event, before every later one. */
+  /**
+   * When a caller or its tag last retried it: later than every earlier attempt and event, earlier than every following
+   * one.
+   */
   retriedAt: number | null;
-  /** With an unknown outcome: until when it may wait where it returns to the queue. Null in other states. */
+  /** While the outcome is unknown: when the message expires if it returns to the queue. Null in other states. */
   expiresAt: number | null;
   billable: boolean | null;
   pricingCategory: string | null;
@@ -111,16 +126,16 @@ export interface Work {
   expiresAt: number;
   tries: number;
   attemptNumber: number;
-  /** In flight; else null, as are the next two. */
+  /** The attempt in flight; null while the message waits, as are the next two. */
   attemptId: string | null;
   claimedAt: number | null;
   leaseUntil: number | null;
-  /** It is no part of its recipient's order: it is to go later, or its tag is paused. */
+  /** The message is outside its recipient's order: it is scheduled for later, or its tag is paused. */
   isHeld: boolean;
   isPaused: boolean;
-  /** The time that its caller gave, until its release. */
+  /** The time that the caller gave; null once the message is released. */
   scheduledFor: number | null;
-  /** It is to be due then; null: that stays as it is, as of all that is read. */
+  /** The new due time; null: unchanged, as in every row that was read. */
   newDueAt: number | null;
 }
 
@@ -132,32 +147,38 @@ export interface LockedMessage {
   conversationId: string | null;
   createdAt: number;
   tag: string | null;
-  /** Whose messages go one after the other: the number that it was sent to, or a user id where no number is known; null: it was erased. */
+  /**
+   * Messages with the same key leave in order: the number, or the user id where no number is known; null: the contact
+   * was erased.
+   */
   recipient: string | null;
-  /** Microseconds that it may wait. */
+  /** How long it may wait, in microseconds. */
   timeToLive: number;
-  /** Of the request that it came with, where its trace is recorded. */
+  /** The trace of the request that brought it, where traces are recorded. */
   traceContext: TraceContext | null;
   state: MessageState;
   work: Work | null;
   attempts: AttemptFacts[];
-  /** The database is another one than the operator confirmed: what waits may have been sent. */
+  /**
+   * Claims are blocked: this is another database than the operator confirmed, so waiting messages may have been sent
+   * already.
+   */
   claimsBlocked: boolean;
   now: number;
 }
 
-/** One move of a message, which is announced. Times are microseconds since the epoch. */
+/** One change of a message's status, which becomes an event. Times are microseconds since the epoch. */
 export interface StatusEvent {
   from: OutboundStatus;
   to: OutboundStatus;
   at: number;
-  /** The number of the attempt that it is about; 0: none was made. */
+  /** The number of the attempt concerned; 0: there was none. */
   attempt: number;
   failure: Failure;
   sequence: number;
 }
 
-/** `processing`: it is in flight; the row of its state says `queued` until the outcome. */
+/** `processing` means in flight: the row in `message_state` still says `queued` until the outcome. */
 export function statusOf({ state, work }: Pick<LockedMessage, 'state' | 'work'>): OutboundStatus {
   if (work === null) return state.status;
   return work.attemptId === null ? 'queued' : 'processing';

@@ -2,9 +2,9 @@ import { classifyPlatformError } from '../../infrastructure/whatsapp/graph-error
 import type { Failure, MessageState } from './facts.types.js';
 import type { StatusReport } from './message.types.js';
 
-/** What the column of an attempt's code takes. */
+/** The largest value of the column for an attempt's code. */
 const MAX_CODE = 2 ** 31 - 1;
-/** A status in which the API shows no failure, and what is known of the last one goes. */
+/** For statuses in which the API shows no failure: they clear the last one. */
 export const NO_FAILURE: Failure = { category: null, code: null, message: null };
 
 export const EXPIRED = {
@@ -28,7 +28,7 @@ export const RESTORED = {
   message: 'The database was restored from a backup; whether the message was sent before is not known.',
 };
 
-/** Why WhatsApp gave a message up. */
+/** The reason that WhatsApp gave for a failure. */
 export interface ReportedFailure {
   category: string;
   code: number | null;

@@ -6,25 +6,25 @@ import { MEDIA_TYPES, type MediaType } from '../media/media.types.js';
 
 type Content = Readonly<Record<string, unknown>>;
 
-/** The object that names a file, by `id` or `link`, changed or as it is. */
+/** Takes an object that names a file by `id` or `link`, and returns it changed or unchanged. */
 type FileChange = (file: Content, type: MediaType) => Content;
 
-/** A file of ours inside a message's content. */
+/** A file stored by Herald that a message's content names. */
 interface FileReference {
   id: string;
-  /** As what the message sends it. */
+  /** The media type as which the message sends it. */
   type: MediaType;
 }
 
 const TYPES: ReadonlySet<string> = new Set(MEDIA_TYPES);
-/** What the header of a template or of an interactive message can show. */
+/** Types of media that the header of a template or of an interactive message can show. */
 const HEADER_TYPES: readonly MediaType[] = ['image', 'video', 'document'];
 
 export function isMediaType(type: string): type is MediaType {
   return TYPES.has(type);
 }
 
-/** Our files in a message, each once per type: those whose id is a UUID. The platform's own ids are digits. */
+/** Files stored by Herald in a message, each once per type: those whose id is a UUID. WhatsApp's own ids are digits. */
 export function ownFilesIn(type: string, content: Content): FileReference[] {
   const found = new Map<string, FileReference>();
   changeFiles(type, content, (file, fileType) => {
@@ -36,15 +36,15 @@ export function ownFilesIn(type: string, content: Content): FileReference[] {
 
 /**
  * A message's content with `change` applied to each object that names a file: that of a media message, the parameters
- * of a template and of its carousel's cards, the headers of an interactive message and of its cards. What has another
- * shape stays.
+ * of a template and of its carousel's cards, the headers of an interactive message and of its cards. Other parts stay
+ * unchanged.
  */
 export function changeFiles(type: string, content: Content, change: FileChange): Record<string, unknown> {
   if (isMediaType(type)) return { ...change(content, type) };
   return changeShowns(type, content, (shown) => changeFile(shown, change));
 }
 
-/** What can show a file. */
+/** Changes an object that can show a file: a parameter, a header or a card. */
 type ShownChange = (shown: Content) => Content;
 
 function changeShowns(type: string, content: Content, change: ShownChange): Record<string, unknown> {
@@ -65,8 +65,8 @@ function changeComponent(component: Content, change: ShownChange): Content {
 }
 
 /**
- * The same content with each file of a parameter or header in one form: `{type: 'image', image: {id}}`. Callers also write
- * `media_object_id` for its `id`, in the file or beside its type.
+ * The same content with each file of a parameter or header written as `{type: 'image', image: {id}}`. Callers also
+ * write `media_object_id` for its `id`, in the file or beside its type.
  */
 export function withFileIds(type: string, content: Content): Record<string, unknown> {
   const named = changeShowns(type, content, (shown) => {
@@ -91,7 +91,6 @@ function changeFile(shown: Content, change: FileChange): Content {
   return type === undefined || !isObject(file) ? shown : { ...shown, [type]: change(file, type) };
 }
 
-/** `parent` with `change` applied to each object of one of its lists. */
 function changeIn(parent: Content, key: string, change: (item: Content) => Content): Record<string, unknown> {
   const list = parent[key];
   if (!Array.isArray(list)) return { ...parent };
@@ -126,7 +125,7 @@ export function withHeaderFile(
       throw commonErrors.VALIDATION_FAILED({ details: [violation('media_object_id', 'equal', message)] });
     }
   } else if (parameters.length > 0) {
-    // Not a file of this kind: the template's own check reports the violation.
+    // The file is of another kind: the template's own check reports it.
     return { ...content };
   }
   const filled = isObject(file) ? { ...(parameter as Content), [type]: { ...file, id: mediaObjectId } } : shown;

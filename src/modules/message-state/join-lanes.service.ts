@@ -1,18 +1,19 @@
 import type { Statements } from '../../infrastructure/database/database.js';
 
 /**
- * What waits for a user id goes on in one order with what waits for the number, as soon as the two are one contact, and
- * what waits for a name that was replaced goes to the new one.
+ * Joins the queues of contacts whose names changed. When a user id and a number turn out to be one contact, their
+ * waiting messages continue in one order. Messages that wait for a replaced number or user id move to the new one.
  *
- * What is being accepted behind one of the rows keeps its lock until its commit. So the second statement sees it.
+ * The first statement waits for accepts that hold a lock on one of these rows, so the second sees the rows that they
+ * inserted.
  */
 export async function joinLanes(ids: readonly string[], statements: Statements): Promise<void> {
   if (ids.length === 0 || (await statements.query(LOCK_LANES, [ids])).length === 0) return;
   await statements.query(JOIN_LANES, [ids]);
 }
 
-// The conversations of $1, as `t`: `number` and `user_id` to write to, `lane` to wait under, `former` names, and the `ids` of
-// what was merged into them.
+// The conversations of $1, as `t`: `number` and `user_id` to write to, `lane` as the new recipient key, `former` names,
+// and in `ids` the conversation with those merged into it.
 const TARGETS = `target as (
   select t.*, coalesce(t.number, t.user_id) as lane,
     array(select a.name from conversation_alias a where a.conversation_id = any(t.ids)) as former
@@ -23,16 +24,16 @@ const TARGETS = `target as (
   where coalesce(t.number, t.user_id) is not null
 )`;
 
-// To a user id goes what was addressed to one, as long as the contact has one.
+// A message that was addressed to a user id keeps one, as long as the contact has one.
 const USER_ID_AFTER = `case when m.recipient_user_id is not null or t.number is null then t.user_id end`;
 
-// Whether a row is to move: `w` waits for the contact under a name that it has not, or not in its lane.
+// Whether a row moves: `w` waits under a name that the contact no longer has, or outside the contact's lane.
 const isMoving = (w: string): string => `
   case when ${w}.recipient = any(t.former) or m.recipient_user_id = any(t.former) then ${w}.conversation_id = any(t.ids)
     else m.recipient_user_id is not null end
   and (${w}.recipient <> t.lane or m.recipient_user_id is distinct from ${USER_ID_AFTER})`;
 
-// What is held is found by an index of its own.
+// Held rows have an index of their own, hence the union.
 const WAITING = `${TARGETS}, found as materialized (
   select t.id as target_id, q.message_id from target t cross join lateral (
     select q.message_id from message_queue q
@@ -54,7 +55,7 @@ const WAITING = `${TARGETS}, found as materialized (
 
 const LOCK_LANES = `with ${WAITING} select message_id from waiting`;
 
-// The triggers of message_queue pass on the turn of each row that leaves a lane, and give it its own in the other.
+// The triggers of message_queue give the next row in the old lane its turn, and compute the turn in the new one.
 const JOIN_LANES = `
 with ${WAITING}, named as (
   update message m set recipient = waiting.lane, recipient_user_id = waiting.user_id

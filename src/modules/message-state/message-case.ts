@@ -14,7 +14,7 @@ import {
 import type { Fact, Failure, OutcomeRecord, Result, Work } from './facts.types.js';
 import { MessageRows, TIMES } from './message-rows.js';
 
-/** What an answer says of its attempt, and what it makes of a message in which that attempt counts. */
+/** By the status of an outcome: the answer of its attempt, and the event of a message in which that attempt counts. */
 const ANSWERS = {
   accepted: { answer: 'accepted', event: 'outcome_accepted' },
   failed: { answer: 'rejected', event: 'outcome_refused' },
@@ -23,14 +23,15 @@ const ANSWERS = {
 } as const satisfies Record<OutcomeRecord['status'], { answer: Answer; event: StateEvent }>;
 
 /**
- * What facts make of one message, applied one after the other. Pure: it begins with what was read under the message's lock, and its
- * properties (`MessageRows`) are what is to be written. Each fact has a method, in the order of `apply`: first what is checked again, then what
- * becomes of the message.
+ * What facts make of one message, applied one after the other. Pure: it starts from the rows read under the message's
+ * lock, and its properties (`MessageRows`) are the rows to write. Each fact has a method, in the order of `apply`:
+ * first what is checked again, then what becomes of the message.
  *
- * Facts of the attempt that counts are `own_*` events, those of the message's other attempts `other_*`. Where another attempt turns out to be
- * accepted while the message is in the queue, the retry is redundant: the message leaves the queue with that attempt, which counts from then
- * on. `TRANSITIONS` says which event moves a message. The end of a lease, a restore and a retry do not ask it: what they check of the queue's
- * row, or `from` of a retry, comes to the same.
+ * Facts of the attempt that counts are `own_*` events, those of the message's other attempts `other_*`. Where another
+ * attempt turns out to be accepted while the message is in the queue, the retry is redundant: the message leaves the
+ * queue with that attempt, which counts from then on. `TRANSITIONS` says which event moves a message. The end of a
+ * lease, a restore and a retry do not ask it: what they check of the queue's row, or `from` of a retry, comes to the
+ * same.
  */
 export class MessageCase extends MessageRows {
   apply(fact: Fact): Result {
@@ -57,7 +58,7 @@ export class MessageCase extends MessageRows {
         return this.failWaiting(
           'release_refused',
           fact.failure,
-          // Where claims are blocked it may have been released and sent since.
+          // While claims are blocked, the message may have been released and sent since.
           (work) => !this.blocked && work.scheduledFor !== null && !work.isPaused,
         );
       case 'retry':
@@ -83,11 +84,11 @@ export class MessageCase extends MessageRows {
     const isAwaited = this.counts(attempt) && (from === 'processing' || from === 'outcome_unknown');
     const other = this.acceptedOther(attempt.id);
     const isToWait = answer === 'deferred' || (answer === 'rejected' && other !== null);
-    // What has left the queue and is erased is not sent again.
+    // A message that is erased and has left the queue is not sent again.
     if (!isAwaited || (isToWait && this.isErased && this.work === null))
       return this.lateAnswer(attempt, record, answer);
     if (isToWait) {
-      // Also where it does not stay there: `endBy` ends a message that is in the queue.
+      // Needed even if the message leaves the queue at once: `endBy` expects it in the queue.
       this.queueAgain(attempt, record);
       this.noteAnswer(attempt, record, answer);
       return other === null ? 'recorded' : this.endBy(other, from);
@@ -101,7 +102,10 @@ export class MessageCase extends MessageRows {
     return 'recorded';
   }
 
-  /** The message does not wait for it: it is noted. That an earlier attempt was accepted makes a retry redundant. */
+  /**
+   * An answer for which the message does not wait is recorded with its attempt only. If it shows that an earlier
+   * attempt was accepted, a retry is redundant.
+   */
   private lateAnswer(attempt: AttemptFacts, record: OutcomeRecord, answer: Answer): Result {
     this.noteAnswer(attempt, record, answer);
     if (answer !== 'accepted') return 'late';
@@ -111,7 +115,10 @@ export class MessageCase extends MessageRows {
     return 'late';
   }
 
-  /** The endpoint refused the attempt in flight: the next one takes its place, and its lease. It may be told twice. */
+  /**
+   * The endpoint refused the attempt in flight. The next attempt takes over its place and lease. The same fact may come
+   * twice.
+   */
   private nextAttempt(refused: OutcomeRecord, nextAttemptId: string): Result {
     const { work } = this;
     if (work?.attemptId === nextAttemptId) return 'recorded';
@@ -128,13 +135,16 @@ export class MessageCase extends MessageRows {
     return 'recorded';
   }
 
-  /** WhatsApp reported a status of an attempt. `sent` of one that has failed cancels no retry: it comes late, or again. */
+  /**
+   * WhatsApp reported a status of an attempt. A `sent` for an attempt that has failed cancels no retry: the report is
+   * late or a duplicate.
+   */
   private report(attemptId: string, report: StatusReport): Result {
     // A report never touches another workspace's message.
     const isOurs = report.connectionId === this.message.connectionId;
     const attempt = isOurs ? (this.attemptOf(attemptId) ?? this.adopt(attemptId, report)) : null;
     if (attempt === null) return 'not_found';
-    // Before the report is noted: what was known before it decides.
+    // Read before the report is recorded, which would change the result.
     const isLateSent = report.status === 'sent' && hasFailed(attempt);
     const event = `${this.counts(attempt) ? 'own' : 'other'}_${report.status}` as const;
     const to = isLateSent ? null : nextStatus(this.status, event);
@@ -143,17 +153,20 @@ export class MessageCase extends MessageRows {
     this.noteReport(attempt, report, failure);
     if (to !== null)
       this.move(to, at, attempt, failure === null ? NO_FAILURE : { ...failure, code: textOf(failure.code) });
-    // `counts` by now: the move may have made this attempt the one. WhatsApp's id is that of the attempt that counts; before that is known, of
-    // another one that moved the message.
+    // `counts` is asked again, since the move may have made this attempt the one that counts. The message shows the
+    // WhatsApp id of the attempt that counts; until that is known, the id of another attempt that moved the message.
     const isShown = this.work === null && (this.counts(attempt) || (to !== null && this.state.metaMessageId === null));
     if (isShown && !this.isErased) this.state.metaMessageId = report.metaMessageId;
-    // A price without a move is not kept while the message is in the queue: later reports have it again.
+    // In the queue, a price that comes without a status change is ignored: later reports repeat it.
     if (this.work === null) this.notePrice(report);
     this.isReported = true;
     return to === null ? 'late' : 'recorded';
   }
 
-  /** WhatsApp reported a status of a message that was sent in the app. A status is never left for an earlier one, and no event tells of it. */
+  /**
+   * WhatsApp reported a status of a message that was sent in the app. The status never goes back to an earlier one, and
+   * there is no event.
+   */
   private reportOfApp(report: StatusReport): Result {
     const { state } = this;
     const failure = report.status === 'failed' ? this.withoutText(reportedFailure(report)) : null;
@@ -169,7 +182,7 @@ export class MessageCase extends MessageRows {
     return 'recorded';
   }
 
-  /** The process that had the attempt in flight has recorded no answer within the lease: it may have been sent. */
+  /** The process that sent the attempt recorded no answer within the lease, so the message may have been sent. */
   private leaseEnded(attemptId: string): Result {
     const { work } = this;
     const attempt = work?.attemptId === attemptId ? this.attemptOf(attemptId) : null;
@@ -180,7 +193,10 @@ export class MessageCase extends MessageRows {
     return 'recorded';
   }
 
-  /** The database was restored from a backup of before this time: what was in the queue then may have been sent since. */
+  /**
+   * The database was restored from a backup made before this time. Messages that were in the queue then may have been
+   * sent since.
+   */
   private restored(before: number): Result {
     const { work } = this;
     if (work === null || (work.scheduledFor ?? work.queuedAt) >= before) return 'late';
@@ -190,23 +206,26 @@ export class MessageCase extends MessageRows {
     return 'recorded';
   }
 
-  /** It has waited too long. `resumed`: it was held by its tag, as long as which it does not expire. */
+  /** The message has waited too long. `resumed`: it was held by its tag; it does not expire while held. */
   private expired({ resumed = false }: Extract<Fact, { kind: 'expired' }>): Result {
     return this.failWaiting('expired', EXPIRED, ({ expiresAt, isPaused, isHeld }) => {
       return !this.blocked && expiresAt < this.now && (resumed ? isPaused : !isHeld);
     });
   }
 
-  /** Its caller, or its tag, takes it back. */
+  /** The caller, or an action on the tag, cancels the message. */
   private canceled({ before = Infinity }: Extract<Fact, { kind: 'canceled' }>): Result {
     return this.failWaiting('canceled', CANCELED, ({ scheduledFor }) => {
-      // Where claims are blocked, only what is not due yet was surely not sent.
+      // While claims are blocked, only a message that is not due yet is certainly unsent.
       const isUnsent = !this.blocked || (scheduledFor !== null && scheduledFor > this.now);
       return isUnsent && (this.state.retriedAt ?? this.message.createdAt) <= before;
     });
   }
 
-  /** Ends a message that waits, if the condition still holds: as failed, or by an earlier attempt that was accepted. */
+  /**
+   * Ends a waiting message if the condition still holds: as failed, or as accepted where an earlier attempt was
+   * accepted.
+   */
   private failWaiting(event: StateEvent, failure: Failure, condition: (work: Work) => boolean): Result {
     const { work } = this;
     if (work === null || nextStatus(this.status, event) !== 'failed' || !condition(work)) return 'late';
@@ -216,11 +235,11 @@ export class MessageCase extends MessageRows {
     return 'recorded';
   }
 
-  /** Its caller, or its tag, sends it again. */
+  /** The caller, or an action on the tag, retries the message. */
   private retry({ from, body }: Extract<Fact, { kind: 'retry' }>): Result {
     const { state } = this;
     if (this.work !== null || !from.includes(state.status) || this.isErased) return 'late';
-    // Another copy needs the confirmation where WhatsApp has accepted one.
+    // Where WhatsApp has accepted an attempt, another copy needs the caller's confirmation.
     if (!from.includes('outcome_unknown') && this.acceptedOther(null) !== null) return 'late';
     const counted = state.attemptId === null ? undefined : this.attempts.get(state.attemptId);
     if (counted !== undefined) this.replace(counted);
@@ -229,7 +248,10 @@ export class MessageCase extends MessageRows {
     return 'recorded';
   }
 
-  /** Another attempt was accepted: the message leaves the queue by that one, and its retry is redundant. */
+  /**
+   * Another attempt was accepted: it becomes the one that counts, the message leaves the queue, and its retry is
+   * redundant.
+   */
   private endBy(attempt: AttemptFacts, from = this.status): Result {
     this.move('accepted', this.now, attempt, NO_FAILURE, from);
     this.state.metaMessageId = attempt.metaMessageId;

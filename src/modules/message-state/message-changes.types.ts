@@ -2,28 +2,31 @@ import { isoTime } from '../webhook/webhook.types.js';
 import { contentOf } from './message-state.types.js';
 
 /**
- * What an edit or a revoke changes, as the API shows it: of itself which message it is about, of that message when it was changed and
- * what it says now. Each is left out where it does not apply.
+ * An edit or a revoke, as the API shows it. The edit or revoke names the message that it changes; the changed message
+ * has the time and its current content. Fields that do not apply are absent.
  */
 export interface MessageChanges {
-  /** Of an edit; null where the message is not known. */
+  /** In an edit: the edited message; null where that is not known. */
   edits_message_id?: string | null;
-  /** Of a revoke; null where the message is not known. */
+  /** In a revoke: the revoked message; null where that is not known. */
   revokes_message_id?: string | null;
   edited_at?: string | null;
   revoked_at?: string | null;
-  /** By the latest edit; null where it was revoked. */
+  /** The content after the latest edit; null where the message was revoked. */
   current?: { body: string | null; content: Record<string, unknown> } | null;
 }
 
-/** Of one message: more than a person makes in the minutes that WhatsApp allows. */
+/** Limit of changes read for one message: more than a person makes in the minutes that WhatsApp allows. */
 export const MAX_CHANGES = 100;
 
-/** SQL: the conversation that a row `m` of `message` belongs to by now. */
+/** SQL: the conversation that a row `m` of `message` belongs to, after merges. */
 const conversationOf = (m: string): string =>
   `coalesce((select v.merged_into from conversation v where v.id = ${m}.conversation_id), ${m}.conversation_id)`;
 
-/** SQL: two rows of one connection are of one author. What was said in a group has no conversation, but its author's number. */
+/**
+ * SQL: whether two rows of one connection have the same author. A message in a group has no conversation, but has its
+ * author's number.
+ */
 const haveOneAuthor = (a: string, b: string): string => `(${conversationOf(a)} = ${conversationOf(b)}
     or ${a}.conversation_id is null and ${b}.conversation_id is null and ${a}.sender = ${b}.sender)`;
 
@@ -32,14 +35,14 @@ const changedBy = (m: string): string => `(select o.id from platform_message p j
       where p.connection_id = ${m}.connection_id and p.meta_message_id = ${m}.original_meta_id and o.direction = ${m}.direction
         and ${haveOneAuthor('o', m)})`;
 
-/** SQL: likewise, where both are being stored. */
+/** SQL: the same, where both messages are in the batch being stored. */
 const changedWith = (m: string, batch: string): string => `(select o.id from ${batch} o
       where o.connection_id = ${m}.connection_id and o.meta_message_id = ${m}.original_meta_id and o.direction = ${m}.direction
         and ${haveOneAuthor('o', m)})`;
 
 /**
- * SQL: the edits and revokes of a message `m`, as a FROM item `l`: id, type, at (by WhatsApp), and message_id of its content. They are
- * found by WhatsApp's id whenever they came, so one that overtakes its message counts too.
+ * SQL: the edits and revokes of a message `m`, as a FROM item `l`: id, type, at (by WhatsApp), and message_id of its
+ * content. They are found by WhatsApp's id, so a change that arrives before its message counts too.
  */
 export const changesTo = (m: string): string => `(select e.id, e.type, coalesce(e.sent_at, e.created_at) as at
     from message e where e.connection_id = ${m}.connection_id and e.original_meta_id = ${m}.meta_message_id

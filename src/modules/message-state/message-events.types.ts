@@ -1,7 +1,7 @@
 import { changesOf } from './message-changes.types.js';
 import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 
-/** SQL: what the platform charges for a message, as the API shows it, of a row of `message_state`. */
+/** SQL: the `pricing` object of the API for a row of `message_state`. */
 export function shownPricing(alias: string): string {
   return `case when coalesce(${alias}.pricing_category, ${alias}.pricing_type) is not null then jsonb_build_object(
     'billable', ${alias}.billable, 'category', ${alias}.pricing_category, 'type', ${alias}.pricing_type,
@@ -9,14 +9,13 @@ export function shownPricing(alias: string): string {
 }
 
 /**
- * The CTEs of `insertWebhookEvents` that write one `message.status.updated` for each row of `relation`, in the statement that moved the
- * messages, so that no change is without its event and no event without its change. Who the message is for is read
- * from `message`.
+ * The CTEs of `insertWebhookEvents` that write one `message.status.updated` for each row of `relation`, in the same
+ * statement as the status change, so that neither exists without the other. The recipient is read from `message`.
  *
  * @param relation a CTE with organization_id, message_id, connection_id, status, previous_status, occurred_at, attempt,
  * failure_category, error_code, error_message, sequence, pricing.
  * @param condition which of the rows `c` are announced; default: all.
- * @param journal the relation in the place of `message`.
+ * @param journal the relation that replaces `message`.
  */
 export function insertStatusEvents(relation: string, condition = 'true', journal = 'message'): string {
   return insertWebhookEvents(`(
@@ -36,12 +35,12 @@ export function insertStatusEvents(relation: string, condition = 'true', journal
 }
 
 /**
- * As `insertStatusEvents`: one `message.received` for each new inbound message, `message.standby.received` for what was
- * written to another app, and `message.sent_elsewhere` for what was sent in the WhatsApp Business app.
+ * Like `insertStatusEvents`: one `message.received` for each new inbound message, `message.standby.received` for what
+ * was written to another app, and `message.sent_elsewhere` for what was sent in the WhatsApp Business app.
  *
- * @param relation a CTE with the columns of `message` and of `message_content`, just inserted, whose conversations stand
- * in their table.
- * @param ownerOf fields of `data` that say who owns a conversation.
+ * @param relation a CTE with the columns of `message` and of `message_content`, just inserted; their conversations
+ * already exist.
+ * @param ownerOf returns the fields of `data` that say who owns a conversation.
  */
 export function insertMessageEvents(relation: string, ownerOf: (conversation: string) => string): string {
   return insertWebhookEvents(`(

@@ -4,7 +4,7 @@ import { contentOf, isInQueue, type MessageStatus } from './message-state.types.
 import { changesOf } from './message-changes.types.js';
 import type { Attempt, Message } from './message.types.js';
 
-/** A message as the driver returns it; its conversation is the surviving one. */
+/** A message as the driver returns it. A merged conversation is replaced by the one it was merged into. */
 export interface MessageRow extends Omit<Message, 'contact' | 'inboundContext'> {
   contactPhone: string | null;
   contactUserId: string | null;
@@ -13,8 +13,8 @@ export interface MessageRow extends Omit<Message, 'contact' | 'inboundContext'> 
 }
 
 /**
- * SELECT list for messages `m` of the table `message` with `messageJoins`. A conversation that was found to be another's
- * contact leads to the surviving one.
+ * SELECT list for messages `m` of the table `message` with `messageJoins`. For a merged conversation it selects the one
+ * it was merged into.
  */
 export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connection_id, direction, type, sender, standby')},
   ${camelColumns('m', 'recipient_user_id, client_message_id, tag, metadata, reply_to_message_id, media_object_id, created_at')},
@@ -41,16 +41,16 @@ export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connect
   coalesce(w.wa_id, v.wa_id, w.phone, v.phone) as "contactPhone", coalesce(w.user_id, v.user_id) as "contactUserId",
   coalesce(w.profile_name, v.profile_name) as "contactName"`;
 
-// Offset 0 keeps each look-up to itself: PostgreSQL plans them in half the time that an equal join of all takes.
+// `offset 0` keeps PostgreSQL from flattening the joins, which halves the planning time.
 const lookUp = (alias: string, found: string, on = 'true'): string =>
   `left join lateral (select * from ${found} offset 0) ${alias} on ${on}`;
 
 const isOutbound = "m.direction = 'outbound'";
 
 /**
- * See `MESSAGE_SELECT`.
+ * The joins of `MESSAGE_SELECT`.
  *
- * @param status of all of the messages, where it is known: no look-up is made where nothing can be found.
+ * @param status the status of all the messages, where it is known: look-ups that would find nothing are left out.
  */
 export function messageJoins(status?: MessageStatus): string {
   const hasOutcome = status !== undefined && status !== 'received' && !isInQueue(status);
@@ -63,7 +63,7 @@ export function messageJoins(status?: MessageStatus): string {
   ].join('\n');
 }
 
-/** The row itself becomes the message: to copy fifty of them costs a page of the journal a third of a millisecond. */
+/** Changes the row in place: copying fifty rows for a page of the journal takes a third of a millisecond. */
 export function messageOf(row: MessageRow): Message {
   const { contactPhone, contactUserId, contactName } = row;
   const { sender, ...inboundContext } = row.inboundContext ?? {};
@@ -82,8 +82,8 @@ export function attemptOf({ startedAt, finishedAt, ...row }: AttemptRow): Attemp
 }
 
 /**
- * SQL conditions on rows `q` of `message_queue`. What each says of a time, or a recipient, holds for every row: with it, and only
- * with it, a statement may use the index of this name.
+ * SQL conditions on rows `q` of `message_queue`. Each compares with a value that every row exceeds. A query needs this
+ * condition to use the partial index of the same name.
  */
 export const BY_TIME = `q.created_at > '-infinity'`;
 export const BY_EXPIRY = `q.held_until is null and q.expires_at > '-infinity'`;

@@ -21,24 +21,24 @@ import {
 } from './facts.types.js';
 
 /**
- * The rows of one message: first as they were read under its lock, then as they are to be written. `MessageCase` decides what a fact leads
- * to; here is how the rows change, each rule once.
+ * The rows of one message: first as read under its lock, then as they are to be written. `MessageCase` decides what a
+ * fact leads to; this class changes the rows, with each rule in one place.
  *
- * One attempt counts at a time: the one in flight while the message is in the queue, afterwards that of its state.
+ * One attempt counts at a time: in the queue the attempt in flight, afterwards the one named by the state.
  */
 export class MessageRows {
   readonly events: StatusEvent[] = [];
   readonly state: MessageState;
-  /** The row of the queue; null: the message is not in it. */
+  /** The row of the queue; null: the message is not in the queue. */
   work: Work | null;
   readonly attempts: ReadonlyMap<string, AttemptFacts>;
   readonly newAttempts = new Set<AttemptFacts>();
   readonly changedAttempts = new Set<AttemptFacts>();
-  /** What lists show of the message; undefined: as before. */
+  /** The text that lists show; undefined: unchanged. */
   body: string | null | undefined = undefined;
-  /** A report was applied, which says what the message costs, or that it failed. */
+  /** A report was applied that gives the price, or a failure. */
   isReported = false;
-  /** Why it entered the queue; null: it did not. */
+  /** Why the message entered the queue; null: it did not. */
   entered: 'retry' | 'returned' | null = null;
   private readonly all = new Map<string, AttemptFacts>();
 
@@ -65,24 +65,27 @@ export class MessageRows {
     return this.message.recipient === null;
   }
 
-  /** Known by now, and not before: its last retry was not sent. */
+  /** The facts applied here show, for the first time, that the last retry was not sent. */
   get showsUnsentRetry(): boolean {
     const { message, state, work } = this;
     return isRetryUnsent({ state, work, attempts: [...this.all.values()] }) && !isRetryUnsent(message);
   }
 
-  /** No event of a message lies before the one that it follows, nor before its request. */
+  /** The earliest time of the next event: not before the last event, nor before the request of the attempt. */
   protected latestAt(): number {
     const { work, state } = this;
     return Math.max(state.changedAt ?? 0, work?.queuedAt ?? state.queuedAt, work?.claimedAt ?? 0);
   }
 
-  /** WhatsApp's clock may run ahead of ours. */
+  /** WhatsApp's clock may be ahead of the database's; a report is never in the future. */
   protected timeOf({ occurredAt }: StatusReport): number {
     return occurredAt === null ? this.now : Math.min(occurredAt.getTime() * 1_000, this.now);
   }
 
-  /** The message waits again: in its place where it is still in the queue, else behind what its recipient has waiting by now. */
+  /**
+   * Queues the message again: at its old place if it is still in the queue, otherwise behind the messages that wait for
+   * its recipient.
+   */
   protected queueAgain(attempt: AttemptFacts, { delayMs = 0, tries = 0 }: OutcomeRecord): void {
     this.replace(attempt);
     const newDueAt = this.now + delayMs * 1_000;
@@ -98,20 +101,21 @@ export class MessageRows {
       return;
     }
     this.entered = 'returned';
-    // What a lost claim returned does not know how often the message was deferred before. A message with an unknown outcome has `expiresAt`.
+    // The outcome of a lost claim does not know the number of earlier deferrals. A message with an unknown outcome
+    // always has `expiresAt`.
     const kept = { tries: Math.max(state.tries, tries), expiresAt: state.expiresAt ?? 0 };
     this.enterQueue(state.queuedAt, { newDueAt, ...kept });
   }
 
   protected retryNow(): void {
-    // Whatever the database's clock shows: it may have stepped back.
+    // Later than the last event even if the database's clock was set back.
     const at = Math.max(this.now, this.latestAt() + 1);
     this.entered = 'retry';
     this.state.retriedAt = at;
     this.enterQueue(at, { newDueAt: this.now, tries: 0, expiresAt: this.now + this.message.timeToLive });
   }
 
-  /** Nothing of the last attempt is shown of a message that waits, nor what it cost. */
+  /** Clears the last attempt and its costs: a waiting message shows neither. */
   private enterQueue(queuedAt: number, work: Pick<Work, 'newDueAt' | 'tries' | 'expiresAt'>): void {
     const { attemptCount, eventCount, retriedAt, tries } = this.state;
     const attempt = { attemptId: null, claimedAt: null, leaseUntil: null, attemptNumber: attemptCount };
@@ -119,12 +123,12 @@ export class MessageRows {
     Object.assign(this.state, EMPTY, { status: 'queued', queuedAt, attemptCount, eventCount, retriedAt, tries });
   }
 
-  /** @param attempt the one that counts from now on; null: none. */
+  /** @param attempt the attempt that counts from now on; null: none. */
   protected leaveQueue(attempt: AttemptFacts | null): void {
     const { work, state } = this;
     if (work === null) return;
     const inFlight = work.attemptId === null ? null : this.attemptOf(work.attemptId);
-    // Its own answer is still to come.
+    // Its own answer may still come.
     if (inFlight !== null && inFlight !== attempt) this.replace(inFlight);
     if (attempt !== null) this.count(attempt);
     state.queuedAt = Math.min(work.queuedAt, attempt?.startedAt ?? Infinity);
@@ -136,7 +140,7 @@ export class MessageRows {
     this.work = null;
   }
 
-  /** @param from what the event says it was before: the last status that was stored. */
+  /** @param from the previous status that the event names; default: the current one. */
   protected move(
     to: OutboundStatus,
     time: number,
@@ -144,7 +148,7 @@ export class MessageRows {
     failure: Failure,
     from = this.status,
   ): void {
-    // WhatsApp reports whole seconds, so its time may lie before that of the state which it follows.
+    // WhatsApp reports whole seconds, so the reported time may be before that of the previous state.
     const at = Math.max(time, this.latestAt());
     const { state, work } = this;
     state.expiresAt = to === 'outcome_unknown' ? (work?.expiresAt ?? state.expiresAt) : null;
@@ -175,7 +179,7 @@ export class MessageRows {
     state.pricingModel = pricing.model;
   }
 
-  /** Null: the message has no such attempt. One in flight gets a row with the first fact. */
+  /** Null: the message has no such attempt. An attempt in flight gets its row with the first fact about it. */
   protected attemptOf(id: string): AttemptFacts | null {
     const known = this.all.get(id);
     if (known !== undefined) return known;
@@ -187,7 +191,10 @@ export class MessageRows {
     return made;
   }
 
-  /** Of a restored message the backup may not know the last attempt: a report with its id shows that it was made, and it counts. */
+  /**
+   * A restored database may lack the last attempt of a message. A report with an unknown attempt id shows that the
+   * attempt was made, so it is added and counts.
+   */
   protected adopt(id: string, report: StatusReport): AttemptFacts | null {
     const { state } = this;
     if (this.status !== 'outcome_unknown' || state.errorCode !== RESTORED.code) return null;
@@ -205,7 +212,7 @@ export class MessageRows {
     return id === (this.work === null ? this.state.attemptId : this.work.attemptId);
   }
 
-  /** Of those attempts that were accepted and have not failed the last one. */
+  /** The last attempt other than `id` that was accepted and has not failed. */
   protected acceptedOther(id: string | null): AttemptFacts | null {
     const accepted = [...this.all.values()].filter((each) => each.id !== id && isProof(each));
     return accepted.reduce<AttemptFacts | null>(
@@ -225,7 +232,7 @@ export class MessageRows {
     this.change(attempt, { answer, answeredAt, httpStatus, code: platformCode, category, ...named });
   }
 
-  /** Keeps what the report says beyond what is known of the attempt: nothing, where an accepted attempt was `sent`, say. */
+  /** Records what is new in the report. For example, `sent` says nothing new about an accepted attempt. */
   protected noteReport(attempt: AttemptFacts, report: StatusReport, failure: ReportedFailure | null): void {
     const isNews = failure !== null || !isAccepted(attempt) || (attempt.metaMessageId === null && !this.isErased);
     if (!isNews) return;
@@ -246,26 +253,25 @@ export class MessageRows {
     if (attempt.replacedAt !== null) this.change(attempt, { replacedAt: null });
   }
 
-  /** Whatever changes of an attempt is to be written. */
   protected change(attempt: AttemptFacts, facts: Partial<AttemptFacts>): void {
     Object.assign(attempt, facts);
     this.changedAttempts.add(attempt);
   }
 
-  /** What WhatsApp says of a failure may name the recipient. */
+  /** WhatsApp's text about a failure may name the recipient, so it is dropped for an erased contact. */
   protected withoutText<F extends { message: string | null }>(failure: F): F {
     return this.isErased ? { ...failure, message: null } : failure;
   }
 }
 
-/** The message has left the queue, and no attempt since its last retry was sent. */
+/** The message has left the queue, and every attempt since its last retry is known to be unsent. */
 function isRetryUnsent({ state, work, attempts }: Pick<LockedMessage, 'state' | 'work' | 'attempts'>): boolean {
   const { retriedAt, status } = state;
   if (work !== null || retriedAt === null || status === 'outcome_unknown') return false;
   return attempts.every((each) => each.startedAt < retriedAt || isKnownUnsent(each));
 }
 
-/** The state's time of a status. */
+/** The property of `MessageState` that holds the time of a status. */
 export const TIMES = {
   accepted: 'acceptedAt',
   sent: 'sentAt',

@@ -52,7 +52,7 @@ export type StateEvent = (typeof STATE_EVENTS)[number];
 
 type Moves = Readonly<Partial<Record<StateEvent, OutboundStatus>>>;
 
-// `delivered` and `read` prove that it was sent, by whichever attempt.
+// `delivered` and `read` prove that the message was sent, whichever attempt they belong to.
 const OTHER_PROOF = { other_delivered: 'delivered', other_read: 'read' } as const satisfies Moves;
 const PROOF = { ...OTHER_PROOF, own_delivered: 'delivered', own_read: 'read' } as const satisfies Moves;
 
@@ -83,7 +83,7 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     erased: 'failed',
     canceled: 'failed',
     release_refused: 'failed',
-    // A retry waits, and an attempt before it turns out to have been taken.
+    // A retry waits, and an earlier attempt turns out to have been accepted.
     other_accepted: 'accepted',
     other_sent: 'sent',
   },
@@ -97,8 +97,8 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     restored: 'outcome_unknown',
     own_sent: 'sent',
     own_failed: 'failed',
-    // Not `other_sent`, which is noted. If it moved the message, a `failed` of the retry would leave that `sent` when it came later, but
-    // `failed` when it came earlier.
+    // Without `other_sent`, which is only noted. If it moved the message, the order of two reports would decide:
+    // `failed` of the retry, then `sent` of the other attempt would end as `sent`, the reverse order as `failed`.
     other_accepted: 'accepted',
   },
   outcome_unknown: {
@@ -143,12 +143,12 @@ export function statesThatTake(event: StateEvent): OutboundStatus[] {
 }
 
 /**
- * Condition on rows of `message_queue`: they wait, or are held. Not `attempt_id is null`, which is a column of the index
- * `message_queue_lane`: the planner might read all of that index for it.
+ * Condition on rows of `message_queue`: they wait, or are held. `attempt_id is null` would be the plain form, but the
+ * planner might then read the whole index `message_queue_lane`, which has this column.
  */
 const waits = (alias: string): string => `num_nulls(${alias}.attempt_id) = 1`;
 
-/** Condition on rows of `message_queue`, which has no status: those that `event` moves. */
+/** Condition on rows of `message_queue`: `event` moves them. The table has no status column. */
 export function queueTakes(event: StateEvent, alias = 'q'): string {
   const [waiting, sending] = [nextStatus('queued', event) !== null, nextStatus('processing', event) !== null];
   if (waiting && sending) return 'true';
@@ -156,29 +156,31 @@ export function queueTakes(event: StateEvent, alias = 'q'): string {
   return waiting ? waits(alias) : `${alias}.attempt_id is not null`;
 }
 
-/** SQL condition on `message_tag t`, as the index message_tag_held has it: nothing of the tag is sent now. */
+/** SQL condition on `message_tag t`, as in the index message_tag_held: no message of the tag may be sent now. */
 export const HOLDS_BACK = 't.paused or t.cancel_before is not null or t.started_at is null';
 
-/** SQL: tags of which nothing is sent now. */
+/** SQL: tags whose messages may not be sent now. */
 export const PAUSED_TAGS = `select t.organization_id, t.tag from message_tag t where ${HOLDS_BACK}`;
 
 /**
- * SQL: the tag of a row of `message_queue`, if it has one, is neither paused nor being canceled, and has started. The tags are read
- * once a statement, and only where it meets a row with a tag.
+ * SQL: the tag of a row of `message_queue`, if any, is neither paused nor being canceled, and has started. The subquery
+ * reads the tags once per statement, and only if a row has a tag.
  */
 export const tagIsNotPaused = (alias: string): string =>
   `(${alias}.tag is null or (${alias}.organization_id, ${alias}.tag) not in (${PAUSED_TAGS}))`;
 
 /**
- * SQL: the tag of a row of `message_queue`, if it has one, has no pace, or has let the row pass. A sweep holds the others and frees
- * them at that pace. What was freed, deferred, retried or released at its own time has `not_before`.
+ * SQL: the tag of a row of `message_queue`, if any, has no pace, or has released the row. A sweep holds all other rows
+ * and releases them at that pace. A row that was released, deferred or retried, or whose own time has come, has
+ * `not_before`.
  */
 export const tagLetsPass = (alias: string): string =>
   `(${alias}.tag is null or ${alias}.not_before is not null or (${alias}.organization_id, ${alias}.tag) not in
     (select t.organization_id, t.tag from message_tag t where t.messages_per_minute is not null))`;
 
 /**
- * SQL: the content of a message, for a join lateral. By the limit the planner knows that one partition at most has it: else it takes the cost,
- * and the rows, of all of them together, and PostgreSQL compiles a plan that costs so much, which takes half a second.
+ * SQL: the content of a message, for a lateral join. The limit tells the planner that at most one partition has it.
+ * Without it the planner adds up the cost and rows of all partitions, and JIT compilation starts, which takes half a
+ * second.
  */
 export const contentOf = (id: string): string => `(select * from message_content where message_id = ${id} limit 1)`;

@@ -25,9 +25,9 @@ export interface Message {
   body: string | null;
   content: Record<string, unknown>;
   clientMessageId: string | null;
-  /** The group that its caller put it in. */
+  /** The name of the group that the caller put it in. */
   tag: string | null;
-  /** Its caller's own strings. */
+  /** The caller's own strings. */
   metadata: Record<string, string> | null;
   replyToMessageId: string | null;
   mediaObjectId: string | null;
@@ -39,9 +39,12 @@ export interface Message {
   attemptCount: number;
   createdAt: Date;
   nextAttemptAt: Date | null;
-  /** When it is to go; null once it is due, and of messages that were not scheduled. */
+  /** The time that the caller gave; null once the message is due, and for messages that were not scheduled. */
   scheduledFor: Date | null;
-  /** While it waits: when it expires; null where MESSAGE_TTL_HOURS decides, from `scheduledFor`, else `queuedAt`. */
+  /**
+   * When a waiting message expires; null where MESSAGE_TTL_HOURS decides, counted from `scheduledFor`, otherwise from
+   * `queuedAt`.
+   */
   expiresAt: Date | null;
   queuedAt: Date | null;
   processingAt: Date | null;
@@ -50,29 +53,32 @@ export interface Message {
   deliveredAt: Date | null;
   readAt: Date | null;
   failedAt: Date | null;
-  /** What the platform charges, in its own words; all null until a report says it. */
+  /** WhatsApp's price, in its own words; all null until a report has it. */
   billable: boolean | null;
   pricingCategory: string | null;
   pricingType: string | null;
   pricingSubtype: string | null;
   pricingModel: string | null;
   contact: Contact;
-  /** Received as an observer: another app owned the conversation. */
+  /** Received without ownership: another app owned the conversation. */
   standby: boolean;
   source: MessageSource;
   /** Only of received messages. */
   inboundContext: InboundContext;
-  /** Null where no edit or revoke is known of it, and it is none. */
+  /** Null for a message that no edit or revoke concerns. */
   changes: MessageChanges | null;
 }
 
-/** Who made a message: the API, the WhatsApp Business app, a customer; `history`: imported from the app, in both directions. */
+/**
+ * Where a message comes from: the API, the WhatsApp Business app, a customer; `history`: imported from the app, in both
+ * directions.
+ */
 export const MESSAGE_SOURCES = ['api', 'app', 'customer', 'history'] as const;
 export type MessageSource = (typeof MESSAGE_SOURCES)[number];
 
-/** Who is on the other side of a conversation, as far as it is known. */
+/** The other side of a conversation, as far as it is known. */
 export interface Contact {
-  /** Digits; the platform's spelling where it is known. */
+  /** Digits, in WhatsApp's spelling where that is known. */
   phone: string | null;
   userId: string | null;
   name: string | null;
@@ -94,36 +100,38 @@ export interface Attempt {
 /** A message with its send attempts, oldest first. */
 export type DetailedMessage = Message & { attempts: Attempt[] };
 
-/** What was done with a message: a retry or a cancel; or, by WhatsApp's words, a deletion by its recipient or a warning. */
+/** An action on a message: a retry or a cancel, or, reported by WhatsApp, a deletion by its recipient or a warning. */
 export interface MessageAct {
   at: Date;
   act: 'retried' | 'canceled' | 'deleted' | 'warned';
-  /** Of a retry or a cancel, whose request it was; null: an action of the message's tag. */
+  /** The key of the request that retried or canceled; null: an action on the message's tag. */
   apiKeyId: string | null;
-  /** What a retry has ended: when it had joined the queue, and its failure. Of a warning the last is its code. */
+  /**
+   * For a retry: when the message had been queued before, and its failure then. For a warning, `errorCode` is its code.
+   */
   queuedAt: Date | null;
   failedAt: Date | null;
   failureCategory: string | null;
   errorCode: string | null;
 }
 
-/** What the platform reported about a message that it took from us. */
+/** What WhatsApp reported about a message that it had accepted. */
 export interface StatusReport extends Omit<StatusNotification, 'phoneNumberId'> {
   /** The connection that the notification names; a report never touches another workspace's message. */
   connectionId: string;
 }
 
-/** A customer's message as the platform handed it over. */
+/** A customer's message as WhatsApp delivered it. */
 export interface InboundReport extends Omit<InboundNotification, 'phoneNumberId'> {
   connectionId: string;
   organizationId: string;
   /** The workspace's own number, digits. */
   businessNumber: string;
-  /** Of the request that brought it, where its trace is recorded. */
+  /** The trace of the request that brought it, where traces are recorded. */
   traceContext?: TraceContext | undefined;
 }
 
-/** A message that was sent in the app, or is of its history. */
+/** A message that was sent in the app, or belongs to the app's history. */
 export interface AppMessageReport
   extends
     Omit<AppMessage, 'phoneNumberId'>,
@@ -138,13 +146,13 @@ export type CallReport = Pick<
   'connectionId' | 'organizationId' | 'from' | 'userId' | 'profileName' | 'occurredAt'
 >;
 
-/** Another app, or this one, has got the control of a conversation. */
+/** Another app, or this one, took control of a conversation. */
 export interface HandoverReport extends Omit<HandoverNotification, 'phoneNumberId'> {
   connectionId: string;
   organizationId: string;
 }
 
-/** What waits in one connection's lane. */
+/** The waiting messages of one connection's lane. */
 export interface LaneStatus {
   connectionId: string;
   organizationId: string;
@@ -152,20 +160,20 @@ export interface LaneStatus {
   phoneNumber: string;
   /** State of the connection. */
   status: string;
-  /** Queued messages, due or not, without those that are scheduled. */
+  /** Queued messages, due or not, without scheduled ones. */
   queued: number;
   /** Messages that are to go later. */
   scheduled: number;
-  /** Of these, the ones whose turn has come. */
+  /** Those of the queued messages that are due. */
   due: number;
-  /** Requests that a worker has under way, or whose worker has died. */
+  /** Requests that a worker is sending, or whose worker has died. */
   inFlight: number;
   oldestDueAt: Date | null;
   /** Milliseconds since the oldest due message became due. */
   oldestDueMs: number | null;
   pausedUntil: Date | null;
   pauseReason: string | null;
-  /** A worker drains it at this moment. */
+  /** Whether a worker is draining the lane at this moment. */
   isDrained: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The number under which a contact's messages are kept in order, whether they are addressed to it or to the user id;
- * null where only the user id is known.
+ * The number that orders a contact's messages, even those addressed to the user id; null where only the user id is
+ * known.
  *
  * @param id expression of a conversation's id.
  * @param organizationId expression of its workspace.
@@ -11,7 +11,7 @@ const numberOfConversation = (id: string, organizationId: string): string => `(
   where contact.id = ${id} and contact.organization_id = ${organizationId})`;
 
 /**
- * The key under which a message waits for its turn: the number, and the user id only where no number is known.
+ * The key that orders messages to one recipient: the number, or the user id where no number is known.
  *
  * @param message relation with recipient, and with the columns of the other parameters.
  */

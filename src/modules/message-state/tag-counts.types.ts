@@ -1,7 +1,7 @@
 import type { MessageState, Work } from './facts.types.js';
 import type { MessageCase } from './message-case.js';
 
-/** By how much a statement changes the number of a tag's messages in one state (a row of `message_tag_count`). */
+/** A change of the number of a tag's messages in one state (a row of `message_tag_count`). */
 interface CountRow {
   organizationId: string;
   tag: string;
@@ -14,7 +14,7 @@ interface CountRow {
   at: number;
 }
 
-/** What a change of messages with a tag adds to their counts; nothing for those without one. */
+/** The count changes that follow from changed messages; messages without a tag add none. */
 export function countRows(cases: readonly MessageCase[]): CountRow[] {
   const rows = new Map<string, CountRow>();
   for (const { message, state, work } of cases) {
@@ -37,6 +37,6 @@ export function countRows(cases: readonly MessageCase[]): CountRow[] {
   return [...rows.values()].filter(({ messages, scheduled }) => messages !== 0 || scheduled !== 0);
 }
 
-/** SQL: the columns of a row of `message_tag_count` that a statement adds. */
+/** SQL: the columns of an inserted row of `message_tag_count`. */
 export const COUNT_COLUMNS =
   'organization_id, tag, connection_id, status, failure_category, messages, scheduled, last_at';

@@ -4,7 +4,7 @@ import { defineErrors, error } from '../../common/define-errors.js';
 import { idempotencyErrors } from '../../common/common.errors.js';
 import type { OptOutFound } from '../opt-outs/opt-outs.types.js';
 
-/** Why one message of a batch cannot be sent: what POST /messages would answer, with the message's place. */
+/** Why one message of a batch cannot be sent: the error of POST /messages, with the message's index. */
 export interface BatchError extends Record<string, unknown> {
   index: number;
   code: string;

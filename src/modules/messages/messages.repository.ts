@@ -26,24 +26,24 @@ import type { OutboundStatus } from '../message-state/message-state.types.js';
 import type { DetailedMessage, Message, MessageAct } from '../message-state/message.types.js';
 import { FactsService } from '../message-state/facts.service.js';
 
-/** `metaMessageId` is null of a message that was sent, and where the contact was erased. */
+/** `metaMessageId` is null for a sent message, and where the contact was erased. */
 type ReadableMessage = Pick<Message, 'id' | 'connectionId' | 'direction' | 'metaMessageId' | 'readAt'>;
 
 export interface MessageMarks {
-  /** The time that its caller gave it, where it was not to go at once. */
+  /** The time that the caller gave; null for a message that was to be sent at once. */
   sendAt: Date | null;
-  /** Retries and cancels, oldest first: at most the last hundred. */
+  /** Retries and cancels, oldest first: at most the latest hundred. */
   acts: MessageAct[];
-  /** Its author's edits and revokes, newest first: at most the last hundred. */
+  /** Its author's edits and revokes, newest first: at most the latest hundred. */
   changes: { type: 'edit' | 'revoke'; at: Date }[];
-  /** Its content is not kept any more. */
+  /** The content was removed by retention. */
   isCleared: boolean;
   /** All that named the contact was erased. */
   isErased: boolean;
   now: Date;
 }
 
-/** Inside JSON, which has times as text. */
+/** Read from JSON, where times are text. */
 type ActRow = Omit<MessageAct, 'at' | 'queuedAt' | 'failedAt'> & {
   at: string;
   queuedAt: string | null;
@@ -58,7 +58,6 @@ function actOf({ at, queuedAt, failedAt, ...row }: ActRow): MessageAct {
 const ATTEMPT_SHOWN = `number, status, started_at, finished_at, http_status, platform_code, platform_message,
   failure_category, meta_message_id, trace_id`;
 
-/** The failure of the newest message to a contact. */
 /** See `MessagesRepository.barred`. */
 export type Barred = 'erased' | 'accepted' | 'unknown';
 
@@ -68,7 +67,7 @@ export interface LastFailure {
   at: Date;
 }
 
-/** Reads of messages and of the journal, and the retry. */
+/** Reads messages and the journal, and queues retries. */
 @Injectable()
 export class MessagesRepository {
   constructor(
@@ -80,7 +79,7 @@ export class MessagesRepository {
     return (await this.findByIds(organizationId, [id]))[0] ?? null;
   }
 
-  /** Those of these messages that the workspace has. */
+  /** Of these messages, those of this workspace. */
   async findByIds(organizationId: string, ids: readonly string[]): Promise<Message[]> {
     const rows = await this.database.query<MessageRow>(
       `select ${MESSAGE_SELECT} from message m ${messageJoins()} where m.organization_id = $1 and m.id = any($2::uuid[])`,
@@ -106,9 +105,9 @@ export class MessagesRepository {
     return row && { ...messageOf(row), attempts: row.attempts.map(attemptOf) };
   }
 
-  /** What a timeline needs beside the message; null where the workspace has no such message. */
+  /** Further facts that a timeline needs; null where the workspace has no such message. */
   async findMarks(organizationId: string, id: string): Promise<MessageMarks | null> {
-    // Every message of ours that was not erased has the fingerprint of its request, and every other one its id.
+    // An outbound message that was not erased has the fingerprint of its request, every other message its id.
     const marks = await this.database.find<
       Omit<MessageMarks, 'acts' | 'changes'> & { acts: ActRow[]; changes: { type: 'edit' | 'revoke'; at: string }[] }
     >(
@@ -131,7 +130,7 @@ export class MessagesRepository {
     );
   }
 
-  /** Down to where a page of the journal looks; null: as far as it must. */
+  /** The oldest message that a page of the journal may read; null: no limit. */
   async scanEnd(query: JournalQuery): Promise<JournalPlace | null> {
     const contacts = await this.contactsOf(query);
     const params: unknown[] = [query.organizationId, MAX_SCANNED - 1];
@@ -154,7 +153,10 @@ export class MessagesRepository {
     return rows.map(messageOf);
   }
 
-  /** Whether a message may be answered: it is of the workspace and the contact's conversation, and has not failed. */
+  /**
+   * Whether a message can be replied to: it belongs to the workspace and the contact's conversation, and has not
+   * failed.
+   */
   async canBeAnswered(organizationId: string, id: string, conversationId: string | null): Promise<boolean> {
     const found = await this.database.find(
       `select from message_view m left join conversation c on c.id = m.conversation_id
@@ -165,17 +167,18 @@ export class MessagesRepository {
     return found !== null;
   }
 
-  /** The newest failure of a conversation; null where none failed, or a message arrived since. */
+  /** The newest failure in a conversation; null where none failed, or a message arrived since. */
   async lastFailure(organizationId: string, conversationId: string): Promise<LastFailure | null> {
     return this.database.find<LastFailure>(LAST_FAILURE, [organizationId, conversationId]);
   }
 
   /**
-   * Queues messages of one workspace again, behind what their recipients have waiting; the attempts keep the history.
+   * Queues messages of one workspace again, behind the waiting messages of their recipients; their attempts stay as
+   * history.
    *
-   * @param retries `body`: what lists show of it, as the text of a template may have changed.
-   * @param apiKeyId whose request it is; none: an action of their tag.
-   * @returns the ids of those that were queued, in their order; the others are in none of the states `from` (any more).
+   * @param retries `body`: the text that lists show, since a template's text may have changed.
+   * @param apiKeyId the key of the request; absent for an action on a tag.
+   * @returns the ids of the queued messages, in their order. The others are no longer in a status of `from`.
    */
   async retry(
     organizationId: string,
@@ -194,7 +197,7 @@ export class MessagesRepository {
       applied[index]?.result === 'recorded' ? [messageId] : [],
     );
     if (queued.length === 0) return [];
-    // The contacts may have other names by now.
+    // The contacts may have new names by now.
     const replaced = await this.database.query<{ id: string }>(REPLACED_RECIPIENTS, [organizationId, queued]);
     await joinLanes(
       replaced.map(({ id }) => id),
@@ -204,9 +207,9 @@ export class MessagesRepository {
   }
 
   /**
-   * Locks where messages stand, in the ambient transaction: their statuses by their ids.
+   * Locks the states of messages, in the ambient transaction, and returns their statuses by id.
    *
-   * @param free only what no other transaction has locked.
+   * @param free skips messages that another transaction has locked.
    */
   async lock(organizationId: string, ids: readonly string[], free: boolean): Promise<Map<string, OutboundStatus>> {
     const rows = await this.database.query<{ id: string; status: OutboundStatus }>(
@@ -218,27 +221,27 @@ export class MessagesRepository {
   }
 
   /**
-   * What of locked messages may keep them from a retry: their contact was erased, WhatsApp has accepted an attempt of which no failure is
-   * known, or it is not known whether it has. Those of which none holds are left out.
+   * For locked messages, what may forbid a retry: their contact was erased, WhatsApp has accepted an attempt without a
+   * known failure, or whether it accepted one is unknown. Messages without such a reason are left out.
    */
   async barred(organizationId: string, ids: readonly string[]): Promise<Map<string, Barred>> {
     const rows = await this.database.query<{ id: string; why: Barred }>(BARRED, [organizationId, ids]);
     return new Map(rows.map(({ id, why }) => [id, why]));
   }
 
-  /** The message that a retry's key stands for; null where the key is free. */
+  /** The message that a retry's key belongs to; null where the key is unused. */
   async findRetry(organizationId: string, idempotencyKey: string): Promise<string | null> {
     return (await this.retries.findOneBy({ organizationId, idempotencyKey }))?.messageId ?? null;
   }
 
-  /** Claims a retry's key; false where it was taken. Inside the retry's transaction. */
+  /** Stores a retry's key; false where it is in use. Runs in the retry's transaction. */
   async insertRetry(organizationId: string, idempotencyKey: string, messageId: string): Promise<boolean> {
     const insert = this.retries.createQueryBuilder().insert().values({ organizationId, idempotencyKey, messageId });
     const { raw } = await insert.orIgnore().returning('message_id').execute();
     return (raw as unknown[]).length > 0;
   }
 
-  /** The number's message that has this id at the platform; null where there is none. */
+  /** The id of the number's message with this WhatsApp id; null where there is none. */
   async findIdAtPlatform(organizationId: string, connectionId: string, metaMessageId: string): Promise<string | null> {
     const params: unknown[] = [organizationId, connectionId];
     const named = namedAtWhatsApp(metaMessageId, (value) => `$${params.push(value)}`);
@@ -249,7 +252,7 @@ export class MessagesRepository {
     return row?.id ?? null;
   }
 
-  /** What marking a message as read needs to know; null where the workspace has no such message. */
+  /** The fields that marking a message as read needs; null where the workspace has no such message. */
   async findForReading(organizationId: string, id: string): Promise<ReadableMessage | null> {
     return this.database.find<ReadableMessage>(
       `select ${camelColumns('m', 'id, connection_id, direction')}, r.read_at as "readAt",
@@ -260,7 +263,7 @@ export class MessagesRepository {
     );
   }
 
-  /** Keeps that the platform took a message for read; returns when it did so first. */
+  /** Records that WhatsApp marked a message as read; returns when it first did. */
   async markRead(organizationId: string, id: string): Promise<Date> {
     const { readAt } = await this.database.row<{ readAt: Date }>(
       `insert into message_read (organization_id, message_id) values ($1, $2)
@@ -287,7 +290,7 @@ export class MessagesRepository {
     );
   }
 
-  /** The conversations that the filters name, those that were merged into them too; null where none is named. */
+  /** The conversations selected by the filters, including those merged into them; null where no filter selects any. */
   private async contactsOf(query: JournalQuery): Promise<NamedContact[] | null> {
     const { organizationId, conversationId, recipient, connectionId } = query;
     const named: NamedContact[][] = [];
@@ -324,7 +327,8 @@ select distinct coalesce(c.merged_into, c.id) as id from message m join conversa
 where m.organization_id = $1 and m.id = any($2::uuid[]) and exists (
   select from conversation_alias a where a.connection_id = m.connection_id and a.name in (m.recipient, m.recipient_user_id))`;
 
-// From the recipients whose turn it is, or that have one in flight, to what waits behind: so removed rows are not read.
+// Walks from recipients with a due message or one in flight to the messages that wait behind, so that it reads no
+// removed rows.
 const COUNT_QUEUED = `
 with on_wire as materialized (
   select q.connection_id, q.recipient from message_queue q
@@ -345,10 +349,10 @@ select count(*)::integer as count from (
     order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit $2) as one
   where k.organization_id = $1 limit $2) as queued`;
 
-/** Later messages of a conversation that are looked at for one that arrived. */
+/** Later messages of a conversation that are searched for a received one. */
 const LATER = 100;
 
-// $1 workspace, $2 conversation. By message_state_conversation: a few rows, however long the conversation is.
+// $1 workspace, $2 conversation. Uses message_state_conversation: reads a few rows, however long the conversation is.
 const LAST_FAILURE = `
 with failure as (
   select message_id, created_at, failure_category, failed_at from message_state

@@ -27,7 +27,7 @@ import { newMessageOf, SendPreparation, type PreparedSend, type Sender } from '.
 
 export interface SendResult {
   messageId: string;
-  /** The key stood for this request already; nothing new was made. */
+  /** The key was used for this request before; nothing new was stored. */
   replayed: boolean;
 }
 
@@ -49,10 +49,12 @@ export class MessagesService {
   ) {}
 
   /**
-   * Takes a message: durable and queued when this resolves.
+   * Accepts a message: it is durable and queued when this resolves.
    *
-   * @param idempotencyKey a UUID; one key makes one message and never expires.
-   * @throws IDEMPOTENCY_KEY_REUSED (409), and where the key is still free BACKLOG_LIMIT_REACHED, SPEND_LIMIT_REACHED (402), WORKSPACE_LIMIT_REACHED (429), RECIPIENT_OPTED_OUT, RECIPIENT_LIMIT_REACHED (422) and what `SendPreparation.prepare` refuses.
+   * @param idempotencyKey a UUID; one key stands for one message and never expires.
+   * @throws IDEMPOTENCY_KEY_REUSED (409), and where the key is still free BACKLOG_LIMIT_REACHED, SPEND_LIMIT_REACHED
+   * (402), WORKSPACE_LIMIT_REACHED (429), RECIPIENT_OPTED_OUT, RECIPIENT_LIMIT_REACHED (422) and what
+   * `SendPreparation.prepare` refuses.
    */
   async send(sender: Sender, idempotencyKey: string, request: MessageInput): Promise<SendResult> {
     const fingerprint = fingerprintOf(request);
@@ -69,7 +71,8 @@ export class MessagesService {
       reserved = this.backlog.check(sender.organizationId, input.sendAt === undefined ? 'queued' : 'scheduled');
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      // A refusal that arose after the first request of a key must not reach its repeat, or its caller sends again.
+      // Runs before all checks: a repeated key gets its first answer, even if the request would be refused now.
+      // Otherwise the caller would send again.
       const known = (await this.accepts.findByKeys(sender.organizationId, [key])).get(key);
       if (known === undefined) throw error;
       return replay(known, fingerprint);
@@ -94,7 +97,7 @@ export class MessagesService {
   }
 
   /**
-   * As `send`, of a body of POST /messages that is not read yet. Without a key, what means the same within a minute is one
+   * Like `send`, for the unparsed body of POST /messages. Without a key, equal requests within a minute are one
    * message.
    *
    * @throws VALIDATION_FAILED (422), and what `send` throws.
@@ -104,20 +107,20 @@ export class MessagesService {
     if (idempotencyKey !== null) return this.send(sender, idempotencyKey, input);
     const fingerprint = fingerprintOf(input);
     const now = databaseClock.now();
-    // What was sent at most a minute ago has the key of this minute or of the one before.
+    // An equal request of the last minute has the key of this minute or of the previous one.
     const before = keyOfMinute(fingerprint, minuteOf(now) - 1);
     const known = (await this.accepts.findByKeys(sender.organizationId, [before])).get(before);
     if (known !== undefined && now - timeOfId(known.messageId) < MINUTE_MS) return replay(known, fingerprint);
     return this.send(sender, keyOfMinute(fingerprint, minuteOf(now)), input);
   }
 
-  /** The id of a message of the number, which may be named by its id at the platform; null where it has no such message. */
+  /** The id of a message of the number, given by its id or by WhatsApp's; null where the number has no such message. */
   async idOf({ organizationId, id: connectionId }: Connection, name: string): Promise<string | null> {
     return isUuid(name) ? name.toLowerCase() : this.messages.findIdAtPlatform(organizationId, connectionId, name);
   }
 
   /**
-   * One message, and while it is queued why it waits. One statement, and only for a queued message another.
+   * One message, and why it waits while it is queued. The reason takes a second statement, for queued messages only.
    *
    * @throws MESSAGE_NOT_FOUND (404).
    */
@@ -126,13 +129,13 @@ export class MessagesService {
     if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
     const waiting = message.status === 'queued' ? await this.sending.waiting(message) : null;
     if (message.status !== 'queued' || waiting !== null) return { ...message, waiting };
-    // It has left the queue since.
+    // The message has left the queue since.
     return { ...((await this.messages.findWithAttempts(organizationId, id)) ?? message), waiting };
   }
 
   /**
-   * One page of the journal, newest first. `next`: behind which message the next one begins, null after the last one. A
-   * page that looked at as many messages as it may ends there, with fewer than wanted.
+   * One page of the journal, newest first. `next`: the message after which the next page begins; null on the last page.
+   * A page ends early when it has read as many messages as it may.
    *
    * @throws CONNECTION_NOT_FOUND (404) for a connection of no or another workspace.
    */
@@ -151,8 +154,8 @@ export class MessagesService {
   /**
    * Cancels a message that no worker has claimed yet, scheduled or queued. Repeatable.
    *
-   * @throws MESSAGE_NOT_FOUND (404), MESSAGE_NOT_CANCELABLE (409), SERVICE_UNAVAILABLE (503) where claims are blocked: what
-   * waits may have been sent.
+   * @throws MESSAGE_NOT_FOUND (404), MESSAGE_NOT_CANCELABLE (409), SERVICE_UNAVAILABLE (503) where claims are blocked,
+   * because waiting messages may have been sent.
    */
   async cancel(
     { organizationId, apiKeyId }: { organizationId: string; apiKeyId: string },
@@ -163,23 +166,23 @@ export class MessagesService {
     if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
     if (applied?.moved === true) {
       this.webhook.wake([organizationId]);
-      // It may have stood before others.
+      // The message may have been the first of its recipient: the next one is due now.
       this.sending.wake(message.connectionId);
       return message;
     }
     if (message.failureCategory === 'canceled') return message;
-    // As it was under its lock.
+    // The status under the lock.
     const status = applied?.message ? statusOf(applied.message) : message.status;
     if (status === 'queued') throw commonErrors.SERVICE_UNAVAILABLE(undefined);
     throw messagesErrors.MESSAGE_NOT_CANCELABLE({ status, isOfApp: isOfApp(message) });
   }
 
-  /** For operators: every lane with queued messages or requests in flight, the busiest first. */
+  /** For operators: every lane with queued messages or messages in flight, the busiest first. */
   lanes(): Promise<LaneStatus[]> {
     return this.maintenance.lanes();
   }
 
-  /** Messages in `outcome_unknown`, of all numbers together; of each number up to 1,000. */
+  /** Messages in `outcome_unknown`, summed over all numbers; each number counts up to 1,000. */
   unknown(): Promise<number> {
     return this.maintenance.unknown();
   }

@@ -8,10 +8,10 @@ import type { ReadMessage } from './dto/read-or-retry.dto.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 
-/** How long the platform shows that the business is typing. */
+/** How long WhatsApp shows that the business is typing. */
 const TYPING_MS = 25_000;
 
-/** Marks customers' messages as read at the platform, within the request. */
+/** Marks customers' messages as read at WhatsApp, within the request. */
 @Injectable()
 export class ReadReceiptsService {
   constructor(
@@ -22,12 +22,12 @@ export class ReadReceiptsService {
   ) {}
 
   /**
-   * Repeating it does no harm. A message that is read already costs no call, unless typing is to be shown.
+   * Repeatable. A message that is already read makes no call, unless typing is requested.
    *
-   * @returns when it was marked as read for the first time, and until when typing is shown where that was asked for.
-   * @throws MESSAGE_NOT_FOUND (404), MESSAGE_NOT_RECEIVED (409), SUBSCRIPTION_REQUIRED (402), CONNECTION_NOT_READY (409),
-   * PLATFORM_REJECTED (400), RATE_LIMITED (429) where the platform takes no more calls, PLATFORM_UNAVAILABLE (502),
-   * PLATFORM_TIMEOUT (504).
+   * @returns when the message was first marked as read, and until when typing is shown, if requested.
+   * @throws MESSAGE_NOT_FOUND (404), MESSAGE_NOT_RECEIVED (409), SUBSCRIPTION_REQUIRED (402), CONNECTION_NOT_READY
+   * (409), PLATFORM_REJECTED (400), RATE_LIMITED (429) where the platform takes no more calls, PLATFORM_UNAVAILABLE
+   * (502), PLATFORM_TIMEOUT (504).
    */
   async markRead(sender: Sender, id: string, typing: boolean): Promise<ReadMessage> {
     const { organizationId } = sender;

@@ -14,27 +14,29 @@ export const MAX_KEYWORDS = 20;
 export const MAX_KEYWORD_LENGTH = 64;
 export const MAX_LANGUAGES = 20;
 
-/** Nothing longer than a keyword with so much around it is one. */
+/** A longer text cannot be a keyword with decoration around it. */
 const MAX_TEXT_LENGTH = 4 * MAX_KEYWORD_LENGTH;
 
-/** Marks that are not seen, such as those of direction, joiners and variants; and the line that stretches an Arabic word. */
+/**
+ * Invisible characters, such as those for direction, joiners and variants; and the line that stretches an Arabic word.
+ */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u0640]/gu;
 const AROUND = /^[\s\p{P}\p{Z}\p{Sk}]+|[\s\p{P}\p{Z}\p{Sk}]+$/gu;
 
-/** By what a text means, `true`: it opts out. Made once of the words of a workspace, which stay in a cache. */
+/** The meaning of each word, `true`: it opts out. Built once from a workspace's keywords, which are cached. */
 const meanings = new WeakMap<KeywordsByLanguage, ReadonlyMap<string, boolean>>();
 
-/** The word of a text that has only one: without the form of its characters, and without what stands around it. */
+/** The only word of a text, without character styles and surrounding marks. */
 function wordOf(text: string): string {
   const bare = text
     .replaceAll(/\p{Cc}/gu, ' ')
     .replaceAll(UNSEEN, '')
     .replaceAll(AROUND, '');
-  // What is two characters by now may have brought a space or another mark.
+  // Normalisation may split a character into two, one of them a space or another mark.
   return bare.normalize('NFKC').replaceAll(UNSEEN, '').replaceAll(AROUND, '');
 }
 
-/** What of a text is compared: its word without case, in every language, and with one kind of i for the four of Turkish. */
+/** The form in which words are compared: without case in every language, and with one i for the four of Turkish. */
 export function keywordOf(text: string): string {
   return wordOf(text).toUpperCase().toLowerCase().replaceAll('i\u0307', 'i').replaceAll('ς', 'σ');
 }
@@ -45,7 +47,7 @@ export function meaningOf(text: string, keywords: KeywordsByLanguage): boolean |
   let known = meanings.get(keywords);
   if (known === undefined) {
     const all = Object.values(keywords);
-    // A word that is both opts out.
+    // A word in both lists opts out.
     known = new Map([
       ...all.flatMap((words) => words.in.map((word) => [keywordOf(word), false] as const)),
       ...all.flatMap((words) => words.out.map((word) => [keywordOf(word), true] as const)),
@@ -55,7 +57,7 @@ export function meaningOf(text: string, keywords: KeywordsByLanguage): boolean |
   return known.get(keywordOf(text)) ?? null;
 }
 
-/** @throws OPT_OUT_KEYWORDS_INVALID (422) that says which word or language cannot be. */
+/** @throws OPT_OUT_KEYWORDS_INVALID (422) that names the invalid word or language. */
 export function readKeywords(language: string, given: Keywords): Keywords {
   if (!isLanguage(language)) {
     throw invalid(`${clip(language, 40)} is no language; give one such as en, de or pt-BR`);
@@ -93,7 +95,7 @@ function isLanguage(tag: string): boolean {
   try {
     return Intl.DateTimeFormat.supportedLocalesOf([tag]).length > 0;
   } catch {
-    // What has not the form of a tag.
+    // It is not a well-formed language tag.
     return false;
   }
 }

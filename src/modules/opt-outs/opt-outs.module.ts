@@ -7,7 +7,7 @@ import { OptOutsController } from './opt-outs.controller.js';
 import { OptOutsRepository } from './opt-outs.repository.js';
 import { OptOutsService } from './opt-outs.service.js';
 
-/** Who wants no messages, and which. */
+/** Opt-outs of people, and their categories. */
 @Module({
   imports: [TypeOrmModule.forFeature([OptOutKeywordsEntity]), WebhookModule],
   controllers: [OptOutsController, OptOutKeywordsAdminController],

@@ -21,7 +21,7 @@ import {
   type OptOutTarget,
 } from './opt-outs.types.js';
 
-/** What is null does not filter. */
+/** A filter that is null does not apply. */
 export interface OptOutFilter extends ListCursor, Period {
   phone: string | null;
   userId: string | null;
@@ -35,10 +35,10 @@ interface Row extends OptOut {
   saidAt: Date;
 }
 
-/** Every name of one person, as they are hashed, and what is shown of them. */
+/** Every name of one person in the form that is hashed, and the shown ones. */
 interface Person {
   names: string[];
-  /** There is a contact with one of them. */
+  /** Whether a contact has one of these names. */
   isContact: boolean;
   phone: string | null;
   userId: string | null;
@@ -52,10 +52,10 @@ interface ContactRow {
   former: string[];
 }
 
-/** Names lead to conversations, and those to further names. */
+/** Names lead to conversations, and these to further names. */
 const ROUNDS = 3;
 
-/** The tables of opt-outs. A transaction that changes entries of a workspace holds the row with its salt. */
+/** The tables of opt-outs. A transaction that changes entries of a workspace locks the row with its salt. */
 @Injectable()
 export class OptOutsRepository {
   constructor(
@@ -63,7 +63,7 @@ export class OptOutsRepository {
     private readonly erased: ErasedNames,
   ) {}
 
-  /** For each message, in the same order, what keeps it from its recipient. */
+  /** For each message, in the same order, the opt-outs that block it. */
   find(targets: readonly OptOutTarget[]): Promise<OptOutsFound[]> {
     return this.database.query<OptOutsFound>(FIND, [JSON.stringify(targets)]);
   }
@@ -78,9 +78,9 @@ export class OptOutsRepository {
   }
 
   /**
-   * Enters what was said of a person, unless something newer is known; of two at one time the opt-out wins. In one
-   * transaction with the event of the change. What the platform reports of a person who was erased is kept by hashes, and
-   * names no person: no caller sees it.
+   * Stores a choice of a person, unless a newer one is known; of two at the same time the opt-out wins. In one
+   * transaction with the event of the change. A report about an erased person is stored as hashes, without names: no
+   * caller sees it.
    *
    * @returns the entry, and whether it began or ended.
    */
@@ -122,7 +122,7 @@ export class OptOutsRepository {
     });
   }
 
-  /** Ends one of the workspace's own entries. `missing`: there is none; `platform`: it is not the workspace's own. */
+  /** Removes one of the workspace's own entries. `missing`: there is none; `platform`: WhatsApp reported it. */
   remove(organizationId: string, id: string): Promise<'removed' | 'missing' | 'platform'> {
     return this.database.transaction(async () => {
       await this.lock(organizationId);
@@ -141,13 +141,16 @@ export class OptOutsRepository {
     });
   }
 
-  /** What names the person goes; the hashes keep what they decided. Returns how many entries named them. */
+  /**
+   * Removes the person's names; the hashes stay, so that their choices remain in force. Returns how many entries named
+   * them.
+   */
   async erase({ organizationId, numbers, userIds, conversationIds }: Subject, erase: boolean): Promise<number> {
     const params = [organizationId, [...numbers.flatMap(spellingsOf), ...userIds, ...conversationIds]];
     const ofPerson = `opt_out o where ${OF_PERSON} and (o.phone is not null or o.user_id is not null or o.reason is not null)`;
     return this.database.byIndex(async () => {
       if (!erase) return this.database.count(`select count(*)::integer as count from ${ofPerson}`, params);
-      // What is being entered was decided before: this waits for it.
+      // Waits for a concurrent entry, which may have been decided before.
       await this.lock(organizationId);
       const blank = `update opt_out set phone = null, user_id = null, reason = null
         where id = any(array(select o.id from ${ofPerson}))`;
@@ -169,7 +172,7 @@ export class OptOutsRepository {
     await this.database.repository(OptOutKeywordsEntity).upsert({ organizationId, keywords }, ['organizationId']);
   }
 
-  /** One transaction at a time changes what customers of the workspace chose, or by which words. */
+  /** Only one transaction at a time changes the choices of a workspace's customers, or its keywords. */
   async lock(organizationId: string): Promise<void> {
     await this.database.execute(
       'insert into opt_out_salt (organization_id, salt) values ($1, $2) on conflict do nothing',
@@ -178,7 +181,7 @@ export class OptOutsRepository {
     await this.database.execute('select from opt_out_salt where organization_id = $1 for update', [organizationId]);
   }
 
-  /** At most the database's own time, which is the default: a clock that is ahead must not decide for long. */
+  /** At most the database's own time, which is the default: a choice in the future would outrank later ones. */
   private async timeOf(at: Date | null): Promise<Date> {
     const sql = `select least($1::timestamptz, date_trunc('milliseconds', clock_timestamp())) as at`;
     return (await this.database.row<{ at: Date }>(sql, [at])).at;
@@ -210,7 +213,7 @@ export class OptOutsRepository {
     };
   }
 
-  /** Entries of names that turn out to be one person's become one: what was said last counts. */
+  /** Merges entries whose names turn out to belong to one person: the latest choice counts. */
   private async joined(organizationId: string, rows: readonly Row[]): Promise<Row | null> {
     const [first, ...others] = rows;
     if (first === undefined) return null;
@@ -261,7 +264,7 @@ from rows from (json_to_recordset($1) as ("organizationId" uuid, "connectionId" 
   with ordinality as t ("organizationId", "connectionId", recipient, "conversationId", place)
 order by t.place`;
 
-// Of each source and category by their index, in the order of the page.
+// One list per source and category from their index, in the order of the page.
 const PAGE = `
 select o.* from unnest(array['own', 'platform']) as k (source) cross join unnest(array['marketing', 'all']) as c (category)
 cross join lateral (
@@ -274,7 +277,7 @@ cross join lateral (
 where ($3::text is null or k.source = $3) and ($7::text is null or c.category = $7)
 order by o.since desc, o.id desc limit $6`;
 
-/** What was said last first. */
+/** The latest choice first. */
 const KNOWN = `
 select ${COLUMNS} from opt_out o
 where ${OF_PERSON} and o.source = $3 and o.category = $4 and o.connection_id is not distinct from $5::uuid
@@ -307,7 +310,7 @@ select c.id, c.phone, c.wa_id as "waId", c.user_id as "userId",
 from connection n join conversation c on c.connection_id = n.id and ${condition}
 where n.organization_id = $1 and ($2::uuid is null or n.id = $2)`;
 
-// A number that another contact has by now leads to that one alone.
+// A number that another contact has now leads only to that contact.
 const FORMERLY = `c.id in (
   select coalesce(k.merged_into, k.id) from conversation_alias a join conversation k on k.id = a.conversation_id
   where a.connection_id = n.id and a.name = any($3::text[]) and ${isOnlyFormer('a')})`;

@@ -29,11 +29,11 @@ import {
 } from './opt-outs.types.js';
 import { readUserPreferences } from './user-preferences.js';
 
-/** Published where the keywords of a workspace changed. */
+/** Published when the keywords of a workspace changed. */
 const KEYWORDS_CHANGED = 'opt_out_keywords';
 const CACHE = { ttlMs: 60_000, maxEntries: 100_000 };
 
-/** Who an opt-out of the workspace's own is about: digits, or a user id. */
+/** The person of the workspace's own opt-out: digits, or a user id. */
 export interface NewOptOut {
   phone: string | null;
   userId: string | null;
@@ -41,7 +41,7 @@ export interface NewOptOut {
   reason: string | null;
 }
 
-/** Who wants no messages: what WhatsApp reports, and what the workspace records itself; neither changes the other. */
+/** Opt-outs that WhatsApp reports, and those that the workspace records; neither changes the other. */
 @Injectable()
 export class OptOutsService implements OnModuleInit {
   private readonly keywordsOf = new ExpiringCache<string, KeywordsByLanguage>(CACHE);
@@ -82,7 +82,7 @@ export class OptOutsService implements OnModuleInit {
     return entry;
   }
 
-  /** @throws OPT_OUT_NOT_FOUND (404), OPT_OUT_NOT_YOURS (409) for what WhatsApp reported. */
+  /** @throws OPT_OUT_NOT_FOUND (404), OPT_OUT_NOT_YOURS (409) for an entry that WhatsApp reported. */
   async remove(organizationId: string, id: string): Promise<void> {
     const result = await this.optOuts.remove(organizationId, id);
     if (result === 'missing') throw optOutsErrors.OPT_OUT_NOT_FOUND();
@@ -90,20 +90,20 @@ export class OptOutsService implements OnModuleInit {
     this.webhook.wake([organizationId]);
   }
 
-  /** For each message, in the same order, what keeps it from its recipient. One statement. */
+  /** For each message, in the same order, the opt-outs that block it. One statement. */
   find(targets: readonly OptOutTarget[]): Promise<OptOutsFound[]> {
     return this.optOuts.find(targets);
   }
 
-  /** Notes that the platform refused a marketing message, because the person opted out. */
+  /** Records that WhatsApp refused a marketing message because the person opted out. */
   noteRefusal(given: Pick<OptOutReport, 'organizationId' | 'connectionId' | 'phone' | 'userId'>): Promise<void> {
     return this.enter([{ ...given, ...REFUSED, at: null }]);
   }
 
   /**
-   * Applies what a notification says of opt-outs. Repeating it is harmless, and so is any order.
+   * Applies a notification's reports about opt-outs. Repeatable, and in any order.
    *
-   * @param connectionOf the number with this id of the platform; null: it is no workspace's.
+   * @param connectionOf the number with this WhatsApp id; null: no workspace has it.
    */
   async applyNotification(
     notification: {
@@ -145,15 +145,15 @@ export class OptOutsService implements OnModuleInit {
     await this.enter(reports);
   }
 
-  /** By which words customers of the workspace opt out and in. */
+  /** The words by which customers of the workspace opt out and in. */
   keywords(organizationId: string): Promise<KeywordsByLanguage> {
     return this.keywordsOf.get(organizationId, () => this.optOuts.keywords(organizationId));
   }
 
   /**
-   * Sets the words of one language; null takes them away.
+   * Sets the words of one language; null removes them.
    *
-   * @throws OPT_OUT_KEYWORDS_INVALID (422) for a language or words that cannot be.
+   * @throws OPT_OUT_KEYWORDS_INVALID (422) for an invalid language or word.
    */
   async setKeywords(organizationId: string, language: string, given: Keywords | null): Promise<KeywordsByLanguage> {
     const words = given === null ? null : readKeywords(language, given);
@@ -175,7 +175,7 @@ export class OptOutsService implements OnModuleInit {
       await this.invalidation.publish(KEYWORDS_CHANGED, organizationId);
       return keywords;
     });
-    // The notice reaches this process too, but later than its next step.
+    // The notice reaches this process too, but only after its next step.
     this.keywordsOf.delete(organizationId);
     return changed;
   }
@@ -189,7 +189,7 @@ export class OptOutsService implements OnModuleInit {
   }
 }
 
-/** Types of messages whose text a customer chose: typed, or by a button such as "Stop promotions". */
+/** Types of messages with text that a customer chose: typed, or by a button such as "Stop promotions". */
 const WITH_KEYWORDS: ReadonlySet<string> = new Set(['text', 'button']);
 
 const REFUSED = {

@@ -5,13 +5,13 @@ export const OPT_OUT_SOURCES = ['own', 'platform'] as const;
 export type OptOutSource = (typeof OPT_OUT_SOURCES)[number];
 
 export const OPT_OUT_CATEGORIES = ['marketing', 'all'] as const;
-/** What the person does not want: marketing templates, or any message of POST /messages. */
+/** What the person refuses: marketing templates, or any message of POST /messages. */
 export type OptOutCategory = (typeof OPT_OUT_CATEGORIES)[number];
 
-/** An entry as callers see it. */
+/** An entry in the form of the API. */
 export interface OptOut {
   id: string;
-  /** The number that a platform's entry is about; null: all numbers of the workspace. */
+  /** The number of WhatsApp's entry; null: all numbers of the workspace. */
   connectionId: string | null;
   source: OptOutSource;
   category: OptOutCategory;
@@ -28,7 +28,7 @@ export interface OptOutFound {
   since: string;
 }
 
-/** A message that may meet an opt-out. */
+/** A message that an opt-out may block. */
 export interface OptOutTarget {
   organizationId: string;
   connectionId: string;
@@ -37,16 +37,16 @@ export interface OptOutTarget {
   conversationId: string | null;
 }
 
-/** What holds for a target: for marketing templates, and for everything else. */
+/** The opt-outs for a target: of marketing templates, and of everything else. */
 export interface OptOutsFound {
   marketing: OptOutFound | null;
   others: OptOutFound | null;
 }
 
-/** What was said of a person, by the person or about them. */
+/** A choice of a person, reported by the person or about them. */
 export interface OptOutReport {
   organizationId: string;
-  /** Of the platform's: the number that it is about. */
+  /** For WhatsApp's report: the number concerned. */
   connectionId: string | null;
   source: OptOutSource;
   category: OptOutCategory;
@@ -59,10 +59,10 @@ export interface OptOutReport {
   reason: string | null;
 }
 
-/** The platform's code for a marketing message to a person who opted out. */
+/** WhatsApp's code for a marketing message to a person who opted out. */
 export const OPTED_OUT_CODE = 131050;
 
-/** SQL of the relation `n (name)`: under which names an entry may know the contact of a message. */
+/** SQL of the relation `n (name)`: the names by which an entry may know a message's contact. */
 const namesOf = (recipient: string, conversationId: string, organizationId: string): string => `(
       select ${recipient} as name
       union all
@@ -75,8 +75,8 @@ const namesOf = (recipient: string, conversationId: string, organizationId: stri
         and ${isOnlyFormer('a')}) as n`;
 
 /**
- * SQL of one JSON object, `source` and `since` of the opt-out that keeps a message from its recipient; null where there
- * is none. A workspace without opt-outs costs one look into the index of `opt_out_salt`.
+ * SQL of one JSON object, `source` and `since` of the opt-out that blocks a message; null where there is none. A
+ * workspace without opt-outs costs one look into the index of `opt_out_salt`.
  *
  * @param message expressions of its columns; `isMarketing`: whether it is a marketing template.
  */
@@ -92,5 +92,5 @@ export function optOutOf(message: Record<keyof OptOutTarget | 'isMarketing', str
     order by o.source, o.since limit 1) end`;
 }
 
-/** SQL: a name as `opt_out_name` has it. */
+/** SQL: a name in the form of `opt_out_name`. */
 export const hashOf = (salt: string, name: string): string => `sha256(convert_to(${salt} || ${name}, 'UTF8'))`;

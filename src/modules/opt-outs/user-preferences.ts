@@ -2,12 +2,12 @@ import { isObject } from '../../common/json.js';
 import { MARKETING_PREFERENCE } from '../../infrastructure/whatsapp/webhook-payload.js';
 import { ownId, ownList, ownText, ownTime } from '../../infrastructure/whatsapp/json-access.js';
 
-/** What a person chose in WhatsApp about marketing messages of one number. */
+/** A person's choice in WhatsApp about marketing messages of one number. */
 export interface UserPreference {
   phone: string | null;
   userId: string | null;
   optedOut: boolean;
-  /** The platform's time, in whole seconds. */
+  /** WhatsApp's time, in whole seconds. */
   at: Date | null;
   /** The platform's words. */
   detail: string | null;
@@ -16,11 +16,11 @@ export interface UserPreference {
 /** `signup`: they opted in for the first time. */
 const VALUES: Readonly<Record<string, boolean>> = { stop: true, resume: false, signup: false };
 
-/** Reads the value of a `user_preferences` notification; what says nothing that is known of a person is left out. */
+/** Reads the value of a `user_preferences` notification; leaves out entries without a known meaning. */
 export function readUserPreferences(value: unknown): UserPreference[] {
   const contacts = ownList(value, 'contacts').filter(isObject);
   const preferences = ownList(value, 'user_preferences').filter(isObject);
-  // Either may be missing: what is about one person is about the only contact.
+  // Either id may be missing: with one contact and one preference they belong together.
   const only = contacts.length === 1 && preferences.length === 1 ? contacts[0] : null;
   return preferences.flatMap((preference) => {
     const optedOut = VALUES[ownText(preference, 'value') ?? ''];

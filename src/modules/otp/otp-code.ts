@@ -5,11 +5,11 @@ import { sealingVersion } from '../../infrastructure/config/encryption-keys.js';
 import type { SecretPlace } from '../../infrastructure/secrets/secret-box.js';
 import type { ChallengeRef } from './otp.types.js';
 
-/** What is in the database for a code. */
+/** The stored form of a code. */
 export interface CodeHash {
   /** HMAC-SHA-256, 32 bytes. */
   hash: Buffer;
-  /** Version of the key in ENCRYPTION_KEYS from which the HMAC's own key was derived. */
+  /** Version of the key in ENCRYPTION_KEYS from which the HMAC key was derived. */
   keyVersion: number;
 }
 
@@ -18,14 +18,14 @@ type CodeOwner = Pick<ChallengeRef, 'id' | 'projectId'>;
 
 const DIGITS = 6;
 
-/** Where a plain code lies encrypted until it is sent. */
+/** The place of an encrypted plain code, until it is sent. */
 export function codePlace(organizationId: string, challengeId: string): SecretPlace {
   return { table: 'otp_challenge', column: 'code', organizationId, rowId: challengeId };
 }
 
 /**
- * Makes and checks codes. A hash alone would be found out in a second, because there are a million codes: it is keyed by a
- * secret outside the database, and bound to its challenge and project.
+ * Creates and checks codes. A plain hash could be reversed in a second, since there are only a million codes. So it is
+ * an HMAC with a key outside the database, bound to challenge and project.
  */
 @Injectable()
 export class OtpCodes {
@@ -40,7 +40,7 @@ export class OtpCodes {
     this.newest = sealingVersion(config.security);
   }
 
-  /** Six digits, each of the million equally likely. */
+  /** Six digits, uniformly random. */
   newCode(): string {
     return String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
   }
@@ -49,7 +49,7 @@ export class OtpCodes {
     return { hash: this.digest(code, owner, this.newest), keyVersion: this.newest };
   }
 
-  /** In constant time. False also where the key's version is gone. */
+  /** In constant time. False also if the key's version is gone. */
   matches(code: string, owner: CodeOwner, stored: CodeHash): boolean {
     if (!this.keys.has(stored.keyVersion)) return false;
     const digest = this.digest(code, owner, stored.keyVersion);

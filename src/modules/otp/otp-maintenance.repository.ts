@@ -8,7 +8,7 @@ import { INDEXED_STATUS } from './otp.repository.js';
 
 const ERASURE_BATCH = 500;
 
-/** What ends in time or is erased, and what operators see, of all projects together. */
+/** Retention and erasure of codes, and figures for operators, over all projects. */
 @Injectable()
 export class OtpMaintenanceRepository {
   private readonly codes = new BatchPlace('-infinity');
@@ -17,8 +17,8 @@ export class OtpMaintenanceRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Removes what challenges of before this time say of their numbers and codes, and leaves their keys, which never
-   * expire; a code lives for ten minutes, so none of them is open. Returns how many.
+   * Removes numbers and codes from challenges of before this time. Their keys stay, since keys never expire. A code
+   * lives for ten minutes, so none of these challenges is open. Returns how many.
    */
   blankChallenges(before: Date, limit: number): Promise<number> {
     const blank = `update otp_challenge c set ${BLANK}, ${KEEP_KEY_NUMBER} where id = any(array(
@@ -38,7 +38,7 @@ export class OtpMaintenanceRepository {
     return this.numbers.run(this.database, remove, limit, [before]);
   }
 
-  /** When the newest code that waits or is under way was accepted. */
+  /** When the newest code that waits or is in flight was accepted. */
   async newestQueued(): Promise<Date | null> {
     const { newest } = await this.database.row<{ newest: Date | null }>(
       `select max(created_at) as newest from otp_challenge where ${INDEXED_STATUS} in ('queued', 'sending')`,
@@ -46,12 +46,15 @@ export class OtpMaintenanceRepository {
     return newest;
   }
 
-  /** Codes of a restored backup that may have been sent in the time which it does not know of; there are few. */
+  /** Codes of a restored backup that may have been sent after the backup was made; there are few. */
   countUncertain(before: Date): Promise<number> {
     return this.database.count(`select count(*)::integer as count from otp_challenge where ${DOUBTFUL}`, [before]);
   }
 
-  /** They stay reserved and are never sent again; a code that did arrive can still be verified. Returns how many. */
+  /**
+   * Marks these codes: they stay reserved and are never sent again, but one that arrived can still be verified. Returns
+   * how many.
+   */
   markUncertain(before: Date): Promise<number> {
     return this.database.execute(
       `update otp_challenge set status = 'outcome_unknown', code_ciphertext = null, lease_until = null where ${DOUBTFUL}`,
@@ -59,13 +62,13 @@ export class OtpMaintenanceRepository {
     );
   }
 
-  /** Codes sent to the contact, and those whose keys have the number; those under way are left out. */
+  /** Codes sent to the contact, and those whose keys contain the number; without those in flight. */
   countOfContact({ organizationId, numbers }: Subject): Promise<number> {
     const sql = `select count(*)::integer as count from (${OF_CONTACT}) as found`;
     return this.database.byIndex(() => this.database.count(sql, [organizationId, numbers]));
   }
 
-  /** Removes what some of them say of the contact; returns how many. */
+  /** Removes the contact's data from some of them; returns how many. */
   eraseOfContact({ organizationId, numbers }: Subject): Promise<number> {
     return this.database.byIndex(async () => {
       const found = `${OF_CONTACT} limit ${ERASURE_BATCH}`;
@@ -76,7 +79,7 @@ export class OtpMaintenanceRepository {
         ids,
         numbers,
       ]);
-      // The fingerprint is made of the number. Without it a repeat of the key is refused.
+      // The fingerprint includes the number, so it is removed too. A repeat of the key is then refused.
       await this.database.execute(
         `update otp_challenge c set ${BLANK}, key_number = null, fingerprint = '\\x' where ${own}`,
         [organizationId, ids],
@@ -85,7 +88,7 @@ export class OtpMaintenanceRepository {
     });
   }
 
-  /** Removes what limits know of the contact's number, or counts it. */
+  /** Removes the stored limits of the contact's number, or counts them. */
   limitsOfContact({ organizationId, numbers }: Subject, erase: boolean): Promise<number> {
     const ofProjects = `project_id = any(array(select id from otp_project where organization_id = $1))
       and organization_id = $1 and recipient = any($2)`;
@@ -97,7 +100,10 @@ export class OtpMaintenanceRepository {
     );
   }
 
-  /** Codes of the workspace, or to these numbers, that are on their way; each is sent or has failed within half a minute, where claims are not blocked. */
+  /**
+   * Codes of the workspace, or to these numbers, that wait or are in flight; unless claims are blocked, each is sent or
+   * has failed within half a minute.
+   */
   countUnderWay(organizationId: string, numbers: readonly string[] | null): Promise<number> {
     return this.database.count(
       `select count(*)::integer as count from otp_project p join otp_challenge c on c.project_id = p.id
@@ -123,12 +129,12 @@ export class OtpMaintenanceRepository {
   }
 }
 
-/** SQL: its key contains one of these numbers, which callers may have put there. */
+/** SQL: whether the key, which the caller chose, contains one of these numbers. */
 function namedByKey(numbers: string): string {
   return `exists (select from unnest(${numbers}::text[]) as number where position(number in idempotency_key) > 0)`;
 }
 
-/** SET list: its key, fingerprint, state and times stay. */
+/** SET list: keeps key, fingerprint, state and times. */
 const BLANK = `recipient = null, number = null, country = null, code_hash = null, code_ciphertext = null,
   meta_message_id = null, package_id = null,
   status = case when c.status in ${OPEN_SQL} then 'expired' else c.status end`;
@@ -138,7 +144,7 @@ const DOUBTFUL = `${INDEXED_STATUS} in ('queued', 'sending') and created_at < $1
 const KEEP_KEY_NUMBER = `key_number = case when position(c.recipient in c.idempotency_key) > 0
   or position(c.number in c.idempotency_key) > 0 then c.recipient end`;
 
-// $1 the workspace, $2 numbers. By the indexes of what is open, of what has ended, and of keys that outlive the rest.
+// $1 the workspace, $2 numbers. Uses the indexes of open codes, of ended ones, and of keys that remain after retention.
 const OF_CONTACT = `
 select c.id from otp_project p join otp_challenge c on c.project_id = p.id and c.recipient = any($2)
   and c.${INDEXED_STATUS} in ${OPEN_SQL} and c.status not in ('queued', 'sending')

@@ -11,7 +11,7 @@ import type { OtpProject } from './otp.types.js';
 type NewOtpProject = Pick<OtpProject, 'organizationId' | 'name' | 'mode'> &
   Partial<Pick<OtpProject, 'templateLanguage' | 'allowedCountries'>>;
 
-/** Applications that send codes; made with the command line or the admin API. */
+/** Applications that send codes; created with the command line or the admin API. */
 @Injectable()
 export class OtpProjectsService {
   private readonly cache = new ExpiringCache<string, OtpProject | null>({ ttlMs: 2_000, maxEntries: 10_000 });
@@ -22,7 +22,7 @@ export class OtpProjectsService {
     private readonly packages: OtpPackagesService,
   ) {}
 
-  /** Any country may be sent to where none are given. */
+  /** Without a list every country is allowed. */
   async create({ templateLanguage = 'en_US', allowedCountries = null, ...given }: NewOtpProject): Promise<OtpProject> {
     const id = newId();
     const { organizationId, name, mode } = given;
@@ -33,7 +33,7 @@ export class OtpProjectsService {
     });
   }
 
-  /** Oldest first. All of them: an operator makes each by hand. */
+  /** Oldest first. All of them: operators create them by hand. */
   list(organizationId: string): Promise<OtpProject[]> {
     return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } });
   }
@@ -68,7 +68,7 @@ export class OtpProjectsService {
     await this.packages.grant(organizationId, id, country, monthlyLimit);
   }
 
-  /** For the operator, of any workspace. @throws Error where there is no such project. */
+  /** For the operator, in any workspace. @throws Error for an unknown id. */
   async getById(id: string): Promise<OtpProject> {
     const project = isUuid(id) ? await this.table.findOneBy({ id }) : null;
     if (project === null) throw new Error(`there is no OTP project ${id}`);

@@ -4,15 +4,15 @@ import { otpErrors } from './otp.errors.js';
 import type { OtpMode } from './otp.types.js';
 
 export interface OtpRecipient {
-  /** Digits without `+`, as the number was given. */
+  /** Digits without `+`, as given. */
   digits: string;
-  /** The number under which everything is counted: the same for every way to write one WhatsApp account's number. */
+  /** The number for counting: the same for every spelling of one WhatsApp account's number. */
   account: string;
-  /** ISO 3166 alpha-2; where several countries share a code and the number does not distinguish them, the main one. */
+  /** ISO 3166 alpha-2; where several countries share a code and the number does not tell which, the main one. */
   country: string;
 }
 
-/** Kinds of number that can't be registered with WhatsApp. An unknown kind passes. */
+/** Kinds of number that can't be registered with WhatsApp. An unknown kind is accepted. */
 const WITHOUT_WHATSAPP: ReadonlySet<NumberType> = new Set<NumberType>([
   'PREMIUM_RATE',
   'TOLL_FREE',
@@ -22,7 +22,7 @@ const WITHOUT_WHATSAPP: ReadonlySet<NumberType> = new Set<NumberType>([
   'VOICEMAIL',
 ]);
 
-/** They reach no phone: the North American plan has no area code 555. */
+/** Numbers that reach no phone: the North American plan has no area code 555. */
 const TEST_NUMBER = /^1555010000\d$/;
 
 /** Whether it is a number to which a sandbox makes codes as often as it is asked. */

@@ -27,14 +27,14 @@ type NewOtpSender = Pick<OtpSenderWithToken, 'phoneNumberId' | 'phoneNumber' | '
 
 type SenderCredentials = Credentials & { templateName: string };
 
-/** The sender with the languages in which its template is approved. */
+/** The sender, with the languages in which its template is approved. */
 export type CheckedSender = OtpSender & { languages: string[] };
 
 const refused = (reason: string) => otpErrors.OTP_SENDER_REFUSED({ reason });
 
 const PLACE = { table: 'otp_sender', column: 'token', organizationId: 'service', rowId: 'otp_sender' };
 const INVALIDATION = 'otp_sender';
-/** There is one lane, because there is one number. */
+/** One lane, because there is one number. */
 export const OTP_LANE = 'otp';
 
 /** The service's own number; it belongs to no workspace. */
@@ -44,7 +44,7 @@ export class OtpSenderService {
   private readonly cache = new ExpiringCache<'sender', OtpSenderWithToken | null>({
     ttlMs: 2_000,
     maxEntries: 1,
-    // "There is none" too: every notification of the platform asks.
+    // Also caches that there is none: every notification of WhatsApp asks.
     keep: () => true,
   });
 
@@ -73,7 +73,7 @@ export class OtpSenderService {
     return this.cache.get('sender', () => this.read());
   }
 
-  /** A sender that can send; a refusal is confirmed in the database. */
+  /** The sender, if it can send; a refusal is confirmed in the database. */
   async findReady(): Promise<OtpSenderWithToken | null> {
     const cached = await this.find();
     const sender = cached?.status === 'connected' ? cached : await this.read();
@@ -83,7 +83,7 @@ export class OtpSenderService {
   /**
    * Sets the number, its template and its token.
    *
-   * @throws OTP_SENDER_REFUSED (422) where the number is a workspace's.
+   * @throws OTP_SENDER_REFUSED (422) where the number belongs to a workspace.
    */
   async set(input: NewOtpSender): Promise<OtpSender> {
     const connection = await this.connections.findByPhoneNumberId(input.phoneNumberId);
@@ -109,9 +109,9 @@ export class OtpSenderService {
   }
 
   /**
-   * Checks number and template with the platform, and sends the codes from it.
+   * Checks number and template with WhatsApp, and sends the codes from it.
    *
-   * @throws as `check` and `set`; nothing is stored then.
+   * @throws the same as `check` and `set`; then nothing is stored.
    */
   async connect(input: SenderCredentials & { throughputPerSecond?: number | undefined }): Promise<CheckedSender> {
     const { phoneNumberId, templateName, token, throughputPerSecond } = input;
@@ -122,10 +122,10 @@ export class OtpSenderService {
     return { ...set, languages };
   }
 
-  /** The platform refused the token: codes are no longer accepted until the sender is set again. */
+  /** WhatsApp refused the token: codes are not accepted until the sender is set again. */
   async tokenRefused(sender: OtpSender): Promise<void> {
     const { tokenVersion } = sender;
-    // Another token may have been set since.
+    // Unless another token was set meanwhile.
     const change = { status: 'disconnected' as const, updatedAt: () => 'clock_timestamp()' };
     if ((await this.table.update({ tokenVersion, status: 'connected' }, change)).affected === 0) return;
     this.logger.error(
@@ -160,7 +160,7 @@ export class OtpSenderService {
       query: { name: templateName, fields: 'name,language,status,category', limit: '100' },
     });
     if (!answer.ok) throw refused(`the platform did not list the templates of the account (${answer.message})`);
-    // The platform's filter finds every name that contains this one.
+    // WhatsApp's filter finds every name that contains this one.
     const versions = ownList(answer.body, 'data').filter((template) => ownText(template, 'name') === templateName);
     if (versions.length === 0) {
       throw refused(`the account ${wabaId} has no template ${templateName}; make it with the category AUTHENTICATION`);
@@ -183,7 +183,7 @@ export class OtpSenderService {
   }
 }
 
-// TypeORM's upsert can't compute a column from the row that is there.
+// TypeORM's upsert can't compute a column from the existing row.
 const SET = `
 insert into otp_sender as s (id, phone_number_id, phone_number, template_name, throughput_per_second, token_ciphertext)
 values (true, $1, $2, $3, $4, $5)

@@ -10,9 +10,8 @@ import { OtpMaintenanceRepository } from './otp-maintenance.repository.js';
 import { SendingRepository } from './sending.repository.js';
 
 /**
- * The end of codes and of the numbers they went to: those of their time, those of an erased contact or workspace, those
- * of a restored backup. What was sent each month stays, as figures. Reports the backlog; the counters
- * `herald_otp_*_total` show the rest.
+ * Retention of codes and of their numbers: by age, for an erased contact or workspace, and after a restored backup.
+ * Monthly usage stays. Reports the backlog; the counters `herald_otp_*_total` show the rest.
  */
 @Injectable()
 export class OtpMaintenance implements OnModuleInit {
@@ -42,7 +41,7 @@ export class OtpMaintenance implements OnModuleInit {
       days,
       clear: (before, limit) => repository.removeRecipients(before, limit),
     });
-    // Codes of a restored backup are not sent: their users have asked for other ones.
+    // Codes of a restored backup are not sent: their users have requested new ones.
     this.restoration.add({
       name: 'codes',
       newest: () => repository.newestQueued(),

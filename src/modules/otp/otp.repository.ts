@@ -9,63 +9,63 @@ import { MAX_ATTEMPTS, type ChallengeRef, type OtpMode } from './otp.types.js';
 /** States in which a challenge can still be verified, as SQL. */
 export const OPEN_SQL = `('queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read')`;
 
-/** A code that waited this long is given up: its user has asked for another one, or left. */
+/** A code that waited this long is given up: its user has requested another, or left. */
 export const QUEUE_SECONDS = 30;
 
 /**
- * SQL: the state of a code as the indexes of codes that wait or are open have it. Only a statement that asks by this
- * expression can be planned with them: next to nothing is open in the planner's eyes, and to find one code by its id it
- * would read all that was.
+ * SQL: the state of a code in the form of the indexes of waiting and open codes. Only a condition with this expression
+ * can use them: otherwise the planner would read all past codes to find one by id, since it expects hardly any open
+ * ones.
  */
 export const INDEXED_STATUS = `status || ''`;
 
 /**
- * A challenge as its project may see it; `c` names the row. By the database's clock: a code whose time is over reads
- * `expired` whether or not a sweep has run.
+ * A challenge as shown to its project; `c` names the row. By the database's clock: an expired code reads `expired`
+ * whether or not a sweep has run.
  */
 const CHALLENGE = `c.id, 'whatsapp' as channel, c.mode, coalesce(c.number, c.recipient) as recipient,
   case when c.status in ${OPEN_SQL} and c.expires_at <= clock_timestamp() then 'expired' else c.status end as status,
   ${MAX_ATTEMPTS} - c.attempts as attempts_remaining, c.error, c.created_at, c.expires_at, c.sent_at, c.delivered_at,
   c.read_at, c.verified_at`;
 
-/** Wrong codes that one number of a project may have in a day, whatever the number of challenges. */
+/** Limit of wrong codes for one number of a project in a day, over all challenges. */
 export const FAILURE_BUDGET = 20;
 const FAILURE_SECONDS = 24 * 3_600;
-/** Sends to one number: five at once, then one in two minutes; and never two within a minute. */
+/** Sends to one number: five at once, then one per two minutes, and never two within a minute. */
 const SEND_BURST = 5;
 const SEND_EVERY_SECONDS = 120;
 const RESEND_SECONDS = 60;
-/** For how long a project's right and wrong codes are counted together. */
+/** The period over which a project's right and wrong codes are counted. */
 const RATIO_SECONDS = 3_600;
 const ALARM_EVERY = 100;
-/** A wrong code for at most so many right ones is more than people mistype. */
+/** More wrong codes than this share of right ones are more than people mistype. */
 const RIGHT_FOR_ONE_WRONG = 2;
 
 /**
- * Why a guess was not admitted, as far as its own project may know. `exhausted`: five codes were tried for the challenge;
+ * Why a guess was not admitted, as far as its project may know. `exhausted`: five codes were tried for the challenge;
  * `spent`: twenty wrong ones for its number within a day.
  */
 export type GuessRefusal = 'unknown' | 'used' | 'exhausted' | 'spent' | 'expired';
 
-/** What keeps a number from being sent another code, by the name that callers get. */
+/** Why a number cannot be sent another code now, in the words of the API. */
 export type SendHold = 'resend_interval' | 'too_many_codes' | 'too_many_wrong_codes';
 
-/** Codes of one project since its hour began. */
+/** Codes of one project in its current hour. */
 export interface GuessCount {
   right: number;
   wrong: number;
 }
 
-/** True with every hundredth wrong code of an hour in which more are wrong than people mistype. */
+/** True for every hundredth wrong code in an hour with more wrong codes than people mistype. */
 export function looksLikeGuessing({ right, wrong }: GuessCount): boolean {
   return wrong > 0 && wrong % ALARM_EVERY === 0 && right <= wrong * RIGHT_FOR_ONE_WRONG;
 }
 
 export interface NewChallenge extends ChallengeRef {
   mode: OtpMode;
-  /** The account under which it is counted. */
+  /** The number for counting. */
   recipient: string;
-  /** Digits as they were given: where it is sent. */
+  /** The number to send to, digits as given. */
   number: string;
   country: string;
   idempotencyKey: string;
@@ -79,14 +79,14 @@ export interface NewChallenge extends ChallengeRef {
   templateLanguage: string;
 }
 
-/** Retention leaves nothing of the recipient. */
+/** A challenge after retention, without its recipient. */
 type KeptChallenge = Omit<OtpChallengeResponse, 'recipient'> &
   Pick<NewChallenge, 'fingerprint'> & { recipient: string | null };
 
-/** A number of a project, as everything is counted. */
+/** A number of a project, as the key for counting. */
 type ProjectNumber = Pick<NewChallenge, 'organizationId' | 'projectId' | 'recipient'>;
 
-/** What a statement says of the package of a challenge. */
+/** The package of a changed challenge, as statements return it. */
 export interface MoveRow {
   package_id: string | null;
   package_used: boolean;
@@ -102,11 +102,11 @@ export function movesOf(rows: readonly MoveRow[]): OtpPackageMove[] {
   });
 }
 
-/** SQL: a code that ends or is on its way needs its plain text no more. */
+/** SQL: removes the plain text of a code that ends or is in flight. */
 export const WIPE = 'code_ciphertext = null, lease_until = null';
 
 const wasNotSent = (old: string): string => `${old}.status = 'queued' and c.created_at >= ${UNCERTAIN_BEFORE}`;
-/** SQL: ends a challenge before its time; one that still waited gives its send back. `old` names the row before. */
+/** SQL: ends a challenge early; one that still waited gives its send back. `old` names the row before. */
 export const release = (old: string): string =>
   `${WIPE}, released_at = case when ${wasNotSent(old)}
     then coalesce(c.released_at, clock_timestamp()) else c.released_at end`;
@@ -120,7 +120,7 @@ const valuesOf = ({ organizationId, projectId, id }: ChallengeRef) => [organizat
 export class OtpRepository {
   constructor(private readonly database: Database) {}
 
-  /** Inserts a challenge; null where its key has one already (which another transaction has committed by then). */
+  /** Inserts a challenge; null where its key is in use by a committed one. */
   insert(row: NewChallenge): Promise<OtpChallengeResponse | null> {
     return this.database.find<OtpChallengeResponse>(
       `insert into otp_challenge as c (id, organization_id, project_id, mode, recipient, country, idempotency_key,
@@ -151,7 +151,7 @@ export class OtpRepository {
     );
   }
 
-  /** The challenge that the key stands for already, with its fingerprint. */
+  /** The challenge of the key, with its fingerprint. */
   findByKey({ organizationId, projectId, idempotencyKey }: NewChallenge): Promise<KeptChallenge | null> {
     return this.database.find<KeptChallenge>(
       `select ${CHALLENGE}, c.fingerprint from otp_challenge c
@@ -173,7 +173,7 @@ export class OtpRepository {
     await this.database.execute(sql, [organizationId, id, packageId]);
   }
 
-  /** Ends the account's other challenges; returns the sends of those that were not under way yet. */
+  /** Ends the account's other challenges; returns the sends of those that were not in flight yet. */
   async supersede(newer: ChallengeRef & ProjectNumber): Promise<OtpPackageMove[]> {
     const rows = await this.database.query<MoveRow>(
       `with older as (
@@ -189,7 +189,7 @@ export class OtpRepository {
     return movesOf(rows);
   }
 
-  /** Lets a number be sent a code; says why not, and how long to wait, where it may not. In the ambient transaction. */
+  /** Admits a send of a code to a number; otherwise returns the reason, and the wait. In the ambient transaction. */
   async admitSend(number: ProjectNumber): Promise<{ hold: SendHold; seconds: number } | null> {
     const values = [number.projectId, number.recipient, number.organizationId];
     if (await this.database.changes(ADMIT_SEND, values)) return null;
@@ -198,22 +198,22 @@ export class OtpRepository {
     return { hold, seconds: Math.max(1, Math.ceil(wait)) };
   }
 
-  /** Forgets what was sent to a test number of a sandbox and tried for it; always null. In the ambient transaction. */
+  /** Resets the counts of sends and guesses for a sandbox's test number; always null. In the ambient transaction. */
   async resetRecipient({ organizationId, projectId, recipient }: ProjectNumber): Promise<null> {
     await this.database.execute(RESET_RECIPIENT, [projectId, recipient, organizationId]);
     return null;
   }
 
   /**
-   * Burns one guess of a challenge and one of its number's budget, in one statement, before anything is compared; null
-   * where there is none left. Any number of processes may ask at once: five guesses are admitted at the most.
+   * Uses up one guess of the challenge and one of its number's daily limit, in one statement, before anything is
+   * compared; null where none is left. Concurrent processes together admit five guesses at most.
    */
   admitGuess(ref: ChallengeRef): Promise<CodeHash | null> {
     // Repeated after a deadlock with another transaction.
     return this.database.transaction(() => this.database.find<CodeHash>(ADMIT_GUESS, valuesOf(ref)));
   }
 
-  /** The right code: exactly one caller gets the challenge back, `verified`. */
+  /** For the right code: exactly one caller gets the challenge back, `verified`. */
   consume(ref: ChallengeRef): Promise<OtpChallengeResponse | null> {
     return this.database.find<OtpChallengeResponse>(
       `update otp_challenge c set status = 'verified', verified_at = clock_timestamp(), ${WIPE}
@@ -224,7 +224,7 @@ export class OtpRepository {
     );
   }
 
-  /** A right code was no failure: gives back what its guess took from the number's budget. */
+  /** Gives a right guess back to the number's daily limit. */
   async refundGuess(ref: ChallengeRef): Promise<void> {
     await this.database.execute(
       `update otp_recipient r set failures = greatest(r.failures - 1, 0)
@@ -236,8 +236,8 @@ export class OtpRepository {
   }
 
   /**
-   * Notes a wrong guess. Only when all five were found wrong is the challenge over: a right one that was admitted
-   * beside them must not find it ended. Returns true where this one ended it.
+   * Records a wrong guess. The challenge ends only when all five were wrong, so that a right guess admitted at the same
+   * time still finds it open. Returns true where this guess ended it.
    */
   async noteWrong(ref: ChallengeRef): Promise<boolean> {
     const [row] = await this.database.query<{ wrong_attempts: number }>(
@@ -249,7 +249,7 @@ export class OtpRepository {
     return row?.wrong_attempts === MAX_ATTEMPTS;
   }
 
-  /** Counts a code that was compared; an hour after the first one the count restarts. Returns the count. */
+  /** Counts a compared code; the count restarts an hour after its first code. Returns the count. */
   async count({ organizationId, projectId }: Omit<ChallengeRef, 'id'>, isRight: boolean): Promise<GuessCount> {
     const count = await this.database.find<GuessCount>(COUNT_GUESS, [organizationId, projectId, isRight]);
     return count ?? { right: 0, wrong: 0 };
@@ -294,7 +294,7 @@ set last_sent_at = clock_timestamp(), tokens = ${SEND_BURST}, refilled_at = cloc
   failures_since = null
 where r.organization_id = $3`;
 
-// Of several reasons the one that lasts longest.
+// Of several reasons, the one that lasts longest.
 const SEND_WAIT = `
 select hold.name as hold, hold.wait::float8 as wait
 from otp_recipient r cross join lateral (values
@@ -314,7 +314,7 @@ update otp_project p set
 where p.organization_id = $1 and p.id = $2
 returning p.guesses_right as right, p.guesses_wrong as wrong`;
 
-// The number's row is locked before the challenge's, as a send does. What waited for a lock looks at the newest row.
+// Locks the number's row before the challenge's, like a send. After waiting for a lock it reads the newest row.
 const ADMIT_GUESS = `
 with who as (
   select r.project_id, r.recipient, r.failures, ${BUDGET_IS_FRESH} as fresh

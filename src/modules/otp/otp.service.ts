@@ -28,21 +28,21 @@ import type { ChallengeRef, OtpStatusReport } from './otp.types.js';
 import { OtpProcessor } from './processors/otp.processor.js';
 import { SendingRepository } from './sending.repository.js';
 
-/** The caller, as far as codes are concerned. */
+/** The caller's properties that codes need. */
 export type OtpCaller = Pick<Caller, 'organizationId' | 'otpProject'>;
 
-/** A challenge, with `test_code` where it was just made and the project is a sandbox. */
+/** A challenge, with `test_code` if it was just created in a sandbox project. */
 export interface OtpSendResult {
   challenge: OtpChallengeResponse;
-  /** The key stood for this request already; nothing was sent. */
+  /** The key was used for this request before; nothing was sent. */
   replayed: boolean;
 }
 
-/** Of guesses at one code. */
+/** Limits of concurrent guesses at one code. */
 const GUESSES = { slots: 1, mostWaiting: 1_000, waitMs: 30_000 };
 
 const REFUSALS: Readonly<Record<GuessRefusal, () => AppError>> = {
-  // An unknown id and one of another project are answered alike: the code is wrong.
+  // An unknown id and another project's id get the same answer: the code is wrong.
   unknown: otpErrors.OTP_CODE_INCORRECT,
   used: otpErrors.OTP_CODE_ALREADY_USED,
   exhausted: () => otpErrors.OTP_ATTEMPTS_EXHAUSTED({ rule: 'too_many_attempts' }),
@@ -50,11 +50,11 @@ const REFUSALS: Readonly<Record<GuessRefusal, () => AppError>> = {
   expired: otpErrors.OTP_CODE_EXPIRED,
 };
 
-/** Sends codes, verifies each once, takes in and reports their status. */
+/** Sends codes, verifies each once, and processes their status reports. */
 @Injectable()
 export class OtpService {
   private readonly logger = new Logger(OtpService.name);
-  /** Guesses at one code wait for the lock of its row: queued here they hold no connections meanwhile. */
+  /** Guesses at one code wait for the lock of its row: queued here, they hold no connections. */
   private readonly turns = new KeyedSlots(GUESSES);
 
   constructor(
@@ -71,11 +71,12 @@ export class OtpService {
   ) {}
 
   /**
-   * Makes a code and takes it for sending: durable when this resolves. In a sandbox nothing is sent.
+   * Creates a code and accepts it for sending: it is durable when this resolves. In a sandbox nothing is sent.
    *
-   * @param idempotencyKey one key makes one code and never expires.
+   * @param idempotencyKey one key stands for one code and never expires.
    * @throws OTP_PROJECT_REQUIRED (403), OTP_RECIPIENT_INVALID (400), IDEMPOTENCY_KEY_REUSED (409), and where the key is
-   * still free OTP_SENDER_NOT_READY (409), OTP_RESEND_TOO_SOON (429), OTP_PACKAGE_REQUIRED, OTP_PACKAGE_EXHAUSTED (402).
+   * still free OTP_SENDER_NOT_READY (409), OTP_RESEND_TOO_SOON (429), OTP_PACKAGE_REQUIRED, OTP_PACKAGE_EXHAUSTED
+   * (402).
    */
   async send(caller: OtpCaller, idempotencyKey: string, request: SendOtpRequest): Promise<OtpSendResult> {
     const { organizationId } = caller;
@@ -106,8 +107,8 @@ export class OtpService {
       ttlSeconds: ttl,
       templateLanguage: project.templateLanguage,
     };
-    // Asked before the transaction: in it, one that waits for another's question would hold the connection that
-    // this question needs.
+    // Queried before the transaction. Inside it, a request that waits for another's query would hold the connection
+    // that this query needs.
     const ready = !live || (await this.senders.findReady()) !== null;
     const challenge = await this.database.transaction(() => this.accept(fresh, ready));
     if (challenge === null) return this.replay(fresh);
@@ -119,12 +120,12 @@ export class OtpService {
   /**
    * Verifies a code, once.
    *
-   * @throws OTP_PROJECT_REQUIRED (403); OTP_CODE_INCORRECT (400), also for an id that is unknown or of another project;
+   * @throws OTP_PROJECT_REQUIRED (403); OTP_CODE_INCORRECT (400), also for an unknown id, or one of another project;
    * OTP_CODE_EXPIRED, OTP_CODE_ALREADY_USED, OTP_ATTEMPTS_EXHAUSTED (400).
    */
   async verify(caller: OtpCaller, id: string, code: string): Promise<OtpChallengeResponse> {
     const ref = refOf(caller, id);
-    // A queue for each project: guesses at another project's code neither delay it nor show that it exists.
+    // One queue per project: guesses with another project's id neither delay it nor reveal that it exists.
     return this.turns.run(`${ref.projectId}/${id}`, () => this.guess(ref, code));
   }
 
@@ -142,8 +143,8 @@ export class OtpService {
   }
 
   /**
-   * Applies what the platform reports about codes, twice, late and in any order, in the ambient transaction. Returns the
-   * reports that name a code, for `countReports`.
+   * Applies WhatsApp's reports about codes in the ambient transaction; they may come twice, late and in any order.
+   * Returns the reports that name a code, for `countReports`.
    */
   async applyReports(reports: readonly OtpStatusReport[]): Promise<Set<OtpStatusReport>> {
     if (reports.length === 0) return new Set();
@@ -167,7 +168,7 @@ export class OtpService {
     const stored = await this.challenges.admitGuess(ref);
     if (stored === null) {
       const refusal = await this.challenges.refusalOf(ref);
-      // Guessing at ids is guessing too; and it takes about as long as a wrong code does.
+      // Guessing ids counts as guessing too; and it takes about as long as a wrong code.
       if (refusal === 'unknown') this.watch(ref, await this.challenges.count(ref, false));
       throw REFUSALS[refusal]();
     }
@@ -183,7 +184,7 @@ export class OtpService {
     return verified;
   }
 
-  /** In one transaction: all of it stands, or the key is still free. null: the key stands for a challenge already. */
+  /** In one transaction: everything is stored, or the key stays free. null: the key is in use. */
   private async accept(fresh: NewChallenge, ready: boolean): Promise<OtpChallengeResponse | null> {
     const { organizationId, projectId, country } = fresh;
     const challenge = await this.challenges.insert(fresh);
@@ -205,7 +206,7 @@ export class OtpService {
     const known = await this.challenges.findByKey(fresh);
     if (known?.fingerprint.equals(fresh.fingerprint) !== true) throw otpErrors.IDEMPOTENCY_KEY_REUSED();
     const { fingerprint: _, ...challenge } = known;
-    // The fingerprint says that it was this number.
+    // The fingerprint proves that it was this number.
     return { challenge: { ...challenge, recipient: known.recipient ?? fresh.number }, replayed: true };
   }
 

@@ -19,17 +19,17 @@ export const OTP_STATUSES = [
 ] as const;
 export type OtpStatus = (typeof OTP_STATUSES)[number];
 
-/** A project's challenge: a caller never reaches beyond its project. */
+/** A challenge within its project: a caller never reaches another project's. */
 export interface ChallengeRef {
   organizationId: string;
   projectId: string;
   id: string;
 }
 
-/** What the platform reported about a code that it took from us: the attempt's id was sent along. */
+/** WhatsApp's report about an accepted code: the attempt's id was sent along. */
 export type OtpStatusReport = Pick<StatusNotification, 'status' | 'metaMessageId' | 'callbackData' | 'occurredAt'> & {
   error: { code: number | null } | null;
 };
 
-/** Guesses that one challenge takes. */
+/** Limit of guesses for one challenge. */
 export const MAX_ATTEMPTS = 5;

@@ -31,7 +31,7 @@ import {
 import { OTP_LANE } from './otp-sender.service.js';
 import type { ChallengeRef, OtpStatusReport } from './otp.types.js';
 
-/** A code that this process may send now, once, before its lease runs out. */
+/** A claimed code: this process may send it once, before its lease runs out. */
 export type ClaimedCode = ChallengeRef &
   Pick<NewChallenge, 'recipient' | 'attemptId' | 'templateLanguage'> & { codeCiphertext: Buffer };
 
@@ -39,13 +39,13 @@ export type ClaimedCode = ChallengeRef &
 export type CodeOutcome =
   { kind: 'sent'; metaMessageId: string } | { kind: 'failed'; error: string } | { kind: 'unknown' };
 
-/** After this long without an outcome a claimed code is `outcome_unknown`. */
+/** A claimed code without an outcome becomes `outcome_unknown` after this time. */
 export const LEASE_MS = 20_000;
 
 /** A report, with the category of its failure. */
 export type CodeReport = Omit<OtpStatusReport, 'error'> & { category: string };
 
-/** Statements on `otp_challenge` that belong to sending: claims, outcomes, reports, ends. */
+/** Statements on `otp_challenge` for sending: claims, outcomes, reports, ends. */
 @Injectable()
 export class SendingRepository {
   private readonly leases = new SweepCursor();
@@ -54,10 +54,10 @@ export class SendingRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Claims due codes, one of each project in turn, so that no project's crowd delays another's code.
+   * Claims due codes, one per project in turn, so that many codes of one project do not delay another's.
    *
-   * @param after the project that had the last turn; the one behind it begins. Where the pace allows one code at a time,
-   * this alone keeps the turns.
+   * @param after the last project served; the next one begins. If the pace allows one code at a time, only this keeps
+   * the order.
    * @throws LostClaimError where the claim may have been committed.
    */
   async claim(request: ClaimRequest, after: string | null): Promise<Claim<ClaimedCode>> {
@@ -67,7 +67,7 @@ export class SendingRepository {
     return claimOf(await runClaim(this.database, attemptIds, statement));
   }
 
-  /** Those of the given attempts that exist and are the last of their codes. */
+  /** Of the given attempts, those that exist and are the last of their codes. */
   async findAttempts(attemptIds: readonly string[]): Promise<string[]> {
     await claimsEnded(this.database, [OTP_LANE]);
     const rows = await this.database.query<{ attempt_id: string }>(
@@ -77,14 +77,14 @@ export class SendingRepository {
     return rows.map((row) => row.attempt_id);
   }
 
-  /** Milliseconds since the oldest code that can be sent was accepted; null where none waits. */
+  /** Milliseconds since the oldest sendable code was accepted; null where none waits. */
   async dueForMs(): Promise<number | null> {
     return (await this.database.row<{ due_ms: number | null }>(DUE)).due_ms;
   }
 
   /**
-   * Puts a code back that was definitely not written to the wire; false where its state has changed meanwhile. The next
-   * attempt has an id of its own, so that late results of this one do not touch it: not even a repeat of this call.
+   * Returns a code that was certainly not written to the queue; false where its state has changed meanwhile. The next
+   * attempt has a new id, so that late results of this one, and a repeat of this call, do not affect it.
    */
   release(attemptId: string): Promise<boolean> {
     return this.database.changes(
@@ -109,7 +109,7 @@ export class SendingRepository {
   }
 
   /**
-   * Applies reports of the platform, in the ambient transaction. One result a report, in the same order; null where it
+   * Applies WhatsApp's reports, in the ambient transaction. One result per report, in the same order; null where it
    * names no challenge.
    */
   async applyReports(reports: readonly CodeReport[]): Promise<(OtpPackageMove[] | null)[]> {
@@ -122,7 +122,7 @@ export class SendingRepository {
     );
     const byId = new Map(rows.flatMap((row) => [row.attempt_id, row.meta_message_id].map((id) => [id, row.id])));
     const results = reports.map((): OtpPackageMove[] | null => null);
-    // A statement changes a row once, so a code's second report is in the second one.
+    // A statement changes a row only once, so a code's second report goes into the second statement.
     const rounds: Map<string, number>[] = [];
     const seen = new Map<string, number>();
     for (const [index, { callbackData, metaMessageId }] of reports.entries()) {
@@ -149,7 +149,7 @@ export class SendingRepository {
     return results;
   }
 
-  /** Ends one challenge before its time, in the ambient transaction. */
+  /** Ends one challenge early, in the ambient transaction. */
   async end(id: string): Promise<OtpPackageMove[]> {
     const rows = await this.database.query<MoveRow>(
       `with ended as (
@@ -162,7 +162,7 @@ export class SendingRepository {
     return movesOf(rows);
   }
 
-  /** Marks what has expired, and gives up what waited too long; in the ambient transaction. */
+  /** Marks expired codes, and gives up those that waited too long; in the ambient transaction. */
   async endOverdue(limit: number): Promise<{ ended: number; moves: OtpPackageMove[] }> {
     const rows = await this.database.query<MoveRow & Looked>(END_OVERDUE, [limit, this.ends.next()]);
     const ended = endedOf(rows);
@@ -170,7 +170,7 @@ export class SendingRepository {
     return { ended: ended.length, moves: movesOf(ended) };
   }
 
-  /** Turns codes whose sender died or hangs into `outcome_unknown`; they are never sent again. Returns how many. */
+  /** Sets codes whose sender died or hangs to `outcome_unknown`; they are never sent again. Returns how many. */
   async expireLeases(limit: number): Promise<number> {
     const rows = await this.database.query<Looked>(EXPIRE_LEASES, [limit, this.leases.next()]);
     const lost = endedOf(rows).length;
@@ -179,7 +179,7 @@ export class SendingRepository {
   }
 }
 
-/** Rows of a sweep; one with `ended` false only says that there was a look. */
+/** Rows of a sweep; one with `ended` false only has the time of the query. */
 interface Looked {
   ended: boolean;
   looked_at: string;
@@ -190,15 +190,15 @@ function endedOf<Row extends Looked>(rows: readonly Row[]): Row[] {
 }
 
 /**
- * SQL conditions of what is to end at a time, among what the sweep has not passed yet. A code that waits and may have been
- * sent ends with the block of claims: its user can verify it until then.
+ * SQL conditions of codes that must end by a time, among those after the sweep's cursor. While claims are blocked, a
+ * waiting code that may have been sent does not end: its user can still verify it.
  */
 const expired = (now: string, from: string): string =>
   `${INDEXED_STATUS} in ${OPEN_SQL} and expires_at <= ${now} and expires_at >= ${from} and ${MAY_END}`;
 const waitedTooLong = (now: string, from: string): string =>
   `${INDEXED_STATUS} = 'queued' and created_at <= ${now} - interval '${QUEUE_SECONDS} seconds'
     and created_at >= ${from} - interval '${QUEUE_SECONDS} seconds' and ${MAY_END}`;
-/** SQL: since when there is something for `endOverdue`. */
+/** SQL: since when `endOverdue` has work. */
 export const OVERDUE_SINCE: DueSince = (from) => `least(
   (select expires_at from otp_challenge where ${expired('now()', from)} order by expires_at limit 1),
   (select created_at + interval '${QUEUE_SECONDS} seconds' from otp_challenge where ${waitedTooLong('now()', from)}
@@ -206,7 +206,7 @@ export const OVERDUE_SINCE: DueSince = (from) => `least(
 
 const MAY_END = `(status <> 'queued' or created_at >= ${UNCERTAIN_BEFORE})`;
 
-// Codes are met again by their place in the table alone, as in a claim.
+// Rows are joined by ctid only, like in a claim.
 const EXPIRE_LEASES = `
 with lost as (
   select ctid as tid from otp_challenge
@@ -219,20 +219,20 @@ select coalesce(ended, false) as ended, statement_timestamp()::text as looked_at
 from (values (1)) as look left join ended on true`;
 
 /**
- * SQL condition: has not waited too long. No code is claimed that has; so what was sent before, and cannot be vacuumed
- * beside a transaction that stays open, is not read. statement_timestamp() and not clock_timestamp(), by which no index
- * is searched.
+ * SQL condition: it has not waited too long. Older codes are never claimed, so the index scan skips earlier rows that
+ * cannot be vacuumed while a transaction stays open. statement_timestamp(), because an index cannot be searched with
+ * clock_timestamp().
  */
 const YOUNG = `created_at > statement_timestamp() - interval '${QUEUE_SECONDS} seconds'`;
-// As the index otp_challenge_turn has it, and no other. Since next to nothing waits all indexes of codes look equal to the
-// planner, and it would read one of all open codes for each project, with all that was removed.
+// In exactly the form of the index otp_challenge_turn. Since hardly any code waits, all indexes of codes look equal to
+// the planner, and it would read an index of all open codes, with all removed rows, for each project.
 const WAITS = `${INDEXED_STATUS} = 'queued' and ${YOUNG}`;
 const CLAIMABLE = `${WAITS} and code_ciphertext is not null and expires_at > clock_timestamp()`;
 /** SQL: some code waits. */
 export const HAS_WAITING = hasRow(`from otp_challenge where ${WAITS}`, 'project_id, created_at, seq');
 const LAST = `'ffffffff-ffff-ffff-ffff-ffffffffffff'`;
 
-/** SQL: of the projects behind one, up to another, the first with a code to send, and when its oldest was accepted. */
+/** SQL: the first project between two, with a code to send, and when its oldest was accepted. */
 const nextProject = (behind: string, upto = `${LAST}::uuid`): string => `
   select project_id, created_at from otp_challenge
   where project_id > ${behind} and project_id <= ${upto} and ${CLAIMABLE}
@@ -246,10 +246,9 @@ with recursive project as (
 )
 select (extract(epoch from clock_timestamp() - min(created_at)) * 1000)::float8 as due_ms from project`;
 
-// $1 to $6 the lane, $7 lease seconds, $8 the project that had the last turn, $9 an attempt id for
-// each place. The projects behind $8 are walked, then those up to it, of each part as many as the claim takes: further ones
-// could not have a turn. Codes are met again by their place in the table alone: by columns the planner might read an
-// index of what waits, with all that was removed.
+// $1 to $6 the lane, $7 lease seconds, $8 the last project served, $9 an attempt id for each place. Walks the projects
+// after $8, then those up to it, in each part as many as the claim takes, since further ones could not have a turn.
+// Rows are joined by ctid only: by columns, the planner might read an index of waiting codes with all removed rows.
 const CLAIM = `
 with recursive ${laneGrants()}, project as (
   select next.project_id, part.upto, 1 as n
@@ -285,7 +284,10 @@ with recursive ${laneGrants()}, project as (
 )
 select ${GRANT_COLUMNS}, claimed.* from lane_grant left join claimed on true order by claimed.place`;
 
-/** @param found the challenge as it is, with the `category` of the failure. After "delivered" a failure means another device. */
+/**
+ * @param found the present challenge, with the `category` of the failure. After "delivered" a failure concerns another
+ * device.
+ */
 const failed = (found: string): string => `
 with found as (${found})
 update otp_challenge c set
@@ -300,8 +302,8 @@ returning c.id, c.package_id, found.package_used, false as used_now,
 const FAILED = failed(`
   select id, package_used, released_at, $2::text as category from otp_challenge where attempt_id = $1 for update`);
 
-// A challenge is found by our attempt id, and where the platform left that out by its own id of the message. One by one,
-// here and below: joined, a table that looks small is read as a whole.
+// Finds a challenge by our attempt id, or, if WhatsApp left that out, by its own id of the message. Row by row, here
+// and below: a join would read a table that looks small as a whole.
 const FIND_REPORTED = `
 with found as materialized (
   select c.id from unnest($1::uuid[]) as given (id)
@@ -323,9 +325,9 @@ const REPORTED = `
 const FAILED_REPORTS = failed(REPORTED);
 
 /**
- * @param found the challenge as it is, with the `status` that was reached `at` a time, and the platform's id. A later state
- * never moves back, what was verified or superseded keeps its state, and no time is earlier than the state before it: the
- * platform's times are whole seconds.
+ * @param found the present challenge, with the `status` reached and its time `at`, and WhatsApp's id. A state never
+ * moves back, a verified or superseded code keeps its state, and no time is before that of the previous state, since
+ * WhatsApp's times are whole seconds.
  */
 const arrived = (found: string): string => `
 with found as (${found})
@@ -355,8 +357,8 @@ const SENT = arrived(`
 
 const ARRIVED = arrived(REPORTED);
 
-// $1 limit, $2 from when. Walks along two indexes, each from both its ends: what ended behind very many of one project does
-// not wait for their end.
+// $1 limit, $2 from when. Walks two indexes from both ends, so that very many codes of one project do not delay those
+// behind them.
 const END_OVERDUE = `
 with overdue as materialized (
   ${['asc', 'desc']

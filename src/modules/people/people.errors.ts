@@ -1,6 +1,6 @@
 import { defineErrors, error } from '../../common/define-errors.js';
 
-/** Why a sign-in did not succeed: the console shows the sentence, and every step can be repeated. */
+/** Why a sign-in failed: the console shows the sentence, and every step can be repeated. */
 export const signInErrors = defineErrors('people', {
   SIGN_IN_EXPIRED: error({
     kind: 'invalid_request',

@@ -23,7 +23,7 @@ import { Issuers } from './sign-in/issuers.service.js';
 import { SessionChecks } from './sign-in/session-checks.service.js';
 import { SignInService } from './sign-in/sign-in.service.js';
 
-/** People: who they are at their issuer, their sessions in browsers, and what they may do in which workspace. */
+/** People: their identity at an issuer, their browser sessions, and their roles in workspaces. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([PersonEntity, MembershipEntity, PersonSessionEntity, InvitationEntity])],

@@ -11,26 +11,26 @@ export type Membership = MembershipEntity;
 
 /** A person as a member of a workspace. */
 export interface Member extends Pick<Person, 'id' | 'name' | 'email' | 'lastSignedInAt'> {
-  /** By a group of the issuer. */
+  /** The role from a group of the issuer. */
   groupRole: WorkspaceRole | null;
-  /** By an invitation, or set since. */
+  /** The role from an invitation, or set later. */
   givenRole: WorkspaceRole | null;
   /** Since when the person is a member. */
   createdAt: Date;
 }
 
-/** Which people, newest first. */
+/** A filter of people, newest first. */
 export interface PersonFilter extends ListCursor {
   limit: number;
-  /** As `addressOf` has it. */
+  /** In the form of `addressOf`. */
   email?: string | undefined;
 }
 
-/** A person has one row, or one by a group and one that was given: the list is in the order of the former, where there is one. */
+/** A person has one row, or two: one from a group and one that was given. The list has the former, if it exists. */
 const IS_LISTED = `(m.source = 'group' or not exists (select from membership o
     where o.organization_id = m.organization_id and o.person_id = m.person_id and o.source = 'group' offset 0))`;
 
-/** SQL: members, of the rows of `membership m`. */
+/** SQL: members, from rows of `membership m`. */
 const membersOf = (
   rows: string,
 ): string => `select p.id, p.name, p.email, p.last_signed_in_at as "lastSignedInAt", m.created_at as "createdAt",
@@ -41,7 +41,7 @@ const membersOf = (
     end as "givenRole"
   from ${rows} as m join person p on p.id = m.person_id`;
 
-// A page first, and then what is read of each.
+// First the page, then the details of each row.
 const PAGE = `
 ${membersOf(`(
   select * from membership m where m.organization_id = $1 and ${IS_LISTED}
@@ -51,12 +51,12 @@ order by m.created_at desc, m.person_id desc`;
 
 const MEMBER = `${membersOf('membership')} where m.organization_id = $1 and m.person_id = $2 and ${IS_LISTED}`;
 
-/** The only place with SQL of the tables `person` and `membership`. */
+/** The only place with SQL on the tables `person` and `membership`. */
 @Injectable()
 export class PeopleRepository {
   constructor(private readonly database: Database) {}
 
-  /** For a sign-in, in its transaction: another one of the same person waits. */
+  /** Locks the person for a sign-in, in its transaction: concurrent sign-ins wait. */
   lock(issuer: string, subject: string): Promise<Person | null> {
     return this.people.findOne({ where: { issuer, subject }, lock: { mode: 'for_no_key_update' } });
   }
@@ -88,7 +88,7 @@ export class PeopleRepository {
     return this.database.find<Member & Record<string, unknown>>(MEMBER, [organizationId, personId]);
   }
 
-  /** Sets the role that is not one of a group. */
+  /** Sets the role that does not come from a group. */
   async giveRole(organizationId: string, personId: string, role: WorkspaceRole): Promise<void> {
     await this.database.execute(
       `insert into membership (organization_id, person_id, source, role) values ($1, $2, 'invitation', $3)
@@ -101,7 +101,7 @@ export class PeopleRepository {
     await this.memberRows.delete({ organizationId, personId, source: 'invitation' });
   }
 
-  /** Returns the person's id: where two sign in at once for the first time, that of the first. */
+  /** Returns the person's id: of two concurrent first sign-ins, that of the first. */
   async save(person: Omit<Person, 'createdAt' | 'lastSignedInAt'>): Promise<string> {
     const { id } = await this.database.row<{ id: string }>(
       `insert into person (id, issuer, subject, email, name, is_operator, last_signed_in_at)
@@ -118,7 +118,7 @@ export class PeopleRepository {
     return this.memberRows.find({ where: { personId } });
   }
 
-  /** Returns false where the person was that already. */
+  /** Returns false if nothing changed. */
   setOperator(personId: string, isOperator: boolean): Promise<boolean> {
     return this.database.changes('update person set is_operator = $2 where id = $1 and is_operator <> $2', [
       personId,
@@ -127,8 +127,8 @@ export class PeopleRepository {
   }
 
   /**
-   * Makes what groups give the person exactly this; returns false where it was that already. Workspaces that do not exist are left
-   * out. In the ambient transaction.
+   * Sets exactly these roles as those from groups; returns false if nothing changed. Ignores unknown workspaces. In the
+   * ambient transaction.
    */
   async setGroups(personId: string, roles: ReadonlyMap<string, WorkspaceRole>): Promise<boolean> {
     const [ids, names] = [[...roles.keys()], [...roles.values()]];
@@ -147,7 +147,7 @@ export class PeopleRepository {
     return gone + given > 0;
   }
 
-  /** Ends all memberships of a workspace that is being deleted. Returns whose they were. */
+  /** Ends all memberships of a workspace that is being deleted. Returns the members. */
   async removeAll(organizationId: string): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       'delete from membership where organization_id = $1 returning person_id as id',

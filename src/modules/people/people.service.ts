@@ -9,7 +9,7 @@ import { SessionsService } from './sessions/sessions.service.js';
 
 export type { Member, Person };
 
-/** Who may do what in a workspace. */
+/** Members of workspaces, and their roles. */
 @Injectable()
 export class PeopleService {
   constructor(
@@ -19,7 +19,7 @@ export class PeopleService {
     private readonly audit: Audit,
   ) {}
 
-  /** Everybody who was let in, newest first. */
+  /** Everyone with access, newest first. */
   page(filter: PersonFilter): Promise<Person[]> {
     return this.people.page(filter);
   }
@@ -31,12 +31,12 @@ export class PeopleService {
     return person;
   }
 
-  /** Of a workspace, newest first. */
+  /** Members of a workspace, newest first. */
   members(organizationId: string, filter: ListCursor & { limit: number }): Promise<Member[]> {
     return this.people.members(organizationId, filter);
   }
 
-  /** Null where the person is no member of the workspace. */
+  /** Null where the person is not a member of the workspace. */
   findMember(organizationId: string, personId: string): Promise<Member | null> {
     return this.people.member(organizationId, personId);
   }
@@ -49,7 +49,7 @@ export class PeopleService {
   }
 
   /**
-   * Gives a member this role. Every process knows of it within five seconds, mostly at once.
+   * Sets a member's role. Every process knows it within five seconds, usually at once.
    *
    * @throws PERSON_NOT_FOUND (404), ROLE_BY_GROUP (409) where a group gives a stronger one.
    */
@@ -66,7 +66,7 @@ export class PeopleService {
   }
 
   /**
-   * Ends a membership: the person has nothing in this workspace within five seconds, mostly at once.
+   * Ends a membership: the person loses access to this workspace within five seconds, usually at once.
    *
    * @throws PERSON_NOT_FOUND (404), ROLE_BY_GROUP (409) where it is by a group.
    */
@@ -80,7 +80,7 @@ export class PeopleService {
   }
 
   /**
-   * Ends all sessions of a member, also those in other workspaces.
+   * Ends all sessions of a member, including those in other workspaces.
    *
    * @throws PERSON_NOT_FOUND (404).
    */
@@ -89,14 +89,14 @@ export class PeopleService {
     await this.sessions.end(personId, undefined, organizationId);
   }
 
-  /** Of a workspace that is being deleted. */
+  /** For a workspace that is being deleted. */
   removeAll(organizationId: string): Promise<void> {
     return this.database.transaction(async () => {
       for (const personId of await this.people.removeAll(organizationId)) await this.sessions.changed(personId);
     });
   }
 
-  /** In a transaction, with the person's row locked as a sign-in does. */
+  /** In a transaction, with the person's row locked like in a sign-in. */
   private changing<T>(organizationId: string, personId: string, work: (member: Member) => Promise<T>): Promise<T> {
     return this.database.transaction(async () => {
       await this.people.lockById(personId);

@@ -14,16 +14,16 @@ import type { UpdateProfileRequest } from './dto/update-profile.request.js';
 
 const FIELDS = 'about,address,description,email,profile_picture_url,websites,vertical';
 
-/** A profile that was read is answered again for so long. */
+/** How long a read profile is cached. */
 const FRESH_MS = 5_000;
 const MAX_KEPT = 1_000;
-/** Of one number: the platform allows 5,000 calls an hour for its whole account. */
+/** Limit per number: WhatsApp allows 5,000 calls an hour for the whole account. */
 const CALLS: BucketLimits = { ratePerSecond: 1, burst: 100 };
 const MAX_COUNTED = 10_000;
 
 /**
- * Business profiles. The platform keeps them; nothing of them is stored here but the time of our last change. Calls to the
- * platform are counted per number, in this process, so that one caller does not use up what the platform allows.
+ * Business profiles. WhatsApp stores them; Herald stores only the time of our last change. Calls to WhatsApp are
+ * counted per number, in this process, so that one caller does not use up WhatsApp's limit.
  */
 @Injectable()
 export class ProfileService {
@@ -36,7 +36,7 @@ export class ProfileService {
   ) {}
 
   /**
-   * The profile of a number as the platform has it, some seconds old at the most.
+   * A number's profile at WhatsApp, at most some seconds old.
    *
    * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409), RATE_LIMITED (429), PLATFORM_UNAVAILABLE (502),
    * PLATFORM_TIMEOUT (504).
@@ -61,7 +61,7 @@ export class ProfileService {
   }
 
   /**
-   * Changes the given fields and returns the whole profile. Repeating it does no harm.
+   * Changes the given fields and returns the whole profile. Repeatable.
    *
    * @throws as `get`, and PLATFORM_REJECTED (400) with the platform's reason.
    */
@@ -72,7 +72,7 @@ export class ProfileService {
       try {
         await this.ask(connection, { method: 'POST', json: { messaging_product: 'whatsapp', ...fields } });
       } finally {
-        // Also where the outcome is unknown.
+        // Also if the outcome is unknown.
         this.profiles.delete(connectionId);
       }
       await this.connections.setProfileUpdated(organizationId, connectionId);

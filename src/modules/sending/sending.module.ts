@@ -15,7 +15,7 @@ import { SendProcessor } from './processors/send.processor.js';
 import { SendingService } from './sending.service.js';
 import { SendingSweepsRepository } from './sweeps/sending-sweeps.repository.js';
 
-/** Takes queued messages to WhatsApp and records what it answered. */
+/** Sends queued messages to WhatsApp and records the answers. */
 @Module({
   imports: [
     ConnectionsModule,

@@ -15,14 +15,14 @@ export const WAITING_REASONS = [
 ] as const;
 export type WaitingReason = (typeof WAITING_REASONS)[number];
 
-/** Messages of the number that a count reads at the most; `ahead` is at most this. */
+/** Limit of the messages of a number that are counted, and so of `ahead`. */
 export const MAX_AHEAD = 10_000;
 
 /** Where a message stands in its number's queue. */
 export interface QueueEstimate {
-  /** Messages of the number that leave before it, as far as is known now; `MAX_AHEAD` stands for that many or more. */
+  /** Messages of the number that leave before it, as far as is known now; `MAX_AHEAD` means that many or more. */
   ahead: number;
-  /** Null where it can't be known: nothing can be sent now, or more messages wait than are counted. */
+  /** Null where it is unknown: nothing can be sent now, or more messages wait than are counted. */
   estimatedSendAt: Date | null;
 }
 
@@ -30,9 +30,9 @@ export interface Waiting extends QueueEstimate {
   reason: WaitingReason;
   /** When the reason ends, where that is known. */
   until: Date | null;
-  /** When the message is given up if it has not left by then. */
+  /** When the message fails as expired if it has not left. */
   expiresAt: Date;
-  /** With `number_paused`: the category of what the platform answered, and its code; null where all claims are blocked. */
+  /** With `number_paused`: the failure category and code of WhatsApp's answer; null where all claims are blocked. */
   pauseReason: string | null;
 }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../infrastructure/database/database.js';
 import { NumberPinEntity } from './entities/number-pin.entity.js';
 
-/** The only place with SQL of the table `number_pin`. */
+/** The only place with SQL on the table `number_pin`. */
 @Injectable()
 export class NumberPinsRepository {
   constructor(private readonly database: Database) {}

@@ -12,7 +12,7 @@ const place = (id: string, organizationId: string): SecretPlace => ({
   rowId: id,
 });
 
-/** PINs of the two-step verification of numbers, sealed. The platform asks for the same at each registration. */
+/** Sealed PINs of numbers' two-step verification. WhatsApp requires the same PIN at each registration. */
 @Injectable()
 export class NumberPinsService {
   constructor(
@@ -24,8 +24,8 @@ export class NumberPinsService {
   }
 
   /**
-   * The PIN to register a number with: the given one, else the one that is kept, else a new one. It is kept before it is
-   * used, so that it is known where the answer of the platform is lost.
+   * The PIN for registering a number: the given one, otherwise the stored one, otherwise a new one. It is stored before
+   * use, so that it is known if WhatsApp's answer is lost.
    */
   async keep(organizationId: string, phoneNumberId: string, given: string | null): Promise<string> {
     const known = await this.pins.find(organizationId, phoneNumberId);
@@ -38,7 +38,7 @@ export class NumberPinsService {
     return pin;
   }
 
-  /** It turned out to be another one. */
+  /** The stored PIN turned out to be wrong. */
   forget(organizationId: string, phoneNumberId: string): Promise<void> {
     return this.pins.remove(organizationId, phoneNumberId);
   }

@@ -16,14 +16,14 @@ import type { SetupLink, SignupKind } from './setup.types.js';
 
 export type { LinkFilter };
 
-/** A link just made: the only time that its address is known. */
+/** A new link: its address is known only now. */
 export interface IssuedLink extends SetupLink {
   url: string;
 }
 
 export interface NewLink {
   organizationId: string;
-  /** Default: by the platform's dialog where embedded signup is set up, else by hand. */
+  /** Default: by WhatsApp's dialog with embedded signup, otherwise by hand. */
   signup?: SignupKind;
   returnUrl?: string | null;
   expiresInSeconds: number;
@@ -34,17 +34,17 @@ const TOKEN_BYTES = 32;
 const CLEAR_EVERY_MS = 60_000;
 const BATCH = 500;
 
-/** Where the account's token of a link lives, as `SecretBox` has it. */
+/** The place of a link's account token, for `SecretBox`. */
 export function accessTokenPlace({ id, organizationId }: { id: string; organizationId: string }): SecretPlace {
   return { table: 'setup_link', column: 'access_token', organizationId, rowId: id };
 }
 
-/** What the database keeps of a token: 256 random bits need no salt and no slow hash. */
+/** The stored form of a token: 256 random bits need neither a salt nor a slow hash. */
 export function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
-/** Links by which a business connects its own number, as operators make and see them. */
+/** Links by which a business connects its own number, for operators. */
 @Injectable()
 export class SetupLinksService implements OnModuleInit {
   constructor(
@@ -73,7 +73,7 @@ export class SetupLinksService implements OnModuleInit {
   }
 
   /**
-   * Makes a link. Its address is in the answer and nowhere else.
+   * Creates a link. Its address is in the answer and nowhere else.
    *
    * @throws SETUP_SIGNUP_OFF, SETUP_RETURN_URL_REFUSED (422).
    */
@@ -123,7 +123,7 @@ export class SetupLinksService implements OnModuleInit {
   }
 
   /**
-   * Ends a link that is not used yet; a step that is under way is finished. Revoking it again changes nothing.
+   * Revokes an unused link; a running step is finished. Revoking it again changes nothing.
    *
    * @throws SETUP_LINK_NOT_FOUND (404), SETUP_LINK_USED (409).
    */
@@ -140,7 +140,9 @@ export class SetupLinksService implements OnModuleInit {
     });
   }
 
-  /** Where the business goes on; null where the link leads nowhere, or the operator allows its origin no more. */
+  /**
+   * Where the business continues; null where the link has no such address, or the operator no longer allows its origin.
+   */
   returnTo({ id, returnUrl }: Pick<SetupLink, 'id' | 'returnUrl'>, status: 'completed' | 'open'): string | null {
     if (returnUrl === null || !this.mayReturn(returnUrl)) return null;
     const url = new URL(returnUrl);

@@ -3,7 +3,7 @@ import { isTokenRefused } from '../../infrastructure/whatsapp/platform-result.js
 import { findPlatformError } from '../../infrastructure/whatsapp/graph-error.js';
 import type { Mender, SetupProblem, SignupKind } from './setup.types.js';
 
-/** What the platform was asked for. */
+/** The call to WhatsApp. */
 export type PlatformCall = 'exchange' | 'account' | 'number' | 'subscribe' | 'register';
 
 interface Meaning {
@@ -12,7 +12,7 @@ interface Meaning {
   field?: 'waba_id' | 'phone_number_id' | 'access_token' | 'pin' | null;
 }
 
-/** Every kind of problem: what is wrong, what to do, and who can. */
+/** Every kind of problem: the fault, the remedy, and who can apply it. */
 export const PROBLEMS = {
   code_refused: {
     message: 'WhatsApp does not take the answer of its dialog: it was used, or is too old. Open the dialog again.',
@@ -134,9 +134,9 @@ export function problem(code: ProblemCode, platform: string | null = null): Setu
   return { code, message, mendedBy, field, platform };
 }
 
-/** Codes that mean that the token's user was not given the right or the asset. */
+/** Codes that mean that the token's user lacks the right or the asset. */
 const NO_PERMISSION: ReadonlySet<number> = new Set([3, 10, 131005, ...range(200, 299)]);
-/** Of two-step verification, after too many wrong ones. */
+/** Codes of two-step verification after too many wrong PINs. */
 const PIN_BLOCKED: ReadonlySet<number> = new Set([133008, 133009]);
 /** An unknown app, and a wrong secret. */
 const WRONG_APP: ReadonlySet<number> = new Set([101, 1]);
@@ -156,7 +156,7 @@ const UNKNOWN_OBJECT: Readonly<Record<PlatformCall, ProblemCode>> = {
   register: 'refused',
 };
 
-/** What a failed call means to the business. */
+/** The meaning of a failed call for the business. */
 export function problemOf(call: PlatformCall, signup: SignupKind, failure: PlatformFailure): SetupProblem {
   return problem(codeOf(call, signup === 'manual', failure), failure.message);
 }

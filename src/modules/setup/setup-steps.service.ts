@@ -20,7 +20,7 @@ import { LATER_STEPS, type SetupProblem, type SetupStep, statusOf, stepsOf } fro
 import { SignupPlatform } from './signup-platform.js';
 import type { PlatformFailure, PlatformResult } from '../../infrastructure/whatsapp/platform-result.js';
 
-/** What the page gives to a step. */
+/** The page's input for a step. */
 export interface StepInput {
   /** Of the dialog. */
   code?: string;
@@ -29,18 +29,18 @@ export interface StepInput {
   wabaId?: string;
   phoneNumberId?: string;
   pin?: string;
-  /** Whom the test message goes to: digits. */
+  /** The recipient of the test message: digits. */
   to?: string;
-  /** Proves the page that completed the link. */
+  /** Proves that this page completed the link. */
   continuation?: string;
 }
 
-/** More than all calls of a step take. */
+/** More than all calls of a step take together. */
 const STEP_SECONDS = 120;
 const CONTINUATION_MS = 3_600_000;
 const TEST_TEMPLATE = { name: 'hello_world', language: { code: 'en_US' } };
 
-/** A step that did not go well, with what the business is told. */
+/** A failed step, with the problem shown to the business. */
 class StepFailed extends Error {
   constructor(readonly problem: SetupProblem) {
     super(problem.code);
@@ -48,9 +48,9 @@ class StepFailed extends Error {
 }
 
 /**
- * Connects a number step by step, each repeatable alone: access to the account, its notifications, the registration of the
- * number, and last the connection, which so is there whole or not at all. What a step brought stays with the link, so
- * that a page that is closed loses nothing.
+ * Connects a number step by step, each repeatable alone: access to the account, its notifications, the registration of
+ * the number, and last the connection, which is stored as a whole. Results of steps are stored with the link, so that
+ * closing the page loses nothing.
  */
 @Injectable()
 export class SetupStepsService {
@@ -69,7 +69,7 @@ export class SetupStepsService {
   ) {}
 
   /**
-   * The link that a token opens.
+   * The link of a token.
    *
    * @throws SETUP_LINK_UNKNOWN (404).
    */
@@ -91,16 +91,16 @@ export class SetupStepsService {
   }
 
   /**
-   * Takes one step, and writes down how it went.
+   * Runs one step, and records its result.
    *
-   * @returns a text that proves the page which completed the link; null for every other step.
+   * @returns a text that proves that the page completed the link; null for every other step.
    * @throws SETUP_LINK_ENDED (410), SETUP_STEP_BUSY, SETUP_STEP_EARLY (409).
    */
   async run(token: string, step: SetupStep, input: StepInput): Promise<string | null> {
     const { id } = this.requireTurn(await this.find(token), step, input);
     if (!(await this.links.begin(id, STEP_SECONDS))) throw setupErrors.SETUP_STEP_BUSY();
     try {
-      // Read again: another step may have ended just before this one began.
+      // Read again, because another step may have ended just before this one began.
       return await this.take(step, this.requireTurn(await this.find(token), step, input), input);
     } catch (error) {
       if (!(error instanceof StepFailed)) throw error;
@@ -111,7 +111,7 @@ export class SetupStepsService {
     }
   }
 
-  /** Steps are taken in their order; the optional ones by the page that completed the link, for an hour. */
+  /** Steps must run in order; optional ones only from the page that completed the link, for an hour. */
   private requireTurn(link: StoredLink, step: SetupStep, { continuation }: StepInput): StoredLink {
     const steps = stepsOf(link.signup);
     if (LATER_STEPS.includes(step) && steps.includes(step) && isContinuation(link, continuation)) return link;
@@ -146,7 +146,7 @@ export class SetupStepsService {
     return null;
   }
 
-  /** A code or a token, and the account and the number that it opens. */
+  /** Reads a code or a token, and the account and number that it gives access to. */
   private async gainAccess(
     link: StoredLink,
     { code, accessToken, wabaId = '', phoneNumberId }: StepInput,
@@ -162,7 +162,7 @@ export class SetupStepsService {
     this.fail('account', link, await this.platform.account(wabaId, token));
     const listed = await this.platform.numbersOf(wabaId, token);
     if (!listed.ok) throw new StepFailed(problemOf('account', link.signup, listed));
-    // The dialog of a number in the app does not always name it.
+    // The dialog for a number in the app does not always return its id.
     const number = phoneNumberId ?? (listed.body.length === 1 ? listed.body[0] : undefined);
     if (number === undefined) throw failed('number_missing');
     const described = await this.platform.number(number, token);
@@ -172,7 +172,7 @@ export class SetupStepsService {
     }
     await this.requireFree(link, number);
     const accessTokenCiphertext = this.secrets.seal(token, accessTokenPlace(link));
-    // What was done for an account and a number of before counts no more.
+    // Earlier results, for another account or number, no longer count.
     await this.links.note(link.id, 'access', done(), {
       wabaId,
       phoneNumberId: number,
@@ -181,7 +181,7 @@ export class SetupStepsService {
     });
   }
 
-  /** Beyond the first hundred numbers of an account. */
+  /** Searches beyond the first hundred numbers of an account. */
   private async isInAccount(phoneNumberId: string, wabaId: string, token: string): Promise<boolean> {
     try {
       await this.numbers.check({ phoneNumberId, wabaId, token });
@@ -192,7 +192,7 @@ export class SetupStepsService {
     }
   }
 
-  /** A token of another app sends the account's notifications to that one. */
+  /** With another app's token, notifications would go to that app. */
   private async requireOwnApp(token: string): Promise<void> {
     const app = await this.platform.appOf(token);
     if (app === null || app.ok) return;
@@ -208,7 +208,9 @@ export class SetupStepsService {
     }
   }
 
-  /** A number that sends by the API already needs no registration, and a wrong PIN would only use up its attempts. */
+  /**
+   * A number that already sends through the API needs no registration, and a wrong PIN would only use up its attempts.
+   */
   private async register(link: StoredLink, given: string | null): Promise<void> {
     const { organizationId, phoneNumberId } = link;
     const [number, token] = [phoneNumberId ?? '', this.tokenOf(link)];
@@ -224,7 +226,10 @@ export class SetupStepsService {
     throw new StepFailed(found);
   }
 
-  /** The same service as for `herald connection add` and the admin API: it checks all again, and stores the number whole. */
+  /**
+   * Uses the same service as `herald connection add` and the admin API: it repeats all checks, and stores the number as
+   * a whole.
+   */
   private async connect(link: StoredLink): Promise<string> {
     const { organizationId } = link;
     const continuation = randomBytes(32).toString('base64url');
@@ -244,7 +249,7 @@ export class SetupStepsService {
     }
   }
 
-  /** The one place where a link is completed; the audit entry is the event `setup.completed` of the operators. */
+  /** The only place where a link is completed; the audit entry is the operators' event `setup.completed`. */
   private async complete(link: StoredLink, connectionId: string, continuationHash: Buffer): Promise<void> {
     const { id, organizationId, signup, phoneNumberId } = link;
     await this.database.transaction(async () => {
@@ -263,7 +268,7 @@ export class SetupStepsService {
     }
   }
 
-  /** As any message of the workspace, with its limits and in its journal. */
+  /** Sent like any message of the workspace, with its limits and in its journal. */
   private async sendTest({ organizationId, connectionId }: StoredLink, recipient: string): Promise<void> {
     const { apiPaidUntil } = await this.workspaces.getById(organizationId);
     const content = { type: 'template', content: { ...TEST_TEMPLATE }, body: null, mediaObjectId: null };
@@ -281,7 +286,7 @@ export class SetupStepsService {
     return this.secrets.open(link.accessTokenCiphertext, accessTokenPlace(link));
   }
 
-  /** @throws StepFailed where the platform refused it. */
+  /** @throws StepFailed where WhatsApp refused it. */
   private fail(call: PlatformCall, { signup }: StoredLink, answer: PlatformResult<unknown> | PlatformFailure): void {
     if (!answer.ok) throw new StepFailed(problemOf(call, signup, answer));
   }

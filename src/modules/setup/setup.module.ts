@@ -14,7 +14,7 @@ import { SetupStepsService } from './setup-steps.service.js';
 import { SetupRepository } from './setup.repository.js';
 import { SignupPlatform } from './signup-platform.js';
 
-/** Links by which a business connects its own number, and what the page that they lead to calls. */
+/** Links by which a business connects its own number, and the calls of their page. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([SetupLinkEntity, NumberPinEntity]),

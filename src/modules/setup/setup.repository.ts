@@ -5,19 +5,19 @@ import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { SetupLinkEntity } from './entities/setup-link.entity.js';
 import type { SetupLink, SetupStep, StepState } from './setup.types.js';
 
-/** Which links of a workspace, newest first. */
+/** A filter of a workspace's links, newest first. */
 export interface LinkFilter extends ListCursor {
   limit: number;
 }
 
-/** What a step needs of its link, sealed secrets included. */
+/** The fields of a link that steps need, including sealed secrets. */
 export type StoredLink = SetupLink & Pick<SetupLinkEntity, 'accessTokenCiphertext' | 'continuationHash'>;
 
-/** SQL: a link that has ended still has the token of an account. */
+/** SQL: an expired link that still has an account's token. */
 export const HAS_SPARE_TOKEN = `access_token_ciphertext is not null and expires_at < clock_timestamp()
   and (busy_until is null or busy_until < clock_timestamp())`;
 
-/** The only place with SQL of the table `setup_link`. */
+/** The only place with SQL on the table `setup_link`. */
 @Injectable()
 export class SetupRepository {
   constructor(private readonly database: Database) {}
@@ -30,12 +30,12 @@ export class SetupRepository {
     return this.table.findOneBy({ organizationId, id });
   }
 
-  /** As `findById`; the row is locked until the ambient transaction ends. */
+  /** Like `findById`, and locks the row until the ambient transaction ends. */
   lock(organizationId: string, id: string): Promise<SetupLink | null> {
     return this.table.findOne({ where: { organizationId, id }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /** Whatever the workspace: who has the link has nothing else. */
+  /** In any workspace: the caller has only the link. */
   findByToken(tokenHash: Buffer): Promise<StoredLink | null> {
     return this.table
       .createQueryBuilder('link')
@@ -63,7 +63,7 @@ export class SetupRepository {
     await this.table.update({ id, revokedAt: IsNull() }, change);
   }
 
-  /** Returns false where another step is under way. */
+  /** Returns false where another step is running. */
   async begin(id: string, seconds: number): Promise<boolean> {
     const begun = await this.table
       .createQueryBuilder()
@@ -78,7 +78,7 @@ export class SetupRepository {
     await this.table.update({ id }, { busyUntil: null });
   }
 
-  /** Writes down how a step went, with what else it brought; `steps` there takes the place of the others. */
+  /** Records the result of a step, with other changes; `steps` in them replaces the other steps. */
   async note(id: string, step: SetupStep, state: StepState, change: Partial<SetupLinkEntity> = {}): Promise<void> {
     const { steps, ...others } = change;
     const before = steps === undefined ? 'steps' : `'{}'::jsonb`;
@@ -95,7 +95,7 @@ export class SetupRepository {
     await this.table.update({ id }, { completedAt, connectionId, continuationHash, accessTokenCiphertext: null });
   }
 
-  /** Removes the tokens of links that have ended, of at most `limit`; returns of how many. */
+  /** Deletes the tokens of ended links, at most `limit`; returns how many. */
   clearTokens(limit: number): Promise<number> {
     return this.database.execute(
       `update setup_link set access_token_ciphertext = null

@@ -1,17 +1,17 @@
 /**
- * How the business gives access to its number: by the platform's dialog a number of its own for the API (`cloud`), or one
- * that it keeps in the WhatsApp Business app (`app`); or by ids and a token that it pastes (`manual`).
+ * How the business gives access to its number: through WhatsApp's dialog, a number only for the API (`cloud`) or one
+ * that stays in the WhatsApp Business app (`app`); or by pasting ids and a token (`manual`).
  */
 export const SIGNUP_KINDS = ['cloud', 'app', 'manual'] as const;
 export type SignupKind = (typeof SIGNUP_KINDS)[number];
 
-/** Seconds that a link may last. */
+/** The lifetime of a link in seconds. */
 export const LINK_SECONDS = { least: 300, most: 30 * 86_400, usual: 7 * 86_400 } as const;
 
-/** A language and a country, as the platform names them. */
+/** A language and a country, in WhatsApp's form. */
 export const LOCALE = /^[a-z]{2}_[A-Z]{2}$/;
 
-/** Whether it is an address of the web, without user and password. */
+/** Whether it is a web address without user and password. */
 export function isReturnUrl(text: unknown): text is string {
   if (typeof text !== 'string' || text.length > 2_000 || !/^https?:\/\//i.test(text) || !URL.canParse(text))
     return false;
@@ -19,31 +19,34 @@ export function isReturnUrl(text: unknown): text is string {
   return username === '' && password === '';
 }
 
-/** In their order: access to the account, its notifications, the number's registration, the connection. The last two are optional. */
+/**
+ * In order: access to the account, its notifications, the number's registration, the connection. The last two are
+ * optional.
+ */
 export const SETUP_STEPS = ['access', 'subscribe', 'register', 'connect', 'history', 'test'] as const;
 export type SetupStep = (typeof SETUP_STEPS)[number];
 
-/** Steps that a page may take once the link is used. */
+/** Steps that a page may run after the link is used. */
 export const LATER_STEPS: readonly SetupStep[] = ['history', 'test'];
 
-/** A number that stays in the WhatsApp Business app is registered there, and only such a one has a history. */
+/** A number that stays in the WhatsApp Business app is already registered, and only such a number has a history. */
 export function stepsOf(signup: SignupKind): SetupStep[] {
   return SETUP_STEPS.filter((step) =>
     step === 'register' ? signup !== 'app' : step !== 'history' || signup === 'app',
   );
 }
 
-/** Who can mend it: the business that opens the link, the operator of this service, or time alone. */
+/** Who can fix it: the business that opens the link, the operator of this service, or only time. */
 export const MENDERS = ['business', 'operator', 'time'] as const;
 export type Mender = (typeof MENDERS)[number];
 
 /** Why a step failed. */
 export interface SetupProblem {
   code: string;
-  /** One sentence that says what is wrong, and one that says what to do. */
+  /** One sentence about the fault, and one about the remedy. */
   message: string;
   mendedBy: Mender;
-  /** Of the page, where one value is wrong. */
+  /** The page's field with the invalid value. */
   field: string | null;
   /** The platform's own words. */
   platform: string | null;
@@ -67,11 +70,11 @@ export interface SetupLink {
   returnUrl: string | null;
   createdAt: Date;
   expiresAt: Date;
-  /** When the page asked for it first. */
+  /** When the page was first opened. */
   openedAt: Date | null;
   completedAt: Date | null;
   revokedAt: Date | null;
-  /** How each step went that was tried. */
+  /** The result of each step that was tried. */
   steps: SetupSteps;
   phoneNumberId: string | null;
   wabaId: string | null;

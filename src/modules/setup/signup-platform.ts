@@ -7,7 +7,7 @@ import { ownApp } from '../../infrastructure/whatsapp/signup-dialog.js';
 
 const NUMBERS = 100;
 
-/** What the platform is asked while a business connects its number. Each call has the timeouts of `CloudApiClient`. */
+/** Calls to WhatsApp while a business connects its number. Each has the timeouts of `CloudApiClient`. */
 @Injectable()
 export class SignupPlatform {
   constructor(
@@ -15,7 +15,7 @@ export class SignupPlatform {
     private readonly config: Config,
   ) {}
 
-  /** Exchanges the code of the dialog, once and within seconds, for a token of the account. */
+  /** Exchanges the dialog's code for a token of the account: once, and within seconds. */
   async exchange(code: string): Promise<PlatformResult<string>> {
     const app = ownApp(this.config);
     if (app === null) return failure('rejected', { code: 101, message: 'META_APP_ID is not set.' });
@@ -23,14 +23,14 @@ export class SignupPlatform {
     const answer = await this.client.request({
       method: 'POST',
       path: '/oauth/access_token',
-      // The app's own token, so that no secret is in the address.
+      // The app's own token goes into a header, so that no secret is in the address.
       token: `${appId}|${appSecret}`,
       json: { client_id: appId, client_secret: appSecret, grant_type: 'authorization_code', code },
     });
     return textOf(answer, 'access_token');
   }
 
-  /** Id of the app that a token was made for; null where this service does not know its own app, and so can't ask. */
+  /** Id of the app that a token was made for; null where this service does not know its own app, so it can't ask. */
   async appOf(token: string): Promise<PlatformResult<string> | null> {
     const app = ownApp(this.config);
     if (app === null) return null;
@@ -48,7 +48,7 @@ export class SignupPlatform {
     return this.client.request({ method: 'GET', path, token, query: { fields: 'id,name' } });
   }
 
-  /** Ids of the numbers of an account, of a hundred at the most. */
+  /** Ids of an account's numbers, at most a hundred. */
   async numbersOf(wabaId: string, token: string): Promise<PlatformResult<string[]>> {
     const path = `/${encodeURIComponent(wabaId)}/phone_numbers`;
     const query = { fields: 'id', limit: String(NUMBERS) };

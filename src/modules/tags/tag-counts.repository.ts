@@ -3,17 +3,20 @@ import { Database } from '../../infrastructure/database/database.js';
 import { COUNT_COLUMNS } from '../message-state/tag-counts.types.js';
 import type { TagPart } from './tags.types.js';
 
-/** Rows that a round of the sweep looks at. */
+/** Rows that one round of the sweep reads. */
 const NEW_ROWS = 5_000;
-/** Untagged messages of a number that an estimate counts. */
+/** Limit of untagged messages of a number that an estimate counts. */
 const MAX_COUNTED = 1_000;
 
-/** How many messages of a tag stand where: kept with each change (`countRows`), and added up here. */
+/** How many messages of a tag are in each state: counted with each change (`countRows`), and summed up here. */
 @Injectable()
 export class TagCountsRepository {
   constructor(private readonly database: Database) {}
 
-  /** By tag. As many rows are read whatever the tags have sent: their sums, what changed within the last second, and what is in flight. */
+  /**
+   * By tag. The number of rows read does not depend on what the tags have sent: their sums, changes of the last second,
+   * and messages in flight.
+   */
   async parts(organizationId: string, tags: readonly string[]): Promise<Map<string, TagPart[]>> {
     const rows = await this.database.byIndex(() =>
       this.database.query<TagPart & { tag: string }>(PARTS, [organizationId, tags]),
@@ -27,7 +30,7 @@ export class TagCountsRepository {
     return parts;
   }
 
-  /** When all that waits on these numbers has left; null where one of them cannot send. */
+  /** When everything that waits on these numbers will have left; null where one of them cannot send. */
   async estimateEnd(organizationId: string, waiting: readonly TagPart[]): Promise<Date | null> {
     const params = [
       organizationId,
@@ -39,16 +42,17 @@ export class TagCountsRepository {
     return (await this.database.byIndex(() => this.database.row<{ end: Date | null }>(ESTIMATE, params))).end;
   }
 
-  /** Replaces rows of tags whose counts changed by their sums; returns how many there were. */
+  /** Replaces new rows by their sums; returns how many there were. */
   fold(): Promise<number> {
     return this.database.byIndex(() => this.database.count(FOLD));
   }
 }
 
-/** SQL: whether rows wait to be added up. */
+/** SQL: whether rows wait to be summed up. */
 export const HAS_NEW_COUNTS = 'exists (select from message_tag_count c where not c.is_sum)';
 
-// What is in flight is "queued" in its state. Both parts are of one snapshot, so that what is claimed or answered meanwhile is counted once.
+// A message in flight still counts as "queued" in its state. Both parts read one snapshot, so that a message claimed or
+// answered meanwhile counts once.
 export const PARTS = `
 select counted.tag, counted.connection_id as "connectionId", counted.status, counted.failure_category as "failureCategory",
   sum(counted.messages)::integer as messages, sum(counted.scheduled)::integer as scheduled,
@@ -66,7 +70,7 @@ from (
 ) as counted
 group by 1, 2, 3, 4`;
 
-// A row is added up once: it is locked, and who finds it locked passes it over.
+// Each row is summed up once: it is locked, and other processes skip it.
 const FOLD = `
 with changed as materialized (
   select distinct c.organization_id, c.tag from (
@@ -83,8 +87,8 @@ with changed as materialized (
 )
 select count(*)::integer as count from gone`;
 
-// $1 workspace, $2 numbers, with $3 messages that wait, $4 scheduled ones, and $5 the last of their times. What other tags have waiting on a
-// number goes before it as well.
+// $1 workspace, $2 numbers, with $3 waiting messages, $4 scheduled ones, and $5 the last of their times. Waiting
+// messages of other tags on a number come first.
 const ESTIMATE = `
 select case when bool_and(c.status in ('connected', 'restricted')) then max(greatest(
     clock_timestamp() + make_interval(secs => greatest(given.waiting, of_tags.messages, free.messages)::float8 / c.throughput_per_second),

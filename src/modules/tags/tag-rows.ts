@@ -22,13 +22,14 @@ select ${COLUMNS} from message_tag t where t.organization_id = $1
   and (t.created_at, t.id) < (coalesce($2::timestamptz, 'infinity'), coalesce($3::uuid, '${FIRST_ID}'))
 order by t.created_at desc, t.id desc limit $4`;
 
-// It has not started yet: the statement behind it decides.
+// It has not started yet: the following statement decides that.
 export const INSERT = `
 insert into message_tag (organization_id, tag, started_at) values ($1, $2, null) on conflict do nothing`;
 
 const STARTS = `not $3::boolean and coalesce($4::timestamptz, '-infinity') <= clock_timestamp()`;
 
-// $3 paused, $4 start, $5 pace, $6 the action that it is, $7 it loses its pace, so that what was held by it goes.
+// $3 paused, $4 start, $5 pace, $6 the resulting action, $7 whether it loses its pace, so that rows held by it are
+// released.
 export const PUT = `
 update message_tag t set paused = $3, start_at = $4, messages_per_minute = $5,
   started_at = case when ${STARTS} then coalesce(t.started_at, clock_timestamp()) else t.started_at end,
@@ -39,7 +40,7 @@ update message_tag t set paused = $3, start_at = $4, messages_per_minute = $5,
 where t.organization_id = $1 and t.tag = $2
 returning ${COLUMNS}`;
 
-// Not while claims are blocked: what a restored database starts may have been sent.
+// Not while claims are blocked: messages that a restored database would start may have been sent.
 export const START = `
 update message_tag t set started_at = clock_timestamp(), resuming = true
 where t.ctid = any(array(
@@ -53,20 +54,20 @@ where t.organization_id = $1 and t.tag = $2
 returning ${COLUMNS}`;
 
 const STARTS_NOW = `t.started_at is null and coalesce(t.start_at, '-infinity') <= clock_timestamp()`;
-// A pause ends with it, and what comes meanwhile goes afterwards.
+// Ends a pause too, and messages that come meanwhile are sent afterwards.
 const ENDS_PAUSE = `paused = false, resuming = t.resuming or t.paused or t.started_at is null`;
 
 export const NOT_PAUSED = `q.tag is not null and q.held_until is distinct from 'infinity'`;
 export const PAUSED = `q.held_until = 'infinity'`;
 
-// A retry is a request of its own: one that came after the cancel is not meant by it.
+// A retry is a separate request: a retry after the cancel is not affected by it.
 export const ASKED_AT = 'coalesce(q.retried_at, q.created_at)';
-/** SQL: now, or later: what was accepted or retried before the database's clock stepped back is meant too, wherever it stands. */
+/** SQL: now, or later: a cancel also covers messages accepted or retried before the database's clock was set back. */
 const NOW = `greatest(clock_timestamp(),
   (select max(c.last_at) from message_tag_count c where c.organization_id = $1 and c.tag = $2))`;
 
 export const ACTS: Readonly<Record<TagAction, string>> = {
-  // It holds from its commit on.
+  // It takes effect with its commit.
   pause: act('pause', 'paused = true, resuming = false', 'clock_timestamp()'),
   resume: act(
     'resume',

@@ -8,7 +8,7 @@ import { TagsController } from './tags.controller.js';
 import { TagsRepository } from './tags.repository.js';
 import { TagsService } from './tags.service.js';
 
-/** Groups of messages that are followed, paused, canceled and retried as one. */
+/** Groups of messages that are followed, paused, canceled and retried together. */
 @Module({
   imports: [MessagesModule, MessageStateModule, SendingModule, WebhookModule],
   controllers: [TagsController],

@@ -14,26 +14,26 @@ import { KEPT_FAILURES, type TagAction, type TagKey, type TagPlan, type TagRow }
 
 /** Rows that one statement moves. */
 const BATCH = 2_000;
-/** Messages that fail in one transaction. */
+/** Messages set to failed in one transaction. */
 const FAILED_AT_ONCE = 500;
-/** Messages of the journal that one look for failed ones passes, and of which it finds no more than one transaction retries. */
+/** Limit of journal messages that a search for failed ones reads, and of those that it returns for one transaction. */
 const LOOK = 1_000;
 const RETRIES = 250;
-/** Tags of which one turn of a workspace may do a step. */
+/** Limit of tags that get a step in one turn of a workspace. */
 export const TAGS_OF_TURN = 100;
 const NOT_RETRIED = `('${KEPT_FAILURES.join("', '")}')`;
 
-/** Tags of a workspace that hold messages back, by a pause, a start to come or a pace; a tag may count twice. */
+/** Limit of a workspace's tags that hold messages back, by a pause, a future start or a pace; a tag may count twice. */
 const MAX_HELD = 1_000;
-/** Any number that no other lock uses. */
+/** An arbitrary number that no other lock uses. */
 const HELD_LOCK = 720_413;
 
-/** A pace of which nothing was used frees at most what it allows in so long; one message where that is less. */
+/** An unused pace releases at most as many messages as it allows in this time; at least one. */
 const UNUSED_PACE_SECONDS = 2;
 
-/** A tag that something is to be done with. */
+/** A tag with work to do. */
 export interface TagWork extends TagKey {
-  /** Paused, or it has not started. */
+  /** Paused, or not started. */
   isHeld: boolean;
   isPaced: boolean;
   isResuming: boolean;
@@ -41,12 +41,12 @@ export interface TagWork extends TagKey {
   isRetrying: boolean;
 }
 
-/** What a step has done. */
+/** The result of a step. */
 export interface Moved {
-  /** Messages, and where there are no more the tag itself. */
+  /** Changed messages; if there are no more, the tag itself counts. */
   rows: number;
   connectionIds: string[];
-  /** The workspace, where messages have failed. */
+  /** The workspace, if messages have failed. */
   hasEvents: string | null;
 }
 
@@ -58,7 +58,7 @@ interface Place {
 
 export interface FailedPage {
   failed: Place[];
-  /** Messages of the journal where there are no more failed ones among them. */
+  /** Messages of the journal that were read to the end without finding more failed ones. */
   looked: number;
   before: string;
   /** Null after the last page. */
@@ -78,7 +78,7 @@ export class TagsRepository {
     private readonly facts: FactsService,
   ) {}
 
-  /** Null where there is no such tag. @throws TAG_LIMIT_REACHED (409) of a pause. */
+  /** Null where there is no such tag. @throws TAG_LIMIT_REACHED (409) for a pause. */
   act({ organizationId, tag }: TagKey, action: TagAction, category: string | null): Promise<TagRow | null> {
     const params = [organizationId, tag, ...(action === 'retry' ? [category] : [])];
     return this.database.byIndex(async () => {
@@ -90,9 +90,9 @@ export class TagsRepository {
   }
 
   /**
-   * Makes a tag, or changes one; what the plan leaves out stays as it is.
+   * Creates a tag, or changes one; absent fields of the plan stay unchanged.
    *
-   * @returns null where it has started, and is given another time to start.
+   * @returns null where it has started, and the plan has another start.
    * @throws TAG_LIMIT_REACHED (409).
    */
   put({ organizationId, tag }: TagKey, { paused, startAt, messagesPerMinute }: TagPlan): Promise<TagRow | null> {
@@ -115,9 +115,9 @@ export class TagsRepository {
     });
   }
 
-  /** In the transaction that holds one tag more: claims read all tags that hold messages back. @throws TAG_LIMIT_REACHED (409). */
+  /** Claims read all tags that hold messages, so these are limited. @throws TAG_LIMIT_REACHED (409) for one more. */
   private async requireRoom(organizationId: string): Promise<void> {
-    // One at a time: the next one counts what this one holds.
+    // One transaction at a time, so that the next one counts this tag.
     await this.database.query(`select pg_advisory_xact_lock(hashtextextended($1, ${HELD_LOCK}))`, [organizationId]);
     if ((await this.database.count(COUNT_HELD, [organizationId])) > MAX_HELD)
       throw tagsErrors.TAG_LIMIT_REACHED({ limit: MAX_HELD });
@@ -137,17 +137,17 @@ export class TagsRepository {
     return this.database.byIndex(() => this.database.execute(START));
   }
 
-  /** Tags of a workspace that something is to be done with, behind this one; so many that a turn has enough. */
+  /** Tags of a workspace with work to do, after this one; enough for one turn. */
   work(organizationId: string, after: string): Promise<TagWork[]> {
     return this.database.query<TagWork>(WORK, [organizationId, after]);
   }
 
-  /** Holds what waits of a paused tag, scheduled messages too: it leaves its recipients' way. */
+  /** Holds the waiting messages of a paused tag, also scheduled ones, so that they do not block their recipients. */
   async hold(key: TagKey): Promise<Moved> {
     return sum(key, [await this.move(HOLD, key)]);
   }
 
-  /** Holds what came to a tag that has a pace, and frees as much as the pace allows, oldest first. */
+  /** Holds new messages of a tag with a pace, and releases as many as the pace allows, oldest first. */
   async pace(key: TagKey): Promise<Moved> {
     const held = await this.move(HOLD_FOR_PACE, key);
     const { organizationId, tag } = key;
@@ -159,8 +159,8 @@ export class TagsRepository {
   }
 
   /**
-   * Gives what was held new places in the queue, in the old order; what has expired fails, and what is scheduled waits for
-   * its time again.
+   * Gives held messages new places in the queue, in the old order; expired ones fail, and scheduled ones wait for their
+   * time again.
    */
   async resume(key: TagKey): Promise<Moved> {
     const expired = await this.fail(key, LATE, expiredFact);
@@ -168,7 +168,7 @@ export class TagsRepository {
     return moved.rows > 0 ? moved : this.end(RESUMED, key);
   }
 
-  /** Fails what waits of a tag. */
+  /** Sets the waiting messages of a tag to failed. */
   async cancel(key: TagKey): Promise<Moved> {
     const cancel = (messageId: string, before: number): Fact => ({ kind: 'canceled', messageId, before });
     const rows: MovedRow[] = [];
@@ -177,20 +177,20 @@ export class TagsRepository {
     return moved.rows > 0 ? moved : this.end(CANCELED, key);
   }
 
-  /** The next failed messages that are to be retried; null where nothing is (any more). */
+  /** The next failed messages to retry; null where there is nothing to retry, or no longer. */
   failed({ organizationId, tag }: TagKey): Promise<FailedPage | null> {
     return this.database.find<FailedPage & Record<string, unknown>>(FAILED, [organizationId, tag]);
   }
 
   /**
-   * Whether this retry was neither canceled nor replaced by another one; in the ambient transaction, until whose end it cannot be: what it
-   * queues is then found by a cancel.
+   * Whether this retry was neither canceled nor replaced. In the ambient transaction, until whose end it cannot be: a
+   * later cancel finds the messages that it queues.
    */
   async keepRetrying({ organizationId, tag }: TagKey, before: string): Promise<boolean> {
     return (await this.database.find(KEEP_RETRYING, [organizationId, tag, before])) !== null;
   }
 
-  /** Goes on behind this place, null: has ended; unless another retry was asked for meanwhile. `counts`: by what became of messages. */
+  /** Continues after this place, or ends with null; unless another retry was requested. `counts`: by result. */
   async retried(
     { organizationId, tag }: TagKey,
     before: string,
@@ -214,7 +214,7 @@ export class TagsRepository {
     await this.database.execute(NOTE, [organizationId, tag, action, messages]);
   }
 
-  /** Messages that are locked are left to the next step. */
+  /** Leaves locked messages to the next step. */
   private fail(
     { organizationId, tag }: TagKey,
     find: string,
@@ -240,12 +240,12 @@ export class TagsRepository {
     return { rows, connectionIds: [], hasEvents: null };
   }
 
-  /** By itself, before a statement that also reads messages: it sees what a transaction that held the tag has queued. */
+  /** A separate statement, so that the next one sees messages queued by a transaction that held the tag. */
   private async lock({ organizationId, tag }: TagKey): Promise<void> {
     await this.database.execute(LOCK, [organizationId, tag]);
   }
 
-  /** Locked by themselves first: the statement that frees them sees each row as it is then, and so knows the first of each recipient. */
+  /** Locks the rows in a first statement, so that the releasing one sees the present first row of each recipient. */
   private free(why: keyof typeof FREE, { organizationId, tag }: TagKey, limit: number): Promise<MovedRow> {
     const { lock, free } = FREE[why];
     return this.database.byIndex(async () => {
@@ -255,7 +255,7 @@ export class TagsRepository {
     });
   }
 
-  /** Deletions of neighbours in the queue may deadlock: they are tried again. */
+  /** Deletions of neighbouring rows in the queue may deadlock, so they are repeated. */
   private move(statement: string, { organizationId, tag }: TagKey): Promise<MovedRow> {
     return this.database.byIndex(() =>
       this.database.row<MovedRow & Record<string, unknown>>(statement, [organizationId, tag]),
@@ -277,15 +277,15 @@ const WAITS = `${NOT_PAUSED} and ${queueTakes('canceled')}`;
 
 const IS_HELD_BACK = '(t.paused or t.started_at is null)';
 const HAS_WORK = `(t.resuming or t.cancel_before is not null or t.retry_before is not null)`;
-// offset 0: a tag first, and then its rows. The planner might begin with all that is held.
+// offset 0: reads the tag first, and then its rows. The planner might otherwise begin with all held rows.
 const someOf = (condition: string): string =>
   `exists (select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${condition} offset 0)`;
 const IS_TO_BE_HELD = `${IS_HELD_BACK} and ${someOf(WAITS)}`;
 const IS_PACED = `t.messages_per_minute is not null and not t.paused and t.started_at is not null and t.cancel_before is null`;
-/** Has a pace before it: what has no time of its own, and was not let pass yet. */
+/** Rows that a pace applies to: without a time of their own, and not released yet. */
 const UNPACED = `${WAITS} and q.scheduled_for is null and q.not_before is null`;
 
-/** Tags that something is to be done with, by the indexes that have them. */
+/** Tags with work to do, by the indexes for them. */
 export const WORK_ROWS: readonly RowsOfWorkspaces[] = [
   { table: 'message_tag t', where: HAS_WORK },
   { table: 'message_tag t', where: IS_TO_BE_HELD },
@@ -301,13 +301,13 @@ from ${table} where t.organization_id = $1 and t.tag > $2 and ${where} order by 
 ).join(' union ')}
 order by tag limit ${TAGS_OF_TURN}`;
 
-// What is done with a tag changes before or after a step, not in it: the step holds the row.
+// Actions on a tag change before or after a step, not during it: the step locks the row.
 const locked = (condition: string): string => `tag as materialized (
   select t.cancel_before, t.started_at, t.messages_per_minute is not null as is_paced from message_tag t
   where t.organization_id = $1 and t.tag = $2 and ${condition} for no key update
 )`;
 
-/** SQL: what a step has moved; it is noted with the action that it belongs to. */
+/** SQL: the rows moved by a step, which are counted for its action. */
 const moved = (rows: string, action: TagAction): string => `, noted as (
   update message_tag t set done = t.done + (select count(*) from ${rows})
   where t.organization_id = $1 and t.tag = $2 and t.action = '${action}' and exists (select from ${rows})
@@ -315,8 +315,8 @@ const moved = (rows: string, action: TagAction): string => `, noted as (
 select (select count(*)::integer from ${rows}) as messages, 0 as failed,
   coalesce((select array_agg(distinct connection_id) from ${rows}), '{}') as "connectionIds"`;
 
-// Locked as for a deletion first: an update alone would not wait for what is being accepted behind a row, and leave it without a
-// turn. The triggers of message_queue pass the turn on (migrations/1770600000000-messages.ts).
+// Locks rows as for a deletion first: a plain update would not wait for messages being accepted behind a row, and would
+// leave them without a turn. The triggers of message_queue pass the turn on (migrations/1770600000000-messages.ts).
 const hold = (condition: string, rows: string): string => `
 with ${locked(condition)}, picked as materialized (
   select q.ctid as row_ctid from message_queue q
@@ -331,7 +331,7 @@ with ${locked(condition)}, picked as materialized (
 const HOLD = hold(IS_HELD_BACK, WAITS);
 const HOLD_FOR_PACE = hold(IS_PACED, UNPACED);
 
-// The time that no message used is not kept for long. $3 seconds of it.
+// Time that no message used is kept only briefly: $3 seconds of it.
 export const ALLOWANCE = `
 with since as materialized (
   select greatest(t.paced_at, clock_timestamp() - make_interval(secs => greatest($3::float8, 60.0 / t.messages_per_minute))) as at,
@@ -344,22 +344,20 @@ update message_tag t set paced_at = allowed.at + make_interval(secs => allowed.m
 from allowed where t.organization_id = $1 and t.tag = $2
 returning allowed.messages`;
 
-// Before its start no time to live of a tag's message runs: it is as if it had been queued, or was to go, at the start at the earliest.
+// Before the tag's start no time to live runs: messages count as queued, or scheduled, at the start at the earliest.
 const SINCE = 'coalesce(q.scheduled_for, q.queued_at)';
 const DEADLINE = `q.expires_at + greatest((select started_at from tag) - ${SINCE}, interval '0')`;
-// While claims are blocked nothing is called expired, since it may have been sent.
+// While claims are blocked nothing counts as expired, since it may have been sent.
 const IS_LATE = `q.scheduled_for is null and ${DEADLINE} <= statement_timestamp() and not (${CLAIMS_BLOCKED})`;
-// As PAUSED, of rows that are found by their place: all of the index of what is paused would do for that.
+// Like PAUSED, for rows found by ctid: with PAUSED itself the planner might read the whole index of paused rows.
 const IS_HELD = 'not isfinite(q.held_until)';
 const IS_RESUMING = 't.resuming and not t.paused and t.cancel_before is null and t.started_at is not null';
-/** Of what a tag holds, the part that a resume frees: where it has a pace, that is what has a time of its own. */
+/** The held rows that a resume releases: with a pace, only those with a time of their own. */
 const RESUMED_PART = '(q.scheduled_for is not null or not (select is_paced from tag))';
 
-// In the order of before: nextval is drawn in the order of `ordered`. The time is not before the lane's low-water mark, which has
-// passed the rows.
-//
-// Nothing is freed while claims are blocked: it may have been sent, and a restore marks it by \`queued_at\`.
-// $3 messages.
+// In the old order: nextval runs in the order of `ordered`. The new time is not before the lane's low-water mark, which
+// has passed these rows. Nothing is released while claims are blocked: it may have been sent, and a restore marks it by
+// \`queued_at\`. $3 messages.
 const lockHeld = (condition: string, rows: string): string => `
 with ${locked(condition)}
 select q.message_id as id from message_queue q
@@ -367,7 +365,7 @@ where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${P
   and not (${CLAIMS_BLOCKED})
 order by q.organization_id, q.tag, q.scheduled_for nulls first, q.seq limit $3::integer for update of q skip locked`;
 
-// $3 what \`lockHeld\` has found.
+// $3 the rows found by \`lockHeld\`.
 const free = (condition: string): string => `
 with ${locked(condition)}, picked as materialized (
   select q.ctid as row_ctid, q.message_id, q.connection_id, q.scheduled_for, q.seq, ${DEADLINE} as deadline,
@@ -400,7 +398,7 @@ const FREE = {
   pace: { lock: lockHeld(IS_PACED, 'q.scheduled_for is null'), free: free(IS_PACED) },
 } as const;
 
-/** SQL: rows of the tag, under its lock, that wait; `before`: the time of its cancel, microseconds. */
+/** SQL: waiting rows of the tag, under its lock; `before`: the time of its cancel, in microseconds. */
 const waiting = (action: string, condition: string, limit = String(FAILED_AT_ONCE)): string => `
 with ${locked(action)}
 select q.message_id as id, (select extract(epoch from cancel_before) * 1000000 from tag)::float8 as before from message_queue q
@@ -408,7 +406,7 @@ where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${c
 order by q.organization_id, q.tag, q.scheduled_for nulls first, q.seq limit ${limit}`;
 
 const LATE = waiting(IS_RESUMING, `${PAUSED} and ${RESUMED_PART} and ${IS_LATE}`);
-// Of those that it is about to free. $3 messages.
+// Those among the rows that it is about to release. $3 messages.
 const LATE_IN_PACE = `
 with ${locked(IS_PACED)}
 select q.message_id as id, 0::float8 as before from (
@@ -438,7 +436,7 @@ const IS_BEFORE = `${ASKED_AT} <= (select cancel_before from tag)`;
 const WAITING = waiting(IS_CANCELING, `${WAITS} and ${IS_BEFORE}`);
 const HELD = waiting(IS_CANCELING, `${PAUSED} and ${IS_BEFORE}`);
 
-// What is in flight may come back to the queue.
+// A message in flight may return to the queue.
 const CANCELED = `
 update message_tag t set cancel_before = null, ${ENDS('cancel')}
 where t.organization_id = $1 and t.tag = $2 and t.cancel_before is not null
@@ -455,7 +453,7 @@ const JOURNAL = `(
 const lastOf = (rows: string): string =>
   `(select json_build_object('at', created_at, 'id', id) from ${rows} order by created_at desc, id desc limit 1)`;
 
-// What is behind a full page is not looked at.
+// Rows after a full page are not read.
 const FAILED = `
 with tag as materialized (
   select t.retry_before, t.retry_category, coalesce(t.retry_at, '-infinity') as at, coalesce(t.retry_id, '${FIRST_ID}') as id
@@ -479,12 +477,12 @@ select tag.retry_before::text as before, (select count(*)::integer from looked) 
     when (select count(*) from looked) = ${LOOK} then ${lastOf('looked')} end as last
 from tag, size`;
 
-// What has failed on a restored database may have been retried and sent.
+// Messages that failed before a restore may have been retried and sent since.
 const KEEP_RETRYING = `
 select from message_tag where organization_id = $1 and tag = $2 and retry_before = $3::timestamptz
   and not (${CLAIMS_BLOCKED}) for no key update`;
 
-// $3 the retry, $4 and $5 the place behind which it goes on, $6 messages, $7 those left out by the code of the error.
+// $3 the retry, $4 and $5 the place after which it continues, $6 messages, $7 those left out, by error code.
 const RETRIED = `
 update message_tag t set retry_at = $4, retry_id = $5, retry_before = case when $5::uuid is not null then retry_before end,
   ended_at = case when $5::uuid is null and t.action = 'retry' then clock_timestamp() else t.ended_at end,

@@ -14,18 +14,18 @@ import { KEPT_FAILURES, type TagAction, type TagCounts, type TagKey, type TagPar
 import type { TagPlan, TagRow, TagSummary } from './tags.types.js';
 
 const SWEEP_EVERY_MS = 1_000;
-/** Workspaces whose last served tag is kept. */
+/** Limit of workspaces whose last served tag is cached. */
 const MAX_LASTS = 1_000;
 
 /**
- * Groups of messages. An action is one row (`message_tag`), which the claim of messages reads where one with a tag is due:
- * a pause holds with its commit. The sweep does the rest in batches: it holds rows of paused tags, so that claims do not read
- * them and later messages to their recipients pass; resumes them; cancels; retries. Workspaces have their turns, and in a turn each
- * tag has one bounded step; what ends anywhere is continued by the next one.
+ * Groups of messages. An action is one row (`message_tag`), which claims read for messages with a tag: a pause takes
+ * effect with its commit. The sweep does the rest in batches: it holds rows of paused tags, so that claims skip them
+ * and later messages to their recipients are sent; it resumes, cancels and retries. Workspaces get turns, and in a turn
+ * each tag gets one bounded step; the next turn continues unfinished work.
  */
 @Injectable()
 export class TagsService implements OnModuleInit {
-  /** The tag of a workspace that had the last step. */
+  /** Each workspace's tag with the last step. */
   private readonly lasts = new LRUCache<string, string>({ max: MAX_LASTS });
 
   constructor(
@@ -82,9 +82,9 @@ export class TagsService implements OnModuleInit {
   }
 
   /**
-   * Makes a tag before its first message, or changes one.
+   * Creates a tag before its first message, or changes one.
    *
-   * @throws TAG_STARTED (409) where it is given another start and has started.
+   * @throws TAG_STARTED (409) where it has started and gets another start.
    */
   async put(key: TagKey, plan: TagPlan): Promise<{ tag: TagSummary; estimatedEndAt: Date | null }> {
     if ((await this.tags.put(key, plan)) === null) throw tagsErrors.TAG_STARTED();
@@ -92,10 +92,10 @@ export class TagsService implements OnModuleInit {
   }
 
   /**
-   * Takes an action; it is done in the background.
+   * Starts an action, which is done in the background.
    *
-   * @param category of the failed messages that are to be retried; null: all but a few.
-   * @returns how many messages it is about, by the counts of this moment.
+   * @param category of the failed messages to retry; null: all but a few.
+   * @returns how many messages it concerns, by the present counts.
    * @throws TAG_NOT_FOUND (404).
    */
   async act(key: TagKey, action: TagAction, category: string | null): Promise<{ tag: TagRow; messages: number }> {
@@ -125,7 +125,7 @@ export class TagsService implements OnModuleInit {
     return new Date(Math.max(byNumbers.getTime() + late, from + byPace));
   }
 
-  /** A step of each tag of a workspace, behind the one that had the last. */
+  /** One step for each tag of a workspace, starting after the last served one. */
   private async turn(organizationId: string, signal: AbortSignal): Promise<number> {
     const last = this.lasts.get(organizationId) ?? '';
     let open = await this.tags.work(organizationId, last);
@@ -136,7 +136,7 @@ export class TagsService implements OnModuleInit {
       total += await this.step(work, signal);
       if (signal.aborted) break;
     }
-    // All were served: the next turn begins with the first.
+    // All tags were served: the next turn begins with the first.
     if (open.length < TAGS_OF_TURN && this.lasts.get(organizationId) === open.at(-1)?.tag)
       this.lasts.delete(organizationId);
     return total;
@@ -154,21 +154,21 @@ export class TagsService implements OnModuleInit {
     return moved;
   }
 
-  /** What left the queue may have stood before others. */
+  /** The removed messages may have been first for their recipients. */
   private moved({ rows, connectionIds, hasEvents }: Moved): number {
     for (const id of connectionIds) this.sending.wake(id);
     if (hasEvents !== null) this.webhook.wake([hasEvents]);
     return rows;
   }
 
-  /** The next step goes on behind what was decided. */
+  /** The next step continues after the decided messages. */
   private async retry(key: TagKey, signal: AbortSignal): Promise<number> {
     const page = await this.tags.failed(key);
     if (page === null) return 0;
     const ids = page.failed.map(({ id }) => id);
     const isWanted = () => this.tags.keepRetrying(key, page.before);
     const decided = ids.length === 0 ? [] : await this.retries.retryPage(key.organizationId, ids, signal, isWanted);
-    // All that were queued: the next page does not have them.
+    // If all were queued, the next page does not contain them.
     const queued = decided.filter((code) => code === QUEUED).length;
     const open = decided.indexOf(null);
     if (open === 0) {

@@ -3,9 +3,9 @@ import type { MessageStatus } from '../message-state/message-state.types.js';
 export const TAG_ACTIONS = ['pause', 'resume', 'cancel', 'retry'] as const;
 export type TagAction = (typeof TAG_ACTIONS)[number];
 
-/** Failures that a retry without a category leaves out: the caller's and the recipient's own will. */
+/** Failures that a retry without a category leaves out, because the caller or the recipient wanted them. */
 export const KEPT_FAILURES = ['canceled', 'opted_out'] as const;
-/** What is done with a tag at this moment; `active`: nothing; `scheduled`: it waits for its start. */
+/** What is happening to a tag now; `active`: nothing; `scheduled`: it waits for its start. */
 export const TAG_STATUSES = ['active', 'paused', 'scheduled', 'resuming', 'canceling', 'retrying'] as const;
 export type TagStatus = (typeof TAG_STATUSES)[number];
 
@@ -18,7 +18,7 @@ export interface TagKey {
 /** Messages a minute. */
 export const MAX_PACE = 60_000;
 
-/** What PUT /tags/{tag} says; what is undefined stays. */
+/** The body of PUT /tags/{tag}; undefined fields stay unchanged. */
 export interface TagPlan {
   paused?: boolean | undefined;
   startAt?: Date | null | undefined;
@@ -35,7 +35,7 @@ export interface TagRow {
   createdAt: Date;
   startAt: Date | null;
   messagesPerMinute: number | null;
-  /** The last one, and what it did. */
+  /** The last action, and its results. */
   action: TagAction | null;
   actedAt: Date | null;
   endedAt: Date | null;
@@ -43,20 +43,20 @@ export interface TagRow {
   skipped: Record<string, number>;
 }
 
-/** A part of a tag's messages: those of one number in one state. */
+/** A tag's messages on one number in one state. */
 export interface TagPart {
   connectionId: string;
   status: MessageStatus;
   failureCategory: string | null;
   messages: number;
-  /** Of these, those that are to go at a time of their own, and the last such time that was given. */
+  /** Of these, the scheduled ones, and the latest of their times. */
   scheduled: number;
   lastScheduledFor: Date | null;
   firstAcceptedAt: Date | null;
   lastActivityAt: Date;
 }
 
-/** How many messages of a tag stand where. */
+/** How many messages of a tag are in each state. */
 export interface TagCounts {
   messages: number;
   counts: Record<string, number>;

@@ -3,22 +3,22 @@ import { Database } from '../../infrastructure/database/database.js';
 import type { PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 import type { AccountKey } from './templates.types.js';
 
-/** How current an account's mirror is. All times are the database's. */
+/** The freshness of an account's mirror. All times are the database's. */
 export interface AccountState extends AccountKey {
-  /** When the last complete list was asked for; null where there was none yet. */
+  /** When the last complete list was requested; null where there was none yet. */
   syncedAt: Date | null;
   /** Milliseconds since then. */
   syncedAgoMs: number | null;
   /** Something is known to have changed since. */
   stale: boolean;
-  /** Milliseconds since the last sync ended, well or badly. */
+  /** Milliseconds since the last sync ended, successful or not. */
   triedAgoMs: number | null;
   /** Tries that failed in a row, and why the last one did. */
-  /** When a sync ended last, to the microsecond. */
+  /** When the last sync ended, to the microsecond. */
   triedAt: string | null;
   failures: number;
   failure: PlatformFailure | null;
-  /** Milliseconds since a process began to sync it; null where none does. */
+  /** Milliseconds since a process began to sync it; null: none does. */
   syncingForMs: number | null;
   now: Date;
 }
@@ -30,7 +30,7 @@ const STATE = `organization_id as "organizationId", waba_id as "wabaId", synced_
   failures, failure, clock_timestamp() as now,
   case when sync_until > clock_timestamp() then ${agoMs('sync_started_at')} end as "syncingForMs"`;
 
-/** Longer than one page of the platform's list can take. A process that dies leaves the account for this long. */
+/** Longer than one page of WhatsApp's list can take. A process that dies blocks the account for this long. */
 export const LEASE_SECONDS = 60;
 const LEASED = `sync_until = clock_timestamp() + interval '${LEASE_SECONDS} seconds'`;
 const RELEASED = 'sync_owner = null, sync_until = null';
@@ -41,15 +41,15 @@ const DUE = `(stale_since is not null or synced_at is null or synced_at < clock_
   and (failures = 0 or tried_at < clock_timestamp()
     - make_interval(secs => least(3600, ${FIRST_RETRY_SECONDS} * power(4, least(failures - 1, 3)))))`;
 
-/** SQL condition: the account is to be synced. */
+/** SQL condition: a sync of the account is due. */
 export const IS_DUE = `(${DUE})`;
 
-/** Which accounts have a mirror, how current it is, and who is syncing it: the table `template_account`. */
+/** The accounts with a mirror, its freshness, and who is syncing it: the table `template_account`. */
 @Injectable()
 export class TemplateAccountsRepository {
   constructor(private readonly database: Database) {}
 
-  /** The account's state; makes its row where there is none yet. */
+  /** The account's state; creates its row if missing. */
   async get({ organizationId, wabaId }: AccountKey): Promise<AccountState> {
     const known = await this.find(organizationId, wabaId);
     if (known !== null) return known;
@@ -62,12 +62,12 @@ export class TemplateAccountsRepository {
     return made;
   }
 
-  /** Every workspace's mirror of the account: a notification names nothing but the account. */
+  /** The mirrors of the account in all workspaces: a notification names only the account. */
   listByWaba(wabaId: string): Promise<AccountState[]> {
     return this.database.query<AccountState>(`select ${STATE} from template_account where waba_id = $1`, [wabaId]);
   }
 
-  /** Accounts that were not synced for an hour, or have changed since; those that fail again and again ever less often. */
+  /** Accounts that were not synced for an hour, or have changed since; after repeated failures less and less often. */
   listDue(organizationId: string, limit: number): Promise<AccountState[]> {
     return this.database.query<AccountState>(
       `select ${STATE} from template_account where organization_id = $1 and ${IS_DUE}
@@ -81,7 +81,7 @@ export class TemplateAccountsRepository {
     return this.find(organizationId, wabaId, 'for update');
   }
 
-  /** Takes the account for a sync that begins now; false where another sync has it, or ended since `state` was read. */
+  /** Starts a sync of the account; false where another sync runs, or ended after `state` was read. */
   acquire(state: AccountState, owner: string): Promise<boolean> {
     const set = `sync_owner = $3, sync_started_at = clock_timestamp(), ${LEASED}`;
     const and = `and (sync_until is null or sync_until < clock_timestamp())
@@ -89,25 +89,25 @@ export class TemplateAccountsRepository {
     return this.update(state, set, and, owner, state.triedAt);
   }
 
-  /** Holds it for as long again; false where it is no longer held. */
+  /** Extends the lock by the same time; false where it is lost. */
   renew(key: AccountKey, owner: string): Promise<boolean> {
     return this.update(key, LEASED, 'and sync_owner = $3', owner);
   }
 
-  /** Ends a sync that brought nothing. The mirror stays as it is. */
+  /** Ends a failed sync. The mirror stays unchanged. */
   async fail(key: AccountKey, owner: string, failure: PlatformFailure): Promise<void> {
     const set = `tried_at = clock_timestamp(), failures = failures + 1, failure = $4, ${RELEASED}`;
     await this.update(key, set, 'and sync_owner = $3', owner, JSON.stringify(failure));
   }
 
-  /** Gives up a sync that was neither finished nor failed, so that the next one need not wait. */
+  /** Abandons a sync without a result, so that the next one need not wait. */
   async release(key: AccountKey, owner: string): Promise<void> {
     await this.update(key, RELEASED, 'and sync_owner = $3', owner);
   }
 
   /**
-   * Ends a sync whose list has been applied, in the same transaction. The mirror is as new as the sync's beginning, so
-   * a mark that was set later stays.
+   * Ends a sync whose list was applied, in the same transaction. The mirror is as fresh as the beginning of the sync,
+   * so a later stale mark stays.
    */
   async finish(key: AccountKey, owner: string, changed: boolean): Promise<void> {
     await this.update(
@@ -121,19 +121,19 @@ export class TemplateAccountsRepository {
     );
   }
 
-  /** The mirror is known to differ from the platform: the next reader, or the sweep, asks the platform. */
+  /** The mirror is known to differ from WhatsApp: the next reader, or the sweep, queries WhatsApp. */
   async markStale(key: AccountKey): Promise<void> {
     await this.update(key, 'stale_since = clock_timestamp()');
   }
 
-  /** Notes that the mirror was changed, so that a write that is under way learns of it. */
+  /** Records a change of the mirror, so that a concurrent write notices it. */
   async markChanged(key: AccountKey): Promise<void> {
     await this.update(key, 'changed_at = clock_timestamp()');
   }
 
   /**
-   * Notes an own write that was sent at `since`. Whatever was learnt of the account while it was under way may be older
-   * or newer than its effect: then the platform is asked.
+   * Records a write of ours that was sent at `since`. If the account was synced or changed meanwhile, the order is
+   * unknown, so WhatsApp is queried.
    */
   async markWritten(key: AccountKey, since: Date): Promise<void> {
     await this.update(

@@ -4,20 +4,20 @@ import type { ManagementNotification } from '../../infrastructure/whatsapp/webho
 import type { RowChange, TemplateEntity } from './entities/template.entity.js';
 import { reasonOf, statusOf, TEMPLATE_CATEGORIES, type TemplateCategory } from './templates.types.js';
 
-/** The category that a template is going to have, and when, where the platform said so. */
+/** The announced category of a template, and its date, if WhatsApp gave one. */
 interface Announced {
   readonly category: TemplateCategory;
   readonly at: Date | null;
 }
 
-/** What a notification says of one template. */
+/** A notification's report about one template. */
 export interface TemplateEvent {
   readonly name: string;
-  /** As the platform's lists spell it: `en_US`. */
+  /** In the spelling of WhatsApp's lists: `en_US`. */
   readonly language: string;
-  /** Null where it was left out, or too long a number to be read. */
+  /** Null where it is absent, or too large a number to be read. */
   readonly platformId: string | null;
-  /** The platform's time, in whole seconds; null where it gave none. */
+  /** WhatsApp's time, in whole seconds; null where there is none. */
   readonly occurredAt: Date | null;
   readonly says:
     | { readonly kind: 'status'; readonly event: string; readonly reason: string | null }
@@ -29,23 +29,23 @@ export interface TemplateEvent {
 export interface Decision {
   /** Null: nothing changes. */
   readonly change: RowChange | null;
-  /** The platform must be asked what is true. */
+  /** WhatsApp must be queried for the present state. */
   readonly stale: boolean;
 }
 
-/** What of a row an event may be about. */
+/** The fields of a row that events may concern. */
 export type TemplateRow = Omit<TemplateEntity, 'organizationId' | 'wabaId' | 'touchedAt'>;
 
 const NOTHING: Decision = { change: null, stale: false };
 const ASK: Decision = { change: null, stale: true };
 
-/** Warnings, and events that name no state: the platform's list knows the state. */
+/** Warnings, and events without a state: WhatsApp's list has the state. */
 const STATELESS_EVENTS: ReadonlySet<string> = new Set(['FLAGGED', 'UNARCHIVED']);
 
-/** Two clocks are compared, and one of them counts whole seconds: words that lie closer together are no order. */
+/** Two clocks are compared, one with whole seconds: reports closer together have no known order. */
 const DOUBT_MS = 60_000;
 
-/** Reads a notification of one of the four fields about templates; null for any other, or where it names no template. */
+/** Reads a notification of one of the four template fields; null for any other, or without a template. */
 export function readTemplateEvent({ field, value, occurredAt }: ManagementNotification): TemplateEvent | null {
   const says = readWord(field, value);
   const name = ownText(value, 'message_template_name');
@@ -66,7 +66,7 @@ function readWord(field: string, value: Record<string, unknown>): TemplateEvent[
       return quality === undefined ? null : { kind: 'quality', quality };
     }
     case 'template_category_update': {
-      // Of a change that is only announced, `new_category` is the present one.
+      // In an announcement, `new_category` is the present category.
       const category = categoryOf(value, 'new_category');
       const next = categoryOf(value, 'correct_category');
       const announced = next === null ? null : { category: next, at: ownTime(value, 'category_update_timestamp') };
@@ -85,12 +85,12 @@ function categoryOf(value: Record<string, unknown>, key: string): TemplateCatego
 }
 
 /**
- * Decides what a notification changes. They come late, twice and in any order, so the platform's own time counts; where
- * two reports on one template are too close together to be ordered, the one that arrived last is applied for now and
- * the platform is asked.
+ * Decides what a notification changes. They come late, twice and in any order, so WhatsApp's own time decides. If two
+ * reports about a template are too close to be ordered, the one that arrived last is applied for now and WhatsApp is
+ * queried.
  *
- * @param row the template of that name and language, be it deleted or not
- * @param syncedAt when the platform's list was last taken over
+ * @param row the template of that name and language, deleted or not
+ * @param syncedAt when WhatsApp's list was last applied
  */
 export function decide(event: TemplateEvent, row: TemplateRow | null, syncedAt: Date | null): Decision {
   const { says, platformId } = event;
@@ -101,11 +101,11 @@ export function decide(event: TemplateEvent, row: TemplateRow | null, syncedAt: 
     return deletion || leftover ? NOTHING : ASK;
   }
   if (other) return ASK;
-  // Nothing comes after a deletion, however late it is reported.
+  // Nothing follows a deletion, however late it is reported.
   if (deletion && platformId !== null) return { change: { deleted: true }, stale: false };
   switch (says.kind) {
     case 'components':
-      // It brings texts without their variables' examples: the list has the whole.
+      // It contains texts without their variables' examples, so the whole list is needed.
       return ASK;
     case 'status': {
       if (STATELESS_EVENTS.has(says.event)) return ASK;
@@ -136,8 +136,8 @@ export function decide(event: TemplateEvent, row: TemplateRow | null, syncedAt: 
 const NOT_ANNOUNCED = { announcedCategory: null, announcedFor: null };
 
 /**
- * An announcement changes no category, and no list repeats it: it counts until the category is the announced one, or a
- * later word on it has come.
+ * An announcement changes no category, and lists do not contain it: it stays until the category is the announced one,
+ * or a later report about it arrives.
  */
 function announce(
   { occurredAt }: TemplateEvent,

@@ -73,7 +73,7 @@ const CREATE_SHAPE = object({
   optional: { body, variable_examples: variableExamples, components, ...settings },
 });
 
-/** The two forms of it, for the API description. */
+/** Its two forms, for the API description. */
 export const CREATE_FORMS = {
   CreateTemplateFromBody: object({
     required: { ...identity, body },
@@ -140,7 +140,7 @@ interface CreateBody extends Pick<TemplateDraft, 'name' | 'category'>, Omit<Edit
 /**
  * A template from `body` with its examples, or from `components`.
  *
- * @throws INVALID_REQUEST (400) naming each field, also for what the platform is known to refuse.
+ * @throws INVALID_REQUEST (400) naming each field, also for form errors that WhatsApp is known to refuse.
  */
 function readCreateInput(received: unknown): TemplateDraft {
   const input = checked<CreateBody>(CREATE_SHAPE, received);
@@ -159,9 +159,7 @@ function readEditInput(received: unknown): TemplateEdit {
   return { ...edit, messageSendTtlSeconds };
 }
 
-/**
- * @throws INVALID_REQUEST (400) naming each field, also where both `components` and `parameters` are there.
- */
+/** @throws INVALID_REQUEST (400) naming each field, also if both `components` and `parameters` are present. */
 function readPreviewInput(received: unknown): PreviewInput {
   const input = checked<PreviewInput>(PREVIEW_SHAPE, received);
   if (input.components === undefined || input.parameters === undefined) return input;
@@ -200,10 +198,10 @@ function formOfBody(input: CreateBody, text: string): Form {
 }
 
 /**
- * Components of a template that is given as its body alone. The examples are in the order in which the variables
- * first appear, or, for `{{1}}` to `{{n}}`, in the order of the numbers. The text itself is for checkTemplate to check.
+ * Components of a template given by its body only. The examples are in the order in which the variables first appear,
+ * or, for `{{1}}` to `{{n}}`, in numeric order. checkTemplate checks the text itself.
  *
- * @throws INVALID_REQUEST (400) where the examples do not fit.
+ * @throws INVALID_REQUEST (400) where the examples do not match.
  */
 export function componentsFromBody(text: string, examples: readonly string[] = []): Form {
   const names = variableNamesIn(text);
@@ -223,7 +221,7 @@ export function componentsFromBody(text: string, examples: readonly string[] = [
   return { components: [{ type: 'BODY', text, example }], parameterFormat: isNamed ? 'NAMED' : 'POSITIONAL' };
 }
 
-/** A violation of the component that was made of the body is one of the body. */
+/** A violation of the component made from the body is reported for the body. */
 function ofBody({ field, rule, message }: ErrorDetail): ErrorDetail {
   const place = /^components\[0\]\.(text|example)\S*/.exec(field);
   if (place === null) return { field, rule, message };
@@ -231,7 +229,7 @@ function ofBody({ field, rule, message }: ErrorDetail): ErrorDetail {
   return { field: own, rule, message: message.replaceAll(field, own) };
 }
 
-/** The platform writes its codes `en` and `en_US`, and knows no other spelling of them. */
+/** WhatsApp writes its codes `en` and `en_US`, and accepts no other spelling. */
 function refuseOtherSpelling(given: string): void {
   const [, name, region] = /^([a-z]{2,3})(?:[-_]([a-z]{2,3}))?$/i.exec(given) ?? [];
   if (name === undefined) return;
@@ -239,7 +237,7 @@ function refuseOtherSpelling(given: string): void {
   if (code !== given) refuse(violation('language', 'format', `is written ${code}, not ${given}.`));
 }
 
-/** The body as the shape has it, with the platform's words in capitals, as they are checked, sent and stored. */
+/** The validated body, with WhatsApp's words in capitals, the form in which they are checked, sent and stored. */
 function checked<T>(shape: Shape, received: unknown): T {
   const input = isObject(received) ? inCapitals(received, ['category', 'parameter_format'], ['components']) : received;
   const violations: ErrorDetail[] = [];
@@ -248,7 +246,7 @@ function checked<T>(shape: Shape, received: unknown): T {
   return (input ?? {}) as T;
 }
 
-/** The words under these keys in capitals; those of the parts, and of theirs, as well. */
+/** Turns the words under these keys into capitals, also in nested parts. */
 function inCapitals(object: Record<string, unknown>, words: readonly string[], parts: readonly string[]): unknown {
   const entries = Object.entries(object).map(([key, value]) => {
     if (words.includes(key) && typeof value === 'string') return [key, value.toUpperCase()];
@@ -258,7 +256,9 @@ function inCapitals(object: Record<string, unknown>, words: readonly string[], p
   return Object.fromEntries(entries);
 }
 
-/** Words of a component that the platform takes in either case and stores in capitals, and what holds such words. */
+/**
+ * A component's words that WhatsApp accepts in any case and stores in capitals, and the keys of parts with such words.
+ */
 const PART_WORDS = ['type', 'format'];
 const PARTS = ['buttons', 'cards', 'components'];
 

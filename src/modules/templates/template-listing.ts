@@ -13,17 +13,17 @@ import { failure, type PlatformFailure } from '../../infrastructure/whatsapp/pla
 import type { PlatformTemplate } from './entities/template.entity.js';
 import { reasonOf, statusOf, type TemplateCategory, type TemplateComponent } from './templates.types.js';
 
-/** Everything that the mirror keeps; not all of it comes unasked. */
+/** All fields of the mirror; WhatsApp returns some only on request. */
 const FIELDS =
   'id,name,language,status,category,parameter_format,components,quality_score,rejected_reason,message_send_ttl_seconds';
 
 /**
- * The platform allows 5,000 calls an hour and 6,000 templates an account: by its default of 25 a page an account read
- * each minute would need three times as many. It may still give fewer than asked for.
+ * WhatsApp allows 5,000 calls an hour and 6,000 templates per account. With its default of 25 per page, an account read
+ * each minute would need three times as many calls. A page may still have fewer than requested.
  */
 const PAGE_SIZE = 100;
 
-/** What the column holds. */
+/** The column's maximum. */
 const MAX_SECONDS = 2_147_483_647;
 
 /** 6,000 templates in pages of 25, and some to spare. */
@@ -31,17 +31,17 @@ const MAX_PAGES = 300;
 
 export interface Listing {
   readonly ok: true;
-  /** At most one of a name and language. */
+  /** At most one per name and language. */
   readonly templates: PlatformTemplate[];
-  /** False where something in the list could not be read: what is missing here may still exist. */
+  /** False where a part of the list could not be read: templates missing here may still exist. */
   readonly complete: boolean;
 }
 
 /**
- * Reads the platform's list of an account's templates, page by page.
+ * Reads WhatsApp's list of an account's templates, page by page.
  *
- * @param goOn asked before each page but the first; false gives up.
- * @returns the failure of the first page that failed; null where it was given up.
+ * @param goOn called before each page but the first; false stops.
+ * @returns the failure of the first page that failed; null where it was stopped.
  */
 export async function readListing(
   client: CloudApiClient,
@@ -68,7 +68,7 @@ export async function readListing(
       else if (template !== 'gone') keepNewest(found, template);
     }
     const paging = ownObject(result.body, 'paging');
-    // There is a next page only where `next` says so; the cursor alone is on the last page too.
+    // Only `next` shows that there is another page; the last page has a cursor too.
     after = ownText(paging, 'next') === null ? null : ownText(ownObject(paging, 'cursors'), 'after');
     if (after === null) return { ok: true, templates: [...found.values()], complete };
     if (cursors.has(after)) return unreadable(result.status);
@@ -84,7 +84,7 @@ function keepNewest(found: Map<string, PlatformTemplate>, template: PlatformTemp
   if (known === undefined || known.status === 'pending_deletion') found.set(key, template);
 }
 
-/** Null where it can't be read; `gone` where the platform lists what no longer exists. */
+/** Null where it can't be read; `gone` where WhatsApp lists a template that no longer exists. */
 export function readTemplate(received: unknown): PlatformTemplate | 'gone' | null {
   const item = storableJson(received);
   const [platformId, name, language] = [ownId(item, 'id'), ownText(item, 'name'), ownText(item, 'language')];
@@ -104,7 +104,7 @@ export function readTemplate(received: unknown): PlatformTemplate | 'gone' | nul
     parameterFormat: ownText(item, 'parameter_format')?.toUpperCase() === 'NAMED' ? 'NAMED' : 'POSITIONAL',
     quality: ownText(ownObject(item, 'quality_score'), 'score') ?? ownText(item, 'quality_score'),
     rejectedReason: reasonOf(ownText(item, 'rejected_reason')),
-    // The platform says its default by no value, or by one that can't be stored.
+    // WhatsApp's default is no value, or one that can't be stored.
     messageSendTtlSeconds: seconds === null || Math.abs(seconds) > MAX_SECONDS ? null : seconds,
     components: ownList(item, 'components').filter(isComponent),
   };

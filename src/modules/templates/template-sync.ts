@@ -20,26 +20,26 @@ import { readListing, type Listing } from './template-listing.js';
 import { TemplatesRepository } from './templates.repository.js';
 import type { AccountKey } from './templates.types.js';
 
-/** Kind of the notices to every process that templates have changed. */
+/** Kind of the notice that templates have changed, to every process. */
 export const TEMPLATES_CHANGED = 'template';
 
 export interface Freshness {
-  /** The mirror may be so old; an account that is marked as changed is too old in any case. */
+  /** The allowed age of the mirror; for an account marked as changed any age is too old. */
   maxAgeMs: number;
-  /** How long a sync is waited for, from its beginning on: of many who ask one after the other, only the first waits. */
+  /** How long to wait for a sync, counted from its beginning: of many callers in a row, only the first waits. */
   waitMs: number;
-  /** The same where there is no mirror yet that could answer instead. Default: `waitMs`. */
+  /** The same if there is no mirror yet. Default: `waitMs`. */
   firstWaitMs?: number;
 }
 
-/** After a sync, good or bad, no question starts another one for so long, unless something has changed. */
+/** After a sync, successful or not, no read starts another one for this long, unless something has changed. */
 const REST_MS = 5_000;
 const REST_AFTER_FAILURE_MS = 10_000;
 const POLL_MS = 100;
 const MAX_NUMBERS_TRIED = 3;
 
 const SWEEP_EVERY_MS = 10_000;
-/** Syncs under way in this process, and those of one workspace: a platform that does not answer may keep them for long. */
+/** Limits of syncs in this process, and of one workspace: WhatsApp may not answer for long. */
 const SWEEP_AT_ONCE = 16;
 const SWEEP_OF_WORKSPACE = 2;
 
@@ -47,8 +47,8 @@ const OUR_ERROR = 'The list could not be stored.';
 const NO_NUMBER = 'None of the connections of this account is connected to the platform.';
 
 /**
- * Keeps the mirror of an account's templates true to the platform's list. One process at a time syncs an account, and
- * in it all who ask share the sync. A sync that fails changes nothing.
+ * Keeps the mirror of an account's templates equal to WhatsApp's list. One process at a time syncs an account, and all
+ * its callers share the sync. A failed sync changes nothing.
  */
 @Injectable()
 export class TemplateSync implements OnModuleInit, OnModuleDestroy {
@@ -85,9 +85,9 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Makes the mirror as fresh as asked for, where the platform lets it in time. Never throws for the platform's sake.
+   * Makes the mirror as fresh as requested, if WhatsApp answers in time. Never throws because of WhatsApp.
    *
-   * @returns the account's state then; without `syncedAt` there is no mirror yet, and `failure` says why.
+   * @returns the account's state afterwards; without `syncedAt` there is no mirror yet, and `failure` says why.
    */
   async refresh(key: AccountKey, { maxAgeMs, waitMs, firstWaitMs = waitMs }: Freshness): Promise<AccountState> {
     const startedAt = performance.now();
@@ -107,7 +107,7 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
     if (!this.stopped && (state.triedAgoMs === null || state.triedAgoMs > REST_MS)) void this.start(state);
   }
 
-  /** The mirror was found wrong: the sweep compares it soon, once in a while however often this is called. */
+  /** The mirror was found wrong: the sweep syncs it soon, but not more often however often this is called. */
   async suspect(key: AccountKey): Promise<void> {
     const name = `${key.organizationId}/${key.wabaId}`;
     if (this.suspected.has(name)) return;
@@ -115,25 +115,27 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
     await this.accounts.markStale(key);
   }
 
-  /** Syncs each account of a workspace once an hour, and within seconds where its mirror is known to differ from the platform. */
+  /**
+   * Syncs each account of a workspace once an hour, and within seconds if its mirror is known to differ from WhatsApp.
+   */
   private async turn(organizationId: string, signal: AbortSignal): Promise<number> {
     const own = [...this.running.keys()].filter((name) => name.startsWith(organizationId)).length;
     const free = Math.min(SWEEP_OF_WORKSPACE - own, SWEEP_AT_ONCE - this.running.size);
     if (free <= 0) return 0;
     const due = await this.accounts.listDue(organizationId, free);
-    // A sync may take longer than the turn: it goes on, and takes a place of the next ones.
+    // A sync may outlast the turn: it continues, and uses up a slot of the next turns.
     const over = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     await Promise.race([Promise.all(due.map((account) => this.start(account))), over]);
     return due.length;
   }
 
-  /** Syncs now, or joins the sync that is under way in this process. Never rejects. */
+  /** Syncs now, or joins the running sync of this process. Never rejects. */
   private start(state: AccountState): Promise<void> {
     const { organizationId, wabaId } = state;
     const name = `${organizationId}/${wabaId}`;
     const underWay = this.running.get(name);
     if (underWay !== undefined) return underWay;
-    // It outlives its first caller, so it must not take part in that transaction.
+    // Detached, because it outlives its first caller's transaction.
     const run = this.database
       .detached(() => this.run(state))
       .catch((error: unknown) => {
@@ -147,7 +149,7 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
 
   async onModuleDestroy(): Promise<void> {
     this.stopped = true;
-    // Answers of the platform are not waited for: what holds an account is given back, the rest changes nothing.
+    // Does not wait for WhatsApp's answers: locks on accounts are released; the rest changes nothing.
     await Promise.allSettled([...this.held].map(([owner, key]) => this.accounts.release(key, owner)));
   }
 
@@ -160,7 +162,7 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
     try {
       await this.sync(key, owner);
     } catch (error) {
-      // An error of ours must not be tried again at once either.
+      // An error of ours must not be retried at once either.
       await this.accounts.fail(key, owner, failure('unavailable', { message: OUR_ERROR })).catch(() => undefined);
       throw error;
     } finally {
@@ -184,7 +186,7 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
         const changed = await this.mirror.takeOver(key, listed.templates);
         return changed + (listed.complete ? await this.mirror.removeUnlisted(key, listed.templates) : 0);
       };
-      // What the first list shows is no change.
+      // The first list is not a change.
       const isFirst = account.syncedAt === null;
       const changed = await (isFirst ? takeOver() : this.mirror.recordingChanges(key, null, takeOver));
       await this.accounts.finish(key, owner, changed > 0);
@@ -193,7 +195,7 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
     this.counters.increment('template_syncs');
   }
 
-  /** Any number of the account will do; where the platform refuses the one's token, the next is tried. */
+  /** Any number of the account works; if WhatsApp refuses one's token, the next is tried. */
   private async list(key: AccountKey, owner: string): Promise<Listing | PlatformFailure | null> {
     let listed: Listing | PlatformFailure | null = failure('unavailable', { message: NO_NUMBER });
     for (const id of await this.connections.askable(key.organizationId, key.wabaId, MAX_NUMBERS_TRIED)) {

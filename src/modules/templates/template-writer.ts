@@ -28,20 +28,20 @@ import type { AccountKey, TemplateDraft, TemplateEdit } from './templates.types.
 
 export interface WrittenTemplate {
   template: TemplateEntity;
-  /** When the mirror was last compared with the platform's list. */
+  /** When the mirror was last compared with WhatsApp's list. */
   syncedAt: Date | null;
 }
 
 /** On a deletion: there is no such template. */
 const NOT_FOUND_SUBCODE = 2_593_002;
 
-/** It exists already, it does not exist, its status allows no change: the mirror has missed something. */
+/** It exists already, does not exist, or its status allows no change: the mirror has missed something. */
 const MISSED = new Set([2_388_024, 33, NOT_FOUND_SUBCODE, 2_388_039]);
 
-/** How old the mirror may be when a template is deleted. */
+/** Maximum age of the mirror when a template is deleted. */
 const FRESH_MS = 5_000;
 
-/** Changes templates: first on the platform, then in the mirror. */
+/** Changes templates: first at WhatsApp, then in the mirror. */
 @Injectable()
 export class TemplateWriter {
   constructor(
@@ -58,7 +58,7 @@ export class TemplateWriter {
   ) {}
 
   /**
-   * Hands a new template to the platform's review.
+   * Submits a new template to WhatsApp's review.
    *
    * @param draft well-formed.
    * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409), PLATFORM_REJECTED (400), RATE_LIMITED (429) where
@@ -79,7 +79,7 @@ export class TemplateWriter {
     };
     const path = `/${encodeURIComponent(number.wabaId)}/message_templates`;
     const answer = await this.call(number, { method: 'POST', path, json });
-    // The platform may have approved it at once, or put it into another category.
+    // WhatsApp may have approved it at once, or changed its category.
     const status = ownText(answer, 'status') || 'PENDING';
     const given = { ...json, id: own(answer, 'id'), status, category: ownText(answer, 'category') || category };
     const created = readTemplate(given);
@@ -90,7 +90,7 @@ export class TemplateWriter {
       );
     const template = await this.change(account, name, async () => {
       const known = await this.mirror.findRow(account, name, language);
-      // A list or a notification was faster: what they say of this very template is newer than its creation.
+      // A list or a notification came first: its report about this template is newer than the creation.
       if (known !== null && known.deletedAt === null && known.platformId === created.platformId) return known;
       return this.mirror.replace(account, created);
     });
@@ -98,8 +98,7 @@ export class TemplateWriter {
   }
 
   /**
-   * Gives one language of a template new components, and a time to live where one is given; the platform reviews it
-   * again.
+   * Replaces the components of one language of a template, and its time to live if given; WhatsApp reviews it again.
    *
    * @throws INVALID_REQUEST (400) for a malformed template, TEMPLATE_NOT_FOUND (404), and as `create`.
    */
@@ -124,18 +123,18 @@ export class TemplateWriter {
     });
     const edited = { ...edit, components };
     const template = await this.change(account, name, () => this.mirror.edit(account, version.id, edited, account.now));
-    // Deleted while the platform took the edit.
+    // Deleted during the edit.
     if (template === null) throw templatesErrors.TEMPLATE_NOT_FOUND();
     return { template, syncedAt: account.syncedAt };
   }
 
   /**
-   * Deletes all languages of a template. From then on it does not exist here, whatever the platform still lists.
+   * Deletes all languages of a template. From then on it does not exist here, whatever WhatsApp still lists.
    *
    * @throws TEMPLATE_NOT_FOUND (404), and as `create`.
    */
   async remove(organizationId: string, connectionId: string, name: string): Promise<string[]> {
-    // Fresh where that is possible: every language that is known can be named, and recognised when it is listed later.
+    // Fresh if possible, so that every language is known, and recognised if it is listed later.
     const { versions } = await this.templates.get(organizationId, connectionId, name, null, FRESH_MS);
     const number = await this.connections.sendable(organizationId, connectionId);
     const account = await this.accounts.get(keyOf(number));
@@ -145,20 +144,20 @@ export class TemplateWriter {
       token: number.token,
       query: { name },
     });
-    // Deleted already, elsewhere or by a request whose answer was lost.
+    // Already deleted, elsewhere or by a request whose answer was lost.
     if (!result.ok && result.subcode !== NOT_FOUND_SUBCODE) return this.fail(number, result);
     const languages = await this.change(account, name, () => this.mirror.remove(account, name));
     if (languages.length > 0) return languages;
     if (!result.ok) throw templatesErrors.TEMPLATE_NOT_FOUND();
-    // The platform's own notification of this deletion was faster than its answer.
+    // WhatsApp's own notification of this deletion came before its answer.
     return versions.map(({ language }) => language).sort();
   }
 
   /**
-   * The components with handles in the place of files, each of which is uploaded for the review.
+   * The components with handles in place of files, each of which is uploaded for the review.
    *
-   * @throws META_APP_ID_MISSING (409), MEDIA_NOT_FOUND, MEDIA_TYPE_MISMATCH (422), and of the upload as `create`; then there
-   * is no template.
+   * @throws META_APP_ID_MISSING (409), MEDIA_NOT_FOUND, MEDIA_TYPE_MISMATCH (422), and of the upload as `create`; then
+   * there is no template.
    */
   private async withSamples(number: SendingConnection, components: TemplateEdit['components']) {
     const samples = samplesIn(components);
@@ -185,7 +184,7 @@ export class TemplateWriter {
     return result.ok ? result.body : this.fail(number, result);
   }
 
-  /** Without a clear answer it is not known what is true: the mirror stays, and the platform is asked. */
+  /** Without a clear answer the state is unknown: the mirror stays, and WhatsApp is queried. */
   private async fail(number: SendingConnection, problem: PlatformFailure): Promise<never> {
     const { kind, code, subcode } = problem;
     if (kind !== 'rejected' || MISSED.has(subcode ?? code ?? 0)) {
@@ -195,7 +194,7 @@ export class TemplateWriter {
     throw writeError(problem);
   }
 
-  /** Changes the mirror after the platform has taken a change that was sent when `account` was read. */
+  /** Changes the mirror after WhatsApp has accepted a change that was sent when `account` was read. */
   private change<T>(account: AccountState, name: string, work: () => Promise<T>): Promise<T> {
     return this.database.transaction(async () => {
       await this.accounts.lock(account);

@@ -44,8 +44,8 @@ export const templatesErrors = defineErrors('templates', {
 const MAX_LANGUAGES = 20;
 
 /**
- * TEMPLATE_NOT_FOUND of a template that exists in other languages. It names them; the one that is only written in another
- * way, such as `en_US` for `en-US`, is first.
+ * TEMPLATE_NOT_FOUND for a template that exists in other languages. It lists them, first one that differs only in
+ * spelling, such as `en_US` for `en-US`.
  */
 export function notInLanguage(language: string, existing: readonly string[]): AppError {
   const spelling = (code: string): string => code.replaceAll('-', '_').toLowerCase();
@@ -59,14 +59,14 @@ export function notInLanguage(language: string, existing: readonly string[]): Ap
   });
 }
 
-/** The templates could not be listed, and nothing is known of them yet. */
+/** The templates could not be listed, and there is no mirror yet. */
 export function listError(failure: PlatformFailure): AppError {
   const error = platformError(failure);
   if (error.code !== 'PLATFORM_REJECTED') return error;
   return reworded(error, { message: `The messaging platform refused to list the templates: ${failure.message}` });
 }
 
-/** A write failed: without a clear answer it may have taken effect, and the caller must know that. */
+/** A failed write: without a clear answer it may have taken effect, and the caller must know that. */
 export function writeError(failure: PlatformFailure): AppError {
   const error = platformError(failure);
   if (failure.kind === 'rejected') return error;

@@ -6,7 +6,7 @@ import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 import { TemplateEntity, type PlatformTemplate, type RowChange } from './entities/template.entity.js';
 import type { AccountKey, TemplateCategory, TemplateEdit, TemplateStatus } from './templates.types.js';
 
-/** What is left out does not restrict the list. */
+/** Absent fields do not filter. */
 export interface TemplateFilter {
   status?: TemplateStatus;
   category?: TemplateCategory;
@@ -20,17 +20,17 @@ type Change = QueryDeepPartialEntity<TemplateEntity>;
 /** Place of a template in the list. */
 export type TemplatePlace = Pick<TemplateEntity, 'name' | 'language'>;
 
-/** A list may still show, under a deleted name, languages that the mirror did not know of. */
+/** Under a deleted name, a list may still show languages that the mirror did not know. */
 const DELETION_GRACE = "interval '10 minutes'";
 
-/** The platform lists what it is deleting for 30 days at the most. */
+/** WhatsApp lists templates being deleted for at most 30 days. */
 const MARK_LIFE = "interval '90 days'";
 
 const LISTED = `jsonb_to_recordset($3::jsonb) as l (id uuid, "platformId" text, name text, language text, status text,
   "platformStatus" text, category text, "parameterFormat" text, quality text, "rejectedReason" text,
   "messageSendTtlSeconds" integer, components jsonb)`;
 
-/** What is announced comes within a day; it may also be taken back, which no notification says. */
+/** An announced change comes within a day. It may also be withdrawn, which no notification reports. */
 const STILL_ANNOUNCED = `t.announced_category is null or t.platform_id = excluded.platform_id
   and t.announced_category <> excluded.category and coalesce(t.announced_for > now() - interval '2 days', true)`;
 
@@ -43,7 +43,7 @@ const SHOWN = 'id, name, language, category, status, announced_category, announc
 const AS_BEFORE = `select json_agg(to_json(t)) as before from (select ${SHOWN} from template
   where organization_id = $1 and ${PRESENT}) as t`;
 
-// The time is the platform's where it gave one. "deleted" is no status of a template, which is gone then.
+// The time is WhatsApp's if it gave one. "deleted" is not a status, since the template no longer exists.
 const RECORD_CHANGES = `
 with before as (
   select * from json_to_recordset($4::json) as b (id uuid, name text, language text, category text, status text,
@@ -92,7 +92,7 @@ const TOUCHED = { touchedAt: NOW, updatedAt: () => "date_trunc('milliseconds', c
 
 const ofAccount = ({ organizationId, wabaId }: AccountKey): AccountKey => ({ organizationId, wabaId });
 
-/** The mirror: the table `template`. Call what changes it in a transaction that has locked the account. */
+/** The mirror: the table `template`. Change it only in a transaction that has locked the account. */
 @Injectable()
 export class TemplatesRepository {
   constructor(private readonly database: Database) {}
@@ -101,7 +101,7 @@ export class TemplatesRepository {
     return this.table.findOneBy({ ...ofAccount(key), name, language, deletedAt: IsNull() });
   }
 
-  /** As `find`, be the row deleted or not. */
+  /** Like `find`, deleted or not. */
   findRow(key: AccountKey, name: string, language: string): Promise<TemplateEntity | null> {
     return this.table.findOneBy({ ...ofAccount(key), name, language });
   }
@@ -111,12 +111,12 @@ export class TemplatesRepository {
     return this.table.find({ where: { ...ofAccount(key), name, deletedAt: IsNull() }, order: { language: 'ASC' } });
   }
 
-  /** Of the account, in all states. */
+  /** Templates of the account in all states. */
   count(key: AccountKey): Promise<number> {
     return this.table.countBy(ofAccount(key));
   }
 
-  /** The account's templates by name and language, those behind `after` only, at most `limit`. */
+  /** The account's templates by name and language, after `after`, at most `limit`. */
   page(
     key: AccountKey,
     { name, ...equal }: TemplateFilter,
@@ -139,8 +139,9 @@ export class TemplatesRepository {
   }
 
   /**
-   * Runs a change of templates, and records an event for each language whose status it makes another one (new here, moved
-   * or deleted), and for each whose category it changes or announces. In the caller's transaction, which has locked the account, so each change has its event.
+   * Runs a change of templates, and records an event for each language whose status changes (new, changed or deleted)
+   * or whose category changes or is announced to. In the caller's transaction, which has locked the account, so each
+   * change has its event.
    *
    * @param name the only template that may change; null: any.
    */
@@ -152,7 +153,7 @@ export class TemplatesRepository {
     return result;
   }
 
-  /** Puts a new template in the place of whatever was there. */
+  /** Replaces whatever exists by a new template. */
   async replace(key: AccountKey, template: PlatformTemplate): Promise<TemplateEntity> {
     const row = { ...ofAccount(key), id: newId() };
     const { name, language } = template;
@@ -162,8 +163,8 @@ export class TemplatesRepository {
   }
 
   /**
-   * New components: the platform reviews the template again. Its reports from before `since` no longer count. A time to
-   * live that is left out stays.
+   * New components: WhatsApp reviews the template again, and its reports from before `since` no longer count. An absent
+   * time to live stays unchanged.
    *
    * @returns null where the template is gone.
    */
@@ -186,14 +187,14 @@ export class TemplatesRepository {
     return removed.map(({ language }) => language).sort();
   }
 
-  /** Applies what a notification says of one row. */
+  /** Applies a notification to one row. */
   async apply(key: AccountKey, id: string, { deleted, ...change }: RowChange): Promise<void> {
     await this.update({ ...ofAccount(key), id }, { ...change, deletedAt: deleted === true ? NOW : null });
   }
 
   /**
-   * Takes over the platform's list, as it was when the account's sync began. What was changed since by a write of ours
-   * or a notification stays, and so does a deletion while the list shows the very template that was deleted.
+   * Applies WhatsApp's list, as of the beginning of the account's sync. Later changes by our writes or by notifications
+   * stay, and so does a deletion while the list still shows the deleted template.
    *
    * @returns how many rows changed.
    */
@@ -233,7 +234,8 @@ export class TemplatesRepository {
   }
 
   /**
-   * Drops what a complete list no longer shows, and was not changed since the sync began; marks of old deletions too.
+   * Deletes rows that are missing in a complete list and were not changed since the sync began, and old marks of
+   * deletions.
    *
    * @returns how many.
    */

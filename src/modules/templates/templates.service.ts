@@ -19,10 +19,10 @@ import { listError, notInLanguage, templatesErrors } from './templates.errors.js
 import { TemplatesRepository, type TemplateFilter, type TemplatePlace } from './templates.repository.js';
 import type { AccountKey, SendableTemplate, TemplateCategory, TemplateValues } from './templates.types.js';
 
-/** A template as it stands, with a message's values in it. */
+/** A template filled with a message's values. */
 export interface ShownTemplate {
   category: TemplateCategory;
-  /** GREEN, YELLOW, RED or UNKNOWN; null where the platform said nothing. */
+  /** GREEN, YELLOW, RED or UNKNOWN; null where WhatsApp reported none. */
   quality: string | null;
   preview: Omit<PreviewData, 'name' | 'language'>;
 }
@@ -30,26 +30,26 @@ export interface ShownTemplate {
 export interface TemplateVersions {
   /** By name and language. */
   versions: TemplateEntity[];
-  /** When the mirror was last compared with the platform's list. */
+  /** When the mirror was last compared with WhatsApp's list. */
   syncedAt: Date | null;
 }
 
-/** Reads answer from the mirror after two seconds, however slow the platform; without a mirror they can but wait. */
+/** Reads answer from the mirror after two seconds, however slow WhatsApp is; without a mirror they must wait. */
 const READ: Freshness = { maxAgeMs: 60_000, waitMs: 2_000, firstWaitMs: 10_000 };
-/** For what the mirror does not have: it may have been made elsewhere a moment ago. */
+/** For templates missing in the mirror: they may have been created elsewhere a moment ago. */
 const READ_UNKNOWN: Freshness = { ...READ, maxAgeMs: 5_000 };
 
-/** A send waits less: its caller can repeat it. */
+/** A send waits less, because its caller can repeat it. */
 const SEND: Freshness = { maxAgeMs: 60_000, waitMs: 2_000, firstWaitMs: 5_000 };
 const SEND_UNKNOWN: Freshness = { ...SEND, maxAgeMs: 5_000 };
 
 /** The workspace's message templates, from a mirror of the platform's list. */
 @Injectable()
 export class TemplatesService {
-  /** Approved ones only, so that no refusal rests on a cached answer. */
+  /** Caches approved templates only, so that no refusal is based on a cache. */
   private readonly sendable = new ExpiringCache<string, SendableTemplate | null>({ ttlMs: 2_000, maxEntries: 10_000 });
 
-  /** Where the next message of a template goes hangs on it; notifications clear it. */
+  /** Decides the endpoint of a template's next message; notifications clear it. */
   private readonly categories = new ExpiringCache<string, TemplateCategory | null>({
     ttlMs: 10_000,
     maxEntries: 10_000,
@@ -70,8 +70,8 @@ export class TemplatesService {
   }
 
   /**
-   * The templates of the connection's account, by name and language; at most `limit`, those behind `after` only. `next` is
-   * the last one of this page where more follow.
+   * The templates of the connection's account, by name and language, after `after`, at most `limit`. `next` is the last
+   * one of this page if more follow.
    *
    * @throws CONNECTION_NOT_FOUND (404); where the account could never be read, PLATFORM_UNAVAILABLE (502),
    * PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
@@ -89,16 +89,16 @@ export class TemplatesService {
     return { versions, syncedAt, next: found.length > limit ? (versions.at(-1) ?? null) : null };
   }
 
-  /** How many the number's account had when it was last compared. @throws CONNECTION_NOT_FOUND (404). */
+  /** How many templates the number's account had at the last sync. @throws CONNECTION_NOT_FOUND (404). */
   async count(organizationId: string, connectionId: string): Promise<number> {
     const { wabaId } = await this.connections.getById(organizationId, connectionId);
     return this.templates.count({ organizationId, wabaId });
   }
 
   /**
-   * All languages of a template, or the one asked for; never none.
+   * All languages of a template, or the requested one; never none.
    *
-   * @param maxAgeMs how old the mirror may be, where the platform can be reached
+   * @param maxAgeMs the allowed age of the mirror, if WhatsApp can be reached
    * @throws CONNECTION_NOT_FOUND, TEMPLATE_NOT_FOUND (404), and as `list`.
    */
   async get(
@@ -122,9 +122,9 @@ export class TemplatesService {
   }
 
   /**
-   * Renders a template with these values; without a language an approved version goes first, then by language.
+   * Renders a template with these values; without a language an approved version comes first, then by language.
    *
-   * @throws as `get`, and TEMPLATE_PARAMETERS_MISMATCH (422) for a value that a send refuses.
+   * @throws the same as `get`, and TEMPLATE_PARAMETERS_MISMATCH (422) for a value that a send refuses.
    */
   async preview(
     organizationId: string,
@@ -141,10 +141,10 @@ export class TemplatesService {
   }
 
   /**
-   * The template as a message needs it. From a cache of at most two seconds; before a refusal the database is read, and
-   * the platform asked where the mirror could be behind.
+   * The template for sending. Cached for at most two seconds; before a refusal the database is read, and WhatsApp
+   * queried if the mirror could be outdated.
    *
-   * @param language exactly as the platform has it, such as `en_US`.
+   * @param language in exactly WhatsApp's form, such as `en_US`.
    * @throws TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED (422); where the account could never be read,
    * PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
    */
@@ -159,7 +159,7 @@ export class TemplatesService {
     const known = await this.findOne(key, name, language);
     if (known?.status === 'approved') return sendableOf(known);
     const state = await this.sync.refresh(key, known === null ? SEND_UNKNOWN : SEND);
-    // Read again, for another request may have had the mirror made meanwhile.
+    // Read again, because another request may have filled the mirror meanwhile.
     const template = await this.findOne(key, name, language);
     if (template?.status === 'approved') return sendableOf(template);
     if (template !== null) throw templatesErrors.TEMPLATE_NOT_APPROVED({ status: template.status });
@@ -167,7 +167,7 @@ export class TemplatesService {
     throw (await this.notFound(key, name, language)).withKind('unprocessable');
   }
 
-  /** The latest confirmed category; null for a template that the mirror does not have. At most ten seconds old. */
+  /** The latest confirmed category; null where the mirror does not have the template. At most ten seconds old. */
   categoryOf({ organizationId, wabaId }: Connection, name: string, language: string): Promise<TemplateCategory | null> {
     return this.categories.get(`${organizationId}/${wabaId}/${language}/${name}`, async () => {
       const found = await this.findOne({ organizationId, wabaId }, name, language);
@@ -175,7 +175,7 @@ export class TemplatesService {
     });
   }
 
-  /** The template as the mirror has it, whatever its status; null where it has none. */
+  /** The template in the mirror, in any status; null where there is none. */
   async shown(
     { organizationId, wabaId }: Connection,
     name: string,
@@ -188,14 +188,14 @@ export class TemplatesService {
     return { category: found.category, quality: found.quality, preview: previewTemplate(found, components) };
   }
 
-  /** The platform refused a template that the mirror has as good: its list is asked for within seconds. */
+  /** WhatsApp refused a template that the mirror has as valid: its list is requested within seconds. */
   suspect({ organizationId, wabaId }: Connection): Promise<void> {
     return this.sync.suspect({ organizationId, wabaId });
   }
 
   /**
-   * Applies a notification about templates in every workspace that has a mirror of the account; others are ignored.
-   * Idempotent, in any order: where two can't be put in order, the platform's list decides.
+   * Applies a notification about templates in every workspace with a mirror of the account. Idempotent, in any order:
+   * if two can't be ordered, WhatsApp's list decides.
    */
   async applyNotification(notification: ManagementNotification): Promise<void> {
     const event = readTemplateEvent(notification);
@@ -206,7 +206,7 @@ export class TemplatesService {
     }
   }
 
-  /** Returns whether the platform must be asked. */
+  /** Returns whether WhatsApp must be queried. */
   private async apply(key: AccountKey, event: TemplateEvent): Promise<boolean> {
     const account = await this.accounts.lock(key);
     if (account === null) return false;
@@ -259,12 +259,12 @@ function isList(sent: readonly unknown[] | TemplateValues): sent is readonly unk
   return Array.isArray(sent);
 }
 
-/** What can't be a name is not looked for, least of all at the platform. */
+/** An invalid name is not looked up, neither here nor at WhatsApp. */
 function isName(name: string): boolean {
   return /^[a-z0-9_]{1,512}$/.test(name);
 }
 
-/** An empty answer from a mirror that was never filled would say that there are no templates. */
+/** An empty answer from a mirror that was never filled would mean that there are no templates. */
 function requireMirror(state: AccountState): AccountState {
   if (state.syncedAt !== null) return state;
   throw listError(

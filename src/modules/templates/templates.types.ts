@@ -1,4 +1,4 @@
-/** One part of a template in the platform's own format. Only `type` is known for sure; the rest is read with care. */
+/** One part of a template in WhatsApp's own format. Only `type` is certain; other fields are read with care. */
 export type TemplateComponent = { readonly type: string; readonly [key: string]: unknown };
 
 export const TEMPLATE_STATUSES = [
@@ -12,18 +12,18 @@ export const TEMPLATE_STATUSES = [
 ] as const;
 export type TemplateStatus = (typeof TEMPLATE_STATUSES)[number];
 
-/** `REINSTATED`: "it may be sent again", the platform's word after a pause or a ban that was lifted. */
+/** `REINSTATED`: "it may be sent again", WhatsApp's word after a pause or a lifted ban. */
 const STATUS_OF_WORD = new Map<string, TemplateStatus>([
   ...TEMPLATE_STATUSES.map((status) => [status.toUpperCase(), status] as const),
   ['REINSTATED', 'approved'],
 ]);
 
-/** Our word for a status of the platform's; one that is not known can't be sent, so it counts as `disabled`. */
+/** Our status for one of WhatsApp's; an unknown one can't be sent, so it counts as `disabled`. */
 export function statusOf(platformStatus: string): TemplateStatus {
   return STATUS_OF_WORD.get(platformStatus) ?? 'disabled';
 }
 
-/** The platform says `NONE` where nothing was rejected. */
+/** WhatsApp writes `NONE` where nothing was rejected. */
 export function reasonOf(platformReason: string | null): string | null {
   return platformReason === '' || platformReason === 'NONE' ? null : platformReason;
 }
@@ -35,28 +35,28 @@ export type TemplateCategory = (typeof TEMPLATE_CATEGORIES)[number];
 export const PARAMETER_FORMATS = ['POSITIONAL', 'NAMED'] as const;
 export type ParameterFormat = (typeof PARAMETER_FORMATS)[number];
 
-/** What the form of a template depends on. */
+/** The facts that determine the form of a template. */
 export interface TemplateForm {
   readonly category: TemplateCategory;
   readonly parameterFormat: ParameterFormat;
   readonly components: readonly TemplateComponent[];
 }
 
-/** The values of a template's variables alone, in their order. */
+/** The values of a template's variables only, in order. */
 export interface TemplateValues {
-  /** Texts; of a header with a file its address or id. */
+  /** Text, or for a header with a file its address or id. */
   readonly header?: readonly string[];
   readonly body?: readonly string[];
-  /** Of the buttons that have a variable. */
+  /** For the buttons that have a variable. */
   readonly buttons?: readonly string[];
 }
 
 /** A template that may be sent now. */
 export interface SendableTemplate {
   readonly category: TemplateCategory;
-  /** Kind of media in the header, where it has one. */
+  /** Kind of media in the header, if any. */
   readonly headerMedia: 'image' | 'video' | 'document' | null;
-  /** What a message with these values sends. */
+  /** The components of a message with these values. */
   componentsOf(values: TemplateValues): Record<string, unknown>[];
   /**
    * Checks the parameters of a send and renders the body.
@@ -67,20 +67,20 @@ export interface SendableTemplate {
   render(components: readonly Readonly<Record<string, unknown>>[]): string | null;
 }
 
-/** A template that is about to be given to the platform. */
+/** A template to be submitted to WhatsApp. */
 export interface TemplateDraft extends TemplateForm {
   readonly name: string;
   readonly language: string;
-  /** Left out: the platform's default, or what it is. */
+  /** Absent: WhatsApp's default, or unchanged. */
   readonly messageSendTtlSeconds?: number | undefined;
 }
 
-/** What a request changes of one language of a template. A time to live that is undefined stays. */
+/** A request's changes of one language of a template. An undefined time to live stays unchanged. */
 export type TemplateEdit = Pick<TemplateDraft, 'language' | 'components'> & {
   readonly messageSendTtlSeconds: number | undefined;
 };
 
-/** One account of the platform in one workspace. */
+/** A WhatsApp account in one workspace. */
 export interface AccountKey {
   readonly organizationId: string;
   readonly wabaId: string;

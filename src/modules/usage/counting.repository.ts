@@ -5,27 +5,28 @@ import { countryPrefixes } from '../../infrastructure/whatsapp/account-number.js
 import type { Subject } from '../workspaces/erasure/erasure.service.js';
 import { DELIVERY_BOUNDS, LAST_COUNT_HOURS, MEASURES, SLOT_MS, slotOf } from './usage.types.js';
 
-/** Days after which contents of messages and the numbers of codes are gone; 0: never. */
+/** Days after which contents of messages and numbers of codes are deleted; 0: never. */
 export interface KeptDays {
   contents: number;
   codes: number;
 }
 
-/** A count takes at most one part in so many of the time. */
+/** Counting takes at most one part in this many of the time. */
 const PACE = 100;
-/** Figures are kept for 25 months. */
+/** Usage is kept for 25 months. */
 export const KEPT_DAYS = 762;
 
 export const DELIVERY_COLUMNS = [...DELIVERY_BOUNDS, Infinity].map((_, index) => `d${index}`);
 export const FIGURES = [...MEASURES, ...DELIVERY_COLUMNS];
 
 /**
- * Counts messages and codes in the background, a slot at a time: only these statements read their tables, by the range of ids that were
- * made in the slot. What is counted replaces what was counted before.
+ * Counts messages and codes in the background, one slot at a time: only these statements read their tables for it, by
+ * the range of ids created in the slot. A new count replaces the earlier one.
  *
- * A slot is counted every half minute while it is the present one, at the times of `COUNTED`, and after each later change
- * (`NOTE_LATE`). A transaction that was open during a count is seen by the next one. Only behind the last regular count there may be none,
- * so whatever changes from an hour before it on is noted as well; a transaction would have to be open for that hour to be missed.
+ * A slot is counted every half minute while it is current, then at the times in `COUNTED`, and after each later change
+ * (`NOTE_LATE`). If a transaction is open during a count, the next count sees it. There is none after the last regular
+ * count, so changes from an hour before it on are noted as late; only a transaction that stays open for that hour would
+ * be missed.
  */
 @Injectable()
 export class CountingRepository {
@@ -33,12 +34,12 @@ export class CountingRepository {
 
   constructor(private readonly database: Database) {}
 
-  /** Adds the slots up to the present one; the first time, from the oldest message or code on. */
+  /** Adds the slots up to the current one; the first time, from the oldest message or code on. */
   async addSlots(): Promise<void> {
     await this.database.execute(ADD_SLOTS);
   }
 
-  /** Counts the newest slot that is due. False: none is. */
+  /** Counts the newest due slot. False: none is due. */
   countDue(kept: KeptDays): Promise<boolean> {
     return this.database.transaction(async () => {
       await this.lock(kept);
@@ -53,8 +54,8 @@ export class CountingRepository {
   }
 
   /**
-   * Counts the older slots in which the person wrote or was written to, for the last time: what names the person is removed
-   * next, and with it the country and the template. Younger ones are counted again in any case.
+   * Counts the older slots with messages of this person, for the last time: erasure then removes the person's data, and
+   * with it the country and the template. Newer slots are counted again anyway.
    */
   async countBeforeErasure(subject: Subject, kept: KeptDays): Promise<void> {
     const due = await this.database.transaction(async () => {
@@ -72,7 +73,7 @@ export class CountingRepository {
     }
   }
 
-  /** The start of the oldest slot before this time that is still to be counted; else the time. */
+  /** The start of the oldest slot before this time that must still be counted; otherwise the time. */
   async countedBefore(before: Date): Promise<Date> {
     const { at } = await this.database.row<{ at: Date }>(
       'select least($1, min(start)) as at from usage_due where start < $1',
@@ -81,7 +82,7 @@ export class CountingRepository {
     return at;
   }
 
-  /** Up to when all is counted: the last count of the oldest slot that was not counted since its end. */
+  /** Up to when everything is counted: the last count of the oldest slot that was not counted after its end. */
   async asOf(): Promise<Date | null> {
     const found = await this.database.find<{ at: Date }>(
       `select coalesce(min(coalesce(counted_at, start)) filter (where counted_at is null or counted_at < ${COMPLETE}),
@@ -91,7 +92,7 @@ export class CountingRepository {
     return found?.at ?? null;
   }
 
-  /** Removes figures of before this time. Returns how many rows. */
+  /** Removes usage from before this time. Returns how many rows. */
   remove(before: Date, limit: number): Promise<number> {
     return this.database.execute(
       'delete from usage where ctid = any(array(select ctid from usage where start < $1 order by start limit $2))',
@@ -99,26 +100,29 @@ export class CountingRepository {
     );
   }
 
-  /** In the ambient transaction: no other count is under way, and late changes have made their slots due. */
+  /** Runs in the ambient transaction: afterwards no other count runs, and late changes have made their slots due. */
   private async lock({ contents, codes }: KeptDays): Promise<void> {
     await this.database.query(`select pg_advisory_xact_lock(hashtextextended('usage', 0))`);
     const days = Math.min(...[contents, codes].filter((each) => each > 0));
     await this.database.execute(LATE, [Number.isFinite(days) ? days : null]);
   }
 
-  /** In the ambient transaction, under the lock: of a slot that is due, which it is no more. Returns when it began. */
+  /**
+   * Counts a slot that is due; it no longer is afterwards. Runs in the ambient transaction, under the lock. Returns
+   * when the count began.
+   */
   private async count(start: Date, { contents, codes }: KeptDays): Promise<string | null> {
     const due = await this.database.find<{ counted: boolean; ageDays: number; startedAt: string }>(TAKE_DUE, [start]);
-    // Another process was first.
+    // Another process counted it first.
     if (due === null) return null;
     const { counted, ageDays, startedAt } = due;
     const { prefix, country } = this.countries();
     const range = [start, lowestIdSince(start), lowestIdSince(new Date(start.getTime() + SLOT_MS))];
-    // What retention has cleared already is no longer counted right.
+    // After retention has deleted contents, a count would be wrong.
     if (!counted || contents === 0 || ageDays < contents) {
       await this.database.execute('delete from usage where start = $1 and connection_id is not null', [start]);
-      // Both tables are read in the order of their ids. Planned as if each message were a group of its own, they would be sorted, which
-      // costs twice as much; and a plan with a sort would then be compiled, whatever its size.
+      // Both tables are read in the order of their ids. If the planner expected a group per message, it would sort
+      // them, at twice the cost, and such a plan would be compiled whatever its size.
       await this.database.execute('set local enable_nestloop = off; set local enable_sort = off; set local jit = off');
       await this.database.execute(COUNT, [...range, prefix, country]);
       await this.database.execute('set local enable_nestloop = on; set local enable_sort = on');
@@ -141,10 +145,12 @@ export class CountingRepository {
 
 /** SQL: the slot of a time. */
 export const SLOT_OF = (time: string): string => `date_bin('15 minutes', ${time}, 'epoch')`;
-/** SQL: from then on a count knows all that was submitted in the slot: a minute after its end all is committed. */
+/**
+ * SQL: from this time on, a count sees everything submitted in the slot: it is committed a minute after the slot's end.
+ */
 const COMPLETE = `start + interval '16 minutes'`;
 
-// Whatever the clock did, each slot of the time before the last regular count has its row.
+// Each slot before the last regular count has a row, whatever the clock did.
 const ADD_SLOTS = `
 insert into usage_due (start, at)
 select slot, clock_timestamp() from (select ${SLOT_OF('clock_timestamp()')} as present) as t
@@ -161,9 +167,10 @@ cross join lateral generate_series(
   present, interval '15 minutes') as slot
 where not exists (select from usage_due d where d.start = slot and d.at is not null)`;
 
-// Under the lock, so that no count under way writes over it. A slot with a time is counted then, and knows the changes. Many changes are
-// one count: as many seconds later as the slot has messages, but five minutes at least and a quarter of its age at most. So however many
-// come, late counts take less than one part in a hundred of the time. $1: the days before which they are made.
+// Runs under the lock, so that no running count overwrites it. A slot with a time is counted then, including the
+// changes. Many changes share a count: the delay is one second per message of the slot, at least five minutes and at
+// most a quarter of its age. So late counts take less than one hundredth of the time, however many changes come. $1:
+// the number of days after which retention deletes.
 const LATE = `
 with late as (delete from usage_due where at is null returning start)
 insert into usage_due (start, at, counted_at)
@@ -180,18 +187,17 @@ delete from usage_due where start = $1 and at is not null
 returning counted_at is not null as counted, extract(epoch from clock_timestamp() - start)::float8 / 86400 as "ageDays",
   clock_timestamp()::text as "startedAt"`;
 
-/** Which of DELIVERY_COLUMNS; null: not delivered. */
+/** The index of the class in DELIVERY_COLUMNS; null: not delivered. */
 const DELIVERY_CLASS = `width_bucket(s.delivered_at - s.accepted_at,
   array[${DELIVERY_BOUNDS.map((bound) => `'${bound} milliseconds'`).join(', ')}]::interval[])`;
 
 const DIMENSIONS = 'billable, type, source, country, category, template, pricing_type, failure_category';
 const messagesBy = (condition: string): string => `sum(messages) filter (where ${condition})`;
 
-// What was sent in the app was not submitted here, and has no cost of ours; a history is none of this time's.
-// A recipient is a number, or a user id that begins with its country. What a status passed without being reported itself
-// counts as reached.
-// Each message costs one count only: what is the same of all its columns is gathered first, and summed up by column then.
-// $1 the slot, $2 the first id that may have been made in it, $3 the first one of the next.
+// Messages sent in the app were not submitted here, and have no cost; imported history does not count. A recipient is a
+// number, or a user id that begins with its country. A status that was skipped counts as reached. To count each message
+// once, rows with equal columns are grouped first, and then summed by column. $1 the slot, $2 the first id that may
+// belong to it, $3 the first id of the next slot.
 const COUNT = `
 with found as materialized (
   select m.organization_id, m.connection_id, m.type,
@@ -225,7 +231,7 @@ where (select true from organization o where o.id = organization_id)
 group by organization_id, connection_id, ${DIMENSIONS}
 order by organization_id`;
 
-// $1 to $3 as for COUNT.
+// $1 to $3 as in COUNT.
 const COUNT_CODES = `
 insert into usage (organization_id, start, project_id, country, submitted, sent, delivered, verified, expired, failed)
 select organization_id, $1::timestamptz, project_id, country, count(*),
@@ -237,8 +243,8 @@ from otp_challenge
 where id >= $2 and id < $3
 group by organization_id, project_id, country`;
 
-// The present slot each 30 s, or as seldom as its size asks for; then at the times that are left. One of a clock that was set back waits
-// for its time. $2: when this count began.
+// The current slot each 30 s, or less often if it is large; then at the remaining times. A slot in the future, after
+// the clock was set back, waits for its time. $2: when this count began.
 const COUNTED = `
 insert into usage_due (start, at, counted_at)
 select start, at, $2::timestamptz from (select $1::timestamptz as start) as counted cross join lateral (

@@ -3,10 +3,10 @@ import type { Interval } from './usage.types.js';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** An interval, as far as it is asked for. It ends where the next one begins. */
+/** The requested part of an interval. It ends where the next one begins. */
 export interface Bucket {
   start: Date;
-  /** As the answer shows it, with the zone's offset. */
+  /** As shown in the answer, with the zone's offset. */
   label: string;
 }
 
@@ -21,7 +21,7 @@ interface Local {
 /** The calendar of a time zone, by the time zone data of Node. */
 export class TimeZone {
   private readonly format: Intl.DateTimeFormat;
-  /** By time: one takes several microseconds, and the days of a year ask for the same ones. */
+  /** Cached by time: a computation takes several microseconds, and the days of a year repeat the same ones. */
   private readonly offsets = new Map<number, number>();
 
   static exists(name: string): boolean {
@@ -32,7 +32,7 @@ export class TimeZone {
     }
   }
 
-  /** @throws RangeError where there is no such time zone. */
+  /** @throws RangeError for an unknown time zone. */
   constructor(readonly name: string) {
     this.format = new Intl.DateTimeFormat('en-US', {
       timeZone: name,
@@ -64,7 +64,7 @@ export class TimeZone {
     return { year, month, day, hour, minute };
   }
 
-  /** The moment at which the local day begins; where that midnight is skipped, the first moment after it. */
+  /** The beginning of the local day; where midnight is skipped, the first moment after it. */
   midnight(year: number, month: number, day: number): number {
     const local = Date.UTC(year, month - 1, day);
     const offsets = [this.offsetAt(local - DAY), this.offsetAt(local + DAY)];
@@ -83,7 +83,7 @@ export class TimeZone {
   }
 }
 
-/** The start of the interval that a time is in. */
+/** The start of the interval that contains a time. */
 function startOf(time: number, interval: Interval, calendar: TimeZone): number {
   if (interval === 'hour') {
     const offset = calendar.offsetAt(time);
@@ -99,7 +99,7 @@ function next(start: number, interval: Interval, calendar: TimeZone): number {
   return interval === 'day' ? calendar.midnight(year, month, day + 1) : calendar.midnight(year, month + 1, 1);
 }
 
-/** The intervals that a range touches, the oldest first. */
+/** The intervals that overlap a range, the oldest first. */
 export function bucketsOf(
   { since, until, interval }: { since: Date; until: Date; interval: Interval },
   calendar: TimeZone,

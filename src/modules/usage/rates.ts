@@ -10,7 +10,7 @@ const MAX_RATES = 20_000;
 const invalid = (reason: string) => usageErrors.RATES_INVALID({ reason });
 
 /**
- * Reads the operator's file: comma-separated, one price a line, with a header.
+ * Reads the operator's price file: comma-separated, one price per line, with a header.
  *
  * @throws RATES_INVALID (422) that names the line and the column.
  */
@@ -60,14 +60,14 @@ interface Tier {
   price: bigint;
 }
 
-/** What a market paid in a month: the price of all tiers that the account's messages reach, by message. */
+/** Prices per message: the average over the tiers that an account's messages in a market and month reach. */
 export class Prices {
   readonly currency: string | null;
   private readonly byCategory = new Map<string, Rate[]>();
   private readonly reached = new Map<string, number>();
   private readonly known = new Map<string, Tier[] | null>();
 
-  /** @param volumes of the accounts and months that are asked for. */
+  /** @param volumes of the requested accounts and months. */
   constructor(rates: readonly Rate[], volumes: readonly Volume[]) {
     this.currency = rates[0]?.currency ?? null;
     for (const rate of rates) this.byCategory.set(rate.category, [...(this.byCategory.get(rate.category) ?? []), rate]);
@@ -101,7 +101,7 @@ export class Prices {
     return { currency, amount: decimalText(millionths) };
   }
 
-  /** Countries of one price share its tiers. */
+  /** Countries with one price share its tiers. */
   private marketOf(account: string, month: string, country: string | null, category: string | null): string {
     const rate = this.rateOf(month, country, category);
     return [account, month, rate?.category ?? category, rate?.countries.join(' ') ?? country].join('/');

@@ -4,11 +4,11 @@ import type { Workspace } from '../workspaces/workspaces.service.js';
 import { UsageService } from './usage.service.js';
 import { MEASURES, type Rate, type UsageFigures } from './usage.types.js';
 
-/** What a workspace sent and received in a month, by one of its numbers, a country and a category. */
+/** Messages sent and received by a workspace in a month, by number, country and category. */
 export interface UsageLine extends UsageFigures {
   workspace_id: string;
   workspace: string;
-  /** The number, or the id of one that is gone. */
+  /** The number, or the id of a deleted one. */
   connection: string;
   category: string;
   country: string;
@@ -29,12 +29,12 @@ const CSV_COLUMNS = [
   'unpriced',
 ];
 
-/** So many are read at once. */
+/** Workspaces read at the same time. */
 const AT_ONCE = 4;
 
 type Named = Pick<Workspace, 'id' | 'name'>;
 
-/** What the workspaces of an installation sent in a month, for the operator's bills. */
+/** Usage of all workspaces in a month, for the operator's bills. */
 @Injectable()
 export class UsageByWorkspaceService {
   constructor(
@@ -42,7 +42,7 @@ export class UsageByWorkspaceService {
     private readonly connections: ConnectionsService,
   ) {}
 
-  /** In the order of the workspaces. @param month of UTC, such as `2026-10` */
+  /** In the order of the workspaces. @param month a UTC month such as `2026-10` */
   async linesOf(month: string, workspaces: readonly Named[]): Promise<UsageLine[]> {
     const rates = await this.usage.rates();
     const lines: UsageLine[] = [];
@@ -71,7 +71,7 @@ export class UsageByWorkspaceService {
     }));
   }
 
-  /** Comma-separated values without an end of line, of no lines the header alone. */
+  /** Comma-separated values without a final line break; without lines, only the header. */
   csvOf(month: string, lines: readonly UsageLine[], header = true): string {
     return [...(header ? [CSV_COLUMNS.join(',')] : []), ...lines.map((line) => csvLine(month, line))].join('\n');
   }
@@ -90,7 +90,7 @@ function csvLine(month: string, line: UsageLine): string {
   return [month, workspace_id, workspace, connection, country, category, ...counts, ...money].map(cell).join(',');
 }
 
-/** A name that begins as a formula is one to a spreadsheet. */
+/** A spreadsheet would evaluate a name that begins like a formula. */
 function cell(value: string | number): string {
   const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

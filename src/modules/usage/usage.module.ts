@@ -7,7 +7,7 @@ import { UsageByWorkspaceService } from './usage-by-workspace.service.js';
 import { UsageRepository } from './usage.repository.js';
 import { UsageService } from './usage.service.js';
 
-/** What was sent and received, how well, and what it cost. */
+/** Messages sent and received, their delivery, and their cost. */
 @Module({
   imports: [ConnectionsModule],
   controllers: [UsageController, UsageAdminController, RatesAdminController],

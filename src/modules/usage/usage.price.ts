@@ -1,18 +1,24 @@
 import { MAX_ROWS } from './usage.repository.js';
 import type { CodeRow, Interval, UsageAnswer, UsageQuestion } from './usage.types.js';
 
-/** Of an answer, and counts read for it: each about ten milliseconds of the process, or of PostgreSQL. */
+/**
+ * Rows of an answer, and counts read for it, that cost one token: each about ten milliseconds of the process or of
+ * PostgreSQL.
+ */
 const ROWS_A_TOKEN = 300;
 const CODE_ROWS_A_TOKEN = 1_000;
 const COUNTS_A_TOKEN = 5_000;
-/** Read without groups or filters: how many counts there are is not known before. */
+/** For a read without groups or filters, whose number of counts is not known before. */
 const DAYS_A_TOKEN = 10;
 
 const MOST = tokens(MAX_ROWS / ROWS_A_TOKEN);
 
 const INTERVAL_MS: Readonly<Record<Interval, number>> = { hour: 3_600_000, day: 86_400_000, month: 28 * 86_400_000 };
 
-/** How many tokens an answer may cost: without groups it has a row for each interval; with them its rows are not known before. */
+/**
+ * The most tokens that an answer may cost. Without groups it has a row per interval; with groups the number is not
+ * known before.
+ */
 export function mostOfMessages({ groupBy, filter, ...period }: UsageQuestion): number {
   const isPlain = groupBy.length === 0 && Object.keys(filter).length === 0;
   if (!isPlain) return MOST;
@@ -20,14 +26,14 @@ export function mostOfMessages({ groupBy, filter, ...period }: UsageQuestion): n
   return Math.min(MOST, tokens(Math.max(intervalsOf(period) / ROWS_A_TOKEN, days / DAYS_A_TOKEN)));
 }
 
-/** What it cost: at most that. */
+/** The actual price; at most `mostOfMessages`. */
 export function messagesPrice({ rows, counts }: UsageAnswer): number {
   return Math.min(MOST, tokens(Math.max(rows.length / ROWS_A_TOKEN, counts / COUNTS_A_TOKEN)));
 }
 
 type Period = Pick<UsageQuestion, 'since' | 'until' | 'interval'>;
 
-/** Each interval may have a row for each country. */
+/** Each interval may have a row per country. */
 export function mostOfCodes(period: Period): number {
   return tokens(Math.min(intervalsOf(period) * 20, MAX_ROWS) / CODE_ROWS_A_TOKEN);
 }

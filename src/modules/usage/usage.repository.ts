@@ -13,15 +13,17 @@ import {
   withPricedAs,
 } from './usage.types.js';
 
-/** Messages of one kind: `[billable, pricing type, billed category, failure category, submitted, failed]`. */
+/**
+ * Counts of messages with the same: `[billable, pricing type, billed category, failure category, submitted, failed]`.
+ */
 export type Kind = [boolean | null, string | null, string | null, string | null, number, number];
 
-/** Rows of one bucket and of one value of each group, summed up. */
+/** Sums of one bucket and one combination of group values. */
 export type SummedRow = Record<Measure, number> & {
   bucket: number;
-  /** Counts that were read for it. */
+  /** Number of rows read for it. */
   counts: number;
-  /** Those that are billed, free or failed. */
+  /** The billed, free and failed messages of the row, by kind. */
   kinds: Kind[];
   delivery: number[];
 } & Partial<Record<Group, string | null>>;
@@ -36,7 +38,7 @@ export type BilledRow = {
   messages: number;
 } & Partial<Record<Group, string | null>>;
 
-/** How many billable messages an account has in a UTC month, of all workspaces that share it. */
+/** An account's billable messages in a UTC month, over all workspaces that share it. */
 export interface Volume {
   month: string;
   account: string;
@@ -45,7 +47,7 @@ export interface Volume {
   messages: number;
 }
 
-/** What is asked for: the last bucket ends at `until`. */
+/** The requested buckets; the last one ends at `until`. */
 interface Period {
   organizationId: string;
   buckets: readonly Bucket[];
@@ -57,11 +59,11 @@ interface Asked extends Period {
   filter: Partial<Record<Group, string>>;
 }
 
-/** More rows would be read into memory for one answer. */
+/** Limit of rows read for the cost of one answer, which are held in memory. */
 export const MAX_BILLED = 40_000;
-/** Rows of one answer. */
+/** Limit of rows in one answer. */
 export const MAX_ROWS = 10_000;
-/** Reads what was counted, and has the prices. */
+/** Reads usage counts, and stores prices. */
 @Injectable()
 export class UsageRepository {
   constructor(private readonly database: Database) {}
@@ -92,12 +94,12 @@ export class UsageRepository {
     return this.database.query<BilledRow>(`${sql} limit ${MAX_BILLED + 1}`, values);
   }
 
-  /** Of the accounts of this workspace, with what other workspaces send over the same accounts. */
+  /** Volumes of this workspace's accounts, including messages of other workspaces on the same accounts. */
   volumes(organizationId: string, from: Date, to: Date): Promise<Volume[]> {
     return this.database.query<Volume>(VOLUMES, [organizationId, from, to]);
   }
 
-  /** Of all workspaces, since the beginning of the month before this one. */
+  /** Billable messages of all workspaces, since the beginning of the previous month. */
   lately(): Promise<Omit<BilledRow, 'bucket'>[]> {
     return this.database.query(
       `select ${MONTH} as month, u.country, u.category as "billedCategory", k.waba_id as account,
@@ -133,7 +135,9 @@ export class UsageRepository {
     );
   }
 
-  /** In the ambient transaction: all rates are these. False: limits of spending are in another currency. */
+  /**
+   * Replaces all rates, in the ambient transaction. False, without a change: spending limits are in another currency.
+   */
   async replaceRates(rates: readonly Rate[]): Promise<boolean> {
     await this.database.execute('lock table usage_rate in share row exclusive mode');
     const limited = await this.database.query(
@@ -152,7 +156,7 @@ export class UsageRepository {
     return true;
   }
 
-  /** Messages of the present UTC month by workspace, the largest first; the last row has all the others. */
+  /** Messages of the current UTC month by workspace, for the `limit` largest ones; the last row sums up the others. */
   largest(limit: number): Promise<({ workspace: string } & Record<Measure, number>)[]> {
     const sums = MEASURES.map((measure) => `coalesce(sum(${measure}), 0)::float8 as ${measure}`).join(', ');
     return this.database.query(
@@ -183,7 +187,7 @@ const COLUMNS: Readonly<Record<Group, string>> = {
   source: 'source',
 };
 
-/** Sums by bucket, by the groups that are asked for and by other expressions, of the rows that meet the condition. */
+/** Sums of the rows that meet the condition, by bucket, by the requested groups and by further expressions. */
 function grouped(
   { groupBy, filter, ...period }: Asked,
   by: Readonly<Record<string, string>>,
@@ -226,15 +230,15 @@ function valuesOf({ organizationId, buckets, until }: Period): unknown[] {
 
 const IN_PERIOD = 'u.organization_id = $1 and u.start >= $2 and u.start < $3';
 
-/** SQL: the place of the row's bucket among those that are asked for. */
+/** SQL: the index of the row's bucket among the requested ones. */
 const BUCKET = 'width_bucket(u.start, $4::timestamptz[]) - 1';
 
-// What was sent in the app was never submitted.
+// Leaves out rows that have only messages sent in the app, which were not submitted.
 const COUNTED = 'num_nonnulls(u.submitted, u.accepted, u.failed, u.received) > 0';
 
 const MONTH = `to_char(u.start at time zone 'UTC', 'YYYY-MM')`;
 
-// Of each account of the workspace all numbers, also those of other workspaces.
+// All numbers of each account of the workspace, including those of other workspaces.
 const VOLUMES = `
 with shared as materialized (
   select id, organization_id, waba_id from connection

@@ -29,7 +29,7 @@ import {
 } from './usage.types.js';
 
 const LARGEST = 50;
-/** Summed up in one turn of the event loop: a few milliseconds. */
+/** Rows summed in one turn of the event loop: a few milliseconds of work. */
 const ROWS_A_TURN = 500;
 
 const UNKNOWN = 'unknown';
@@ -41,7 +41,7 @@ interface Unpriced {
   messages: number;
 }
 
-/** What was sent and received, how well, and what it cost: counted in the background, by the quarter of an hour. */
+/** Messages sent and received, their delivery, and their cost; counted in the background per quarter of an hour. */
 @Injectable()
 export class UsageService implements OnModuleInit {
   private largestWere: Sample[] = [];
@@ -99,7 +99,7 @@ export class UsageService implements OnModuleInit {
   /**
    * Rows by time, the oldest first, and their sum.
    *
-   * @throws CONNECTION_NOT_FOUND (404) for a connection of no or another workspace, USAGE_TOO_LARGE (422).
+   * @throws CONNECTION_NOT_FOUND (404) where the connection is not the workspace's, USAGE_TOO_LARGE (422).
    */
   async messages(question: UsageQuestion): Promise<UsageAnswer> {
     const [rates, asOf] = await Promise.all([this.repository.rates(), this.counting.asOf()]);
@@ -107,7 +107,7 @@ export class UsageService implements OnModuleInit {
   }
 
   /**
-   * As `messages`, with prices that were read before.
+   * Like `messages`, with prices that were read before.
    *
    * @throws CONNECTION_NOT_FOUND (404), USAGE_TOO_LARGE (422).
    */
@@ -129,7 +129,7 @@ export class UsageService implements OnModuleInit {
       return known.sum;
     };
     let [counts, turns] = [0, 0];
-    // Other requests pass between the rows of a large answer.
+    // Yields to other requests between the rows of a large answer.
     const pass = async (): Promise<void> => {
       if (++turns % ROWS_A_TURN === 0) await turn();
     };
@@ -178,7 +178,7 @@ export class UsageService implements OnModuleInit {
   }
 
   /**
-   * Replaces all prices by those of a file. Returns how many, and of what was billed lately those that none of them is of.
+   * Replaces all prices by those of a file. Returns their number, and recently billed messages that no price covers.
    *
    * @throws RATES_INVALID (422), RATES_IN_USE (409).
    */
@@ -207,7 +207,7 @@ export class UsageService implements OnModuleInit {
     return { contents: this.config.retention.messageContentDays, codes: this.config.retention.otpDays };
   }
 
-  /** Reads a month of all workspaces, and so at most a tenth of the time. */
+  /** Reads a month of all workspaces, so it runs at most a tenth of the time. */
   private async largest(): Promise<Sample[]> {
     const startedAt = systemClock.monotonic();
     if (startedAt < this.largestUntil) return this.largestWere;
@@ -240,7 +240,7 @@ export class UsageService implements OnModuleInit {
   }
 }
 
-/** The figures of one row of an answer while they are added up. */
+/** Accumulates the figures of one row of an answer. */
 class Sum {
   private readonly counts = Object.fromEntries(MEASURES.map((measure) => [measure, 0])) as Record<Measure, number>;
   private readonly failures: Record<string, number> = {};
@@ -267,7 +267,7 @@ class Sum {
 
   figures(currency: string | null): UsageFigures {
     const { counts, failures, billable, free, delivery, millionths } = this;
-    // Without any price, the price of a message was not looked for.
+    // Without any prices, messages were not checked for one.
     const unpriced = currency === null ? { ...billable } : this.unpriced;
     const cost_of_priced = currency === null ? null : Prices.costText(currency, millionths);
     const cost = Object.keys(unpriced).length === 0 ? cost_of_priced : null;
@@ -281,7 +281,7 @@ function addTo(map: Record<string, number>, key: string, count: number): void {
   if (count > 0) map[key] = (map[key] ?? 0) + count;
 }
 
-/** By the histogram, evenly within a class of it; null: nothing was delivered. */
+/** Interpolated from the histogram, evenly within a class; null: nothing was delivered. */
 export function percentile(counts: readonly number[], share: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;

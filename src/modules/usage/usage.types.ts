@@ -1,12 +1,12 @@
 import { timeOfId } from '../../common/ids.js';
 
-/** What is counted together: a quarter of an hour. */
+/** The length of a counting slot: a quarter of an hour. */
 export const SLOT_MS = 900_000;
-/** When a slot is counted regularly for the last time, from its start on. */
+/** The last regular count of a slot, in hours after its start. */
 export const LAST_COUNT_HOURS = 23;
 /**
- * From which age of its slot on a change of a message or code is noted. An hour before the last regular count: a change that is not
- * noted, since it was made before this age, is committed before that count.
+ * From this age of a slot on, changes of its messages or codes are noted as late. It is an hour before the last regular
+ * count: changes before that age are committed by then.
  */
 export const LATE_HOURS = 22;
 
@@ -14,11 +14,11 @@ export const LATE_HOURS = 22;
 export const slotOf = (id: string): string =>
   `date_bin('15 minutes', to_timestamp(('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint / 1000.0), 'epoch')`;
 
-/** Notes the slots of these ids: $1, of `lateOf`. In the transaction that changes what is counted of them. */
+/** Notes the slots of the ids in $1 (from `lateOf`) as due. Runs in the transaction that changes what is counted. */
 export const NOTE_LATE = `insert into usage_due (start) select distinct ${slotOf('id')} from unnest($1::uuid[]) as id`;
 
 /**
- * Those of the ids whose slot may have been counted regularly for the last time.
+ * Of the ids, those whose slot may have had its last regular count.
  *
  * @param now milliseconds since the epoch, by the database's clock
  */
@@ -30,7 +30,7 @@ export function lateOf(ids: readonly string[], now: number): string[] {
 export const INTERVALS = ['hour', 'day', 'month'] as const;
 export type Interval = (typeof INTERVALS)[number];
 
-/** What rows can be grouped and filtered by. */
+/** The columns for groups and filters. */
 export const GROUPS = ['connection', 'type', 'template', 'category', 'country', 'source'] as const;
 export type Group = (typeof GROUPS)[number];
 
@@ -46,7 +46,7 @@ export const MEASURES = [
 ] as const;
 export type Measure = (typeof MEASURES)[number];
 
-/** Upper bounds of the columns d0 to d14, in milliseconds; d15 has what took longer. */
+/** Upper bounds of the columns d0 to d14, in milliseconds; d15 is for everything slower. */
 export const DELIVERY_BOUNDS = [
   250, 500, 1_000, 2_000, 3_000, 5_000, 10_000, 20_000, 30_000, 60_000, 300_000, 900_000, 3_600_000, 21_600_000,
   86_400_000,
@@ -73,9 +73,9 @@ export interface UsageFigures extends Record<Measure, number> {
   billable: Record<string, number>;
   free: Record<string, number>;
   delivery_ms: { p50: number; p95: number } | null;
-  /** Null: there are no prices, or not of all billable messages. */
+  /** Null: there are no prices, or not for all billable messages. */
   cost: Cost | null;
-  /** Of those billable messages that have a price; null: there are no prices. */
+  /** The cost of those billable messages that have a price; null: there are no prices. */
   cost_of_priced: Cost | null;
   /** Billable messages without a price, by category. */
   unpriced: Record<string, number>;
@@ -91,7 +91,7 @@ export interface UsageAnswer {
   totals: UsageFigures;
   /** Null: nothing was counted yet. */
   asOf: Date | null;
-  /** Counts that were read for it. */
+  /** Number of rows read for it. */
   counts: number;
 }
 
@@ -103,20 +103,20 @@ export interface CodeRow extends CodeFigures {
   country: string | null;
 }
 
-/** Categories that cost what another one does, unless they have a price of their own. */
+/** Categories that have the price of another, unless they have their own. */
 export const PRICED_AS: Readonly<Record<string, string>> = { marketing_lite: 'marketing' };
 
-/** The category, and those that take its price. */
+/** The category, and those with its price. */
 export function withPricedAs(category: string): string[] {
   return [category, ...Object.keys(PRICED_AS).filter((each) => PRICED_AS[each] === category)];
 }
 
 /** A price of a billable message. */
 export interface Rate {
-  /** ISO 3166 alpha-2; `*`: all that no other rate names. */
+  /** ISO 3166 alpha-2; `*`: all countries without another rate. */
   countries: string[];
   category: string;
-  /** From this message of a month on, counted from 1. */
+  /** Applies from this message of a month on, counted from 1. */
   tierFrom: number;
   /** A decimal. */
   price: string;
@@ -126,10 +126,10 @@ export interface Rate {
 }
 
 /**
- * SQL of what one message costs at the most, in millionths of the currency: the highest price, over all tiers, that holds in
- * the present month in the country. Where no price names the country it is that of `*`, where there is none either, the
- * highest of the category, and where the category has no price, that of any category. A category of PRICED_AS comes before the
- * one whose price it takes.
+ * SQL: the highest possible cost of one message, in millionths of the currency: the maximum over all tiers of the
+ * prices for the country in the present month. Where no price names the country it is that of `*`, where there is none
+ * either, the highest of the category, and where the category has no price, that of any category. A category of
+ * PRICED_AS comes before the one whose price it takes.
  *
  * @param category an expression; with its variants, as `authentication-international` is one. Null: any.
  * @param country an expression; null: any.

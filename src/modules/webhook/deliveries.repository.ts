@@ -15,12 +15,12 @@ import {
   type MessageEventDelivery,
 } from './webhook.types.js';
 
-/** A waiting event, as the API shows it. */
+/** A queued event, as the API shows it. */
 export interface QueuedEvent extends QueuedEventData {
   endpoint_id: string;
 }
 
-/** An attempt with its event; null: it is no longer kept. */
+/** An attempt with its event; null: the event is no longer stored. */
 export interface DeliveryOfEvent extends DeliveryResponse {
   identity: string;
   event: { data: Record<string, unknown>; transaction: string } | null;
@@ -30,7 +30,7 @@ export interface DeliveryOfEvent extends DeliveryResponse {
 /** Of one event. */
 const MAX_DELIVERIES = 50;
 
-/** The log of deliveries, and single events that a caller asked for. */
+/** The log of deliveries, and test events and replays of single events. */
 @Injectable()
 export class DeliveriesRepository {
   constructor(private readonly database: Database) {}
@@ -59,14 +59,14 @@ export class DeliveriesRepository {
     return this.database.query<DeliveryResponse>(LIST_OF_EVENT, [...params, eventId]);
   }
 
-  /** Null where the workspace's endpoint has no such attempt; its event is null where it is no longer kept. */
+  /** Null where the workspace's endpoint has no such attempt; its event is null where it is no longer stored. */
   find(organizationId: string, id: string): Promise<DeliveryOfEvent | null> {
     return this.database.find<DeliveryOfEvent>(FIND, [organizationId, id]);
   }
 
   /**
-   * Events of a message that are still kept, by the time of their occurrence, each with its first 50 deliveries: the latest
-   * `MAX_MESSAGE_EVENTS`, and one more where there are more.
+   * Stored events of a message, in the order of their times, each with its first 50 deliveries: the latest
+   * `MAX_MESSAGE_EVENTS`, and one more if there are more.
    */
   ofMessage(organizationId: string, messageId: string): Promise<MessageEventDelivery[]> {
     return this.database.query<MessageEventDelivery>(OF_MESSAGE, [organizationId, messageId]);
@@ -84,8 +84,8 @@ export class DeliveriesRepository {
   }
 
   /**
-   * Queues the event of a delivery again, with all its attempts; one that is being delivered just now is left
-   * alone. Returns null where the workspace's endpoint has no such delivery, or the event is no longer kept.
+   * Queues the event of a delivery again, with a full set of attempts; leaves out an event that is being delivered now.
+   * Returns null where the workspace's endpoint has no such delivery, or the event is no longer stored.
    */
   async replay(organizationId: string, deliveryId: string): Promise<QueuedEvent | null> {
     const params = [organizationId, deliveryId];
@@ -94,13 +94,13 @@ export class DeliveriesRepository {
   }
 }
 
-/** SQL: no attempt of the event with this id has a lower id: both begin with their times. */
+/** SQL: a lower bound for ids of the event's attempts, since ids begin with their times. */
 export const firstAttemptOf = (eventId: string): string =>
   `(left(${eventId}::text, 13) || '-7000-8000-000000000000')::uuid`;
 
 /**
- * SQL: an insert that queues events of the relation `v` again, with all their attempts, those that wait too; one that
- * is being delivered just now is left alone. Numbers of attempts go on.
+ * SQL: an insert that queues events of the relation `v` again, with a full set of attempts, including events that still
+ * wait. Leaves out events that are being delivered now. Attempt numbers continue.
  */
 export const queueAgain = (
   events: string,
@@ -110,7 +110,7 @@ export const queueAgain = (
   from ${events} v
   on conflict (event_id) do update set tries = 0, due_at = least(q.due_at, clock_timestamp()) where ${isIdle('q')}`;
 
-// All of them first: read in the order of their ids, those of all workspaces would be looked at.
+// Materialized first: reading in the order of ids would walk the events of all workspaces.
 const OF_MESSAGE = `
 with about as materialized (
   select v.id from webhook_event v where v.organization_id = $1 and ${eventSubject('v')} = $2
@@ -138,7 +138,7 @@ where d.organization_id = $1 and d.id = $2`;
 
 const IN_PERIOD = `created_at >= coalesce($8::timestamptz, '-infinity')`;
 
-// One walk of the index for each kind and state, merged: a page costs the same whatever is filtered.
+// Merges one index walk per kind and state, so that a page costs the same with any filter.
 const LIST = `
 select d.* from unnest($3::text[]) as kind (type) cross join unnest($4::text[]) as state (status) cross join lateral (
   select ${COLUMNS}
@@ -149,7 +149,7 @@ select d.* from unnest($3::text[]) as kind (type) cross join unnest($4::text[]) 
   order by created_at desc, id desc limit $7) d
 order by d.created_at desc, d.id desc limit $7`;
 
-// An event has few attempts, and an index of its own.
+// An event has few attempts, and they have an index by event.
 const LIST_OF_EVENT = `
 select ${COLUMNS} from webhook_delivery d
 where organization_id = $1 and endpoint_id = $2 and event_type = any($3) and status = any($4)
@@ -157,7 +157,7 @@ where organization_id = $1 and endpoint_id = $2 and event_type = any($3) and sta
   and (created_at, id) < (coalesce($5::timestamptz, 'infinity'), coalesce($6::uuid, '${FIRST_ID}'))
 order by created_at desc, id desc limit $7`;
 
-/** Of the event `v` and its endpoint `e`. */
+/** Columns of the event `v` and its endpoint `e`. */
 const QUEUED = `v.id as event_id, v.type as event_type, v.endpoint_id, v.occurred_at as created_at,
   case when e.active and e.disabled_reason is null then 'queued' else 'held' end as status`;
 

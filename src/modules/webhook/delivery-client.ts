@@ -6,69 +6,69 @@ import { parseRetryAfter } from '../../common/retry-after.js';
 import { checkTargetUrl, TargetChecker, type TargetOptions } from './address/target-checker.js';
 import { answerWord, Connector, DeliveryError, type Destination, type OpenSocket } from './delivery/connector.js';
 
-/** A receiver cannot ask for a longer rest; the retry schedule has its own limits. */
+/** Limit of the pause that a receiver can ask for; the retry schedule has its own limits. */
 const MAX_REST_MS = 24 * 3_600_000;
 
 export interface DeliveryRequest {
-  /** As `TargetChecker` made it. */
+  /** The canonical URL from `TargetChecker`. */
   readonly url: string;
-  /** Without Host, Content-Length and Connection, which this client writes. */
+  /** Without Host, Content-Length and Connection, which this client adds. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
   readonly signal?: AbortSignal | undefined;
-  /** Id of the endpoint: its deliveries may follow each other on a kept connection. Without it, each gets its own. */
+  /** The endpoint's id: its deliveries may reuse a connection. Without it, each delivery opens its own. */
   readonly endpoint?: string | undefined;
 }
 
 export type DeliveryResult =
-  /** Any status, redirects included: they are answers and are not followed. */
+  /** Any status, including redirects, which are not followed. */
   | {
       readonly kind: 'answered';
       readonly status: number;
       readonly retryAfterMs: number | null;
       readonly durationMs: number;
     }
-  /** `error` is a short stable word: see docs/webhooks.md. */
+  /** `error` is a short stable word, listed in docs/webhooks.md. */
   | { readonly kind: 'failed'; readonly error: string; readonly durationMs: number };
 
 export interface DeliveryClientOptions extends TargetOptions {
-  /** Certificate authorities to trust instead of Node's (PEM). For tests; no setting feeds it. */
+  /** Certificate authorities to trust instead of Node's (PEM). For tests; no setting sets it. */
   readonly ca?: string | undefined;
-  /** Stands for port 443. For tests, which may not listen there; no setting feeds it. */
+  /** Replaces port 443 in tests, which may not listen there; no setting sets it. */
   readonly httpsPort?: number | undefined;
   readonly limits?: Partial<typeof LIMITS> | undefined;
 }
 
 /** In milliseconds. */
 const LIMITS = {
-  /** For all of a delivery; each part of it has a limit of its own. */
+  /** For a whole delivery; each part has a limit of its own. */
   totalMs: 10_000,
   dnsMs: 4_000,
-  /** TCP with one address. */
+  /** For TCP to one address. */
   connectMs: 3_000,
   tlsMs: 3_000,
-  /** From the request to the answer's head. */
+  /** From the request to the head of the answer. */
   headersMs: 10_000,
-  /** From the answer's head to the end of its body; an answer whose body takes longer still counts. */
+  /** From the head of the answer to the end of its body; an answer with a slower body still counts. */
   bodyMs: 2_000,
-  /** Of the body, in bytes; what is longer is cut off, and the answer still counts. */
+  /** For the body, in bytes; the rest is cut off, and the answer still counts. */
   bodyBytes: 65_536,
 };
 
-/** @property notAfter for all of it, by `performance.now()`. */
+/** @property notAfter the deadline of the delivery, by `performance.now()`. */
 type Limits = typeof LIMITS & { notAfter: number };
 
 /**
  * Delivers to addresses that callers chose.
  *
- * What happens to one delivery: the form of the URL is checked again; its host is resolved, and every address found must
- * be public; a connection is opened to one of those addresses (not to the name, so no name server can answer differently
- * a moment later), and the address that the socket reached is checked before a byte is written; the certificate is
- * verified for the host; the request goes out once; the head of the answer decides, its body is read up to a limit and
- * thrown away. No redirect is followed, no proxy asked, no cookie kept.
+ * The steps of one delivery: the form of the URL is checked again. Its host is resolved, and every address must be
+ * public. A connection is opened to one of those addresses, not to the name, so a name server cannot answer differently
+ * a moment later. The address that the socket reached is checked before a byte is written, and the certificate is
+ * verified for the host. The request is sent once. The head of the answer decides; its body is read up to a limit and
+ * discarded. No redirects, proxies or cookies are used.
  *
- * A kept connection that turns out to have been closed by the server before any answer is replaced by a new one, once:
- * deliveries are "at least once" anyway, and their ids make repeats known.
+ * If the server closed a reused connection before any answer, the delivery is repeated once on a new connection:
+ * deliveries are "at least once", and receivers recognise repeats by id.
  */
 export class DeliveryClient {
   private readonly targets: TargetChecker;
@@ -92,7 +92,7 @@ export class DeliveryClient {
     return this.underWay.size;
   }
 
-  /** Makes one delivery, within ten seconds. Never rejects: whatever goes wrong is a result of its own. */
+  /** Makes one delivery, within ten seconds. Never rejects: a failure is a result. */
   async deliver(request: DeliveryRequest): Promise<DeliveryResult> {
     const startedAt = performance.now();
     const sinceMs = (): number => Math.round(performance.now() - startedAt);
@@ -111,7 +111,7 @@ export class DeliveryClient {
     }
   }
 
-  /** Takes no more deliveries, lets those under way come to their end (ten seconds at most), closes what is kept. */
+  /** Accepts no more deliveries, lets current ones end (ten seconds at most), and closes kept connections. */
   async close(): Promise<void> {
     this.closed = true;
     await Promise.allSettled(this.underWay);
@@ -123,7 +123,7 @@ export class DeliveryClient {
     const form = checkTargetUrl(request.url, this.options);
     if (!form.ok) throw new DeliveryError(form.reason);
     const { url } = form;
-    // One signal serves many deliveries at once.
+    // One signal serves many deliveries at the same time.
     if (signal !== undefined) setMaxListeners(0, signal);
     const destination = await this.find(url, signal, notAfter);
     const limits = { ...this.limits, notAfter };
@@ -139,7 +139,7 @@ export class DeliveryClient {
         if (!isStale) throw error;
       }
     }
-    // Over a connection of its own.
+    // Opens a separate connection.
     const { pool } = this.pools.make(url.origin, destination);
     try {
       return await post(pool, true);
@@ -159,32 +159,32 @@ export class DeliveryClient {
   }
 }
 
-/** How a kept connection ends that the server had closed in the meantime. */
+/** Errors of a kept connection that the server had closed meanwhile. */
 const CLOSED_BEFORE: ReadonlySet<string> = new Set(['connection_closed', 'connection_reset']);
 
-/** Endpoints whose connections are kept, and connections of all of them: the one used least lately gives its own up. */
+/** Limit of endpoints whose connections are kept, and of all their connections: the least recently used is closed. */
 const MAX_POOLS = 512;
 const MAX_OPEN = 512;
 
-/** A name moves, a certificate expires: connections are renewed from time to time. */
+/** Names move and certificates expire, so connections are renewed from time to time. */
 const MAX_LIFE_MS = 60_000;
 
 /**
- * An idle connection lives for 4 s, or 1 s less than the server announces: what meets a connection that the other side
- * is just closing has to be sent again.
+ * An idle connection lives for 4 s, or 1 s less than the server announces. A request on a connection that the server is
+ * just closing would have to be sent again.
  */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MARGIN_MS = 1_000;
 
-/** More in an answer's head is an attempt to fill our memory. */
+/** A longer head is an attempt to fill the memory. */
 const HEAD_BYTES = 16_384;
 
-/** For one connection, all addresses that are tried and the handshake together. */
+/** For one connection: all addresses that are tried, and the handshake. */
 const CONNECT_MS = 10_000;
 
 interface EndpointPool {
   readonly pool: Pool;
-  /** Found by the last delivery. */
+  /** The destination found by the last delivery. */
   destination: Destination;
   readonly sockets: Set<OpenSocket>;
 }
@@ -198,14 +198,14 @@ class EndpointClient extends Client {
 }
 
 /**
- * Connections for the deliveries of each endpoint. One endpoint never gets another's, not even where both name the same
- * host, so that what one server says on it can only ever reach the workspace that chose that server.
+ * Connections for the deliveries of each endpoint. Endpoints never share a connection, even to the same host, so that a
+ * server's answers reach only the workspace that chose it.
  */
 class EndpointPools {
   private readonly pools = new LRUCache<string, EndpointPool>({
     max: MAX_POOLS,
     ttl: MAX_LIFE_MS,
-    // What is under way comes to its end.
+    // Running requests come to their end.
     dispose: ({ pool }) => void pool.close(),
   });
   private readonly closing = new AbortController();
@@ -215,7 +215,7 @@ class EndpointPools {
     setMaxListeners(0, this.closing.signal);
   }
 
-  /** Those of this endpoint, all of which lead to addresses that were found and checked just now. */
+  /** The connections of this endpoint; all lead to addresses that were just checked. */
   of(endpoint: string, origin: string, destination: Destination): Pool {
     const key = `${endpoint} ${origin}`;
     const known = this.pools.get(key);
@@ -228,13 +228,13 @@ class EndpointPools {
     return made.pool;
   }
 
-  /** Closes the connections; only when nothing is in flight any more. */
+  /** Closes all connections; call it only when no delivery is in flight. */
   close(): void {
     this.closing.abort();
     this.pools.clear();
   }
 
-  /** One that is not kept: the caller closes it. */
+  /** A connection that is not kept: the caller closes it. */
   make(origin: string, destination: Destination): EndpointPool {
     const pool = new Pool(origin, {
       factory: (url, options) => new EndpointClient(url, options),
@@ -277,18 +277,18 @@ interface Answer {
   readonly retryAfter: string | string[] | undefined;
 }
 
-/** A request by which its connection finds the exchange. */
+/** A request through which its connection finds the exchange. */
 interface ExchangeRequest extends Dispatcher.DispatchOptions {
   readonly exchange: Exchange;
 }
 
 /**
- * One request's way through undici. The head of the answer decides: its body is read within its limits to free the
- * connection, and an answer whose body breaks off is an answer. undici's own time limits restart with each chunk and
- * count to within a second, so the limits are kept here.
+ * One request on undici. The head of the answer decides: its body is read within limits only to free the connection,
+ * and an answer with a broken body counts. undici's own time limits restart with each chunk and are accurate to a
+ * second only, so this class has its own.
  */
 class Exchange implements Dispatcher.DispatchHandler {
-  /** The connection had served before. */
+  /** The connection had served an earlier request. */
   kept = false;
   private answer: Answer | null = null;
   private bodyBytes = 0;
@@ -307,7 +307,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.within(Infinity, 'connect_timeout');
   }
 
-  /** Resolves when all of it is over. @throws DeliveryError */
+  /** Resolves when the exchange is complete. @throws DeliveryError */
   static run(
     pool: Dispatcher,
     request: Dispatcher.DispatchOptions,
@@ -323,7 +323,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    // Given up while it waited for its connection: nothing of it is written.
+    // Aborted while it waited for its connection: nothing was written.
     if (this.settled) controller.abort(new DeliveryError('aborted'));
     else this.within(this.limits.headersMs, 'timeout');
   }
@@ -333,7 +333,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // 1xx are announcements; the answer follows.
+    // 1xx are interim; the final answer follows.
     if (status < 200) return;
     this.answer = { status, retryAfter: headers['retry-after'] };
     this.within(this.limits.bodyMs, 'timeout');
@@ -345,7 +345,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    // undici lets a connection serve again after a turn of the event loop; the next delivery is to find it free.
+    // undici reuses a connection only after a turn of the event loop; the next delivery must find it free.
     setImmediate(() => setImmediate(() => this.settle(new DeliveryError('connection_failed'))));
   }
 
@@ -365,7 +365,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.controller?.abort(error);
   }
 
-  /** Ends it with its answer, else with this error. */
+  /** Ends the exchange with its answer, otherwise with this error. */
   private settle(error: DeliveryError): void {
     if (this.settled) return;
     this.settled = true;

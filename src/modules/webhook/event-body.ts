@@ -1,6 +1,6 @@
 import { cursorText } from '../../infrastructure/events/event-cursor.js';
 
-/** What the body of an event is made of. */
+/** The parts of an event's body. */
 export interface EventParts {
   eventId: string;
   eventType: string;
@@ -8,15 +8,15 @@ export interface EventParts {
   occurredAt: Date;
   /** The JSON text as the database wrote it. */
   data: string;
-  /** Of the transaction that wrote it. */
+  /** The id of the transaction that wrote it. */
   transaction: string;
   /** Of the database. */
   identity: string;
 }
 
 /**
- * The body of every attempt of an event and of every destination, byte for byte, on the same database: the data goes out as the database
- * wrote it, for parsing it here could only change it.
+ * The body of an event, identical byte for byte in every attempt and for every destination on the same database. The
+ * data is sent as the database wrote it, since parsing could only change it.
  */
 export function eventBody(event: EventParts): string {
   const { eventId: id, eventType: type, organizationId, occurredAt, data, transaction, identity } = event;

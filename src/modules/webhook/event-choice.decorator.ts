@@ -7,7 +7,7 @@ import { WEBHOOK_EVENTS, type WebhookEvent } from './webhook.types.js';
 
 const MOST = 100;
 
-/** Kinds of event that a receiver gets. */
+/** The kinds of event that a receiver chooses. */
 export const EventChoice = (example: readonly WebhookEvent[]): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({ enum: WEBHOOK_EVENTS, isArray: true, minItems: 1, maxItems: MOST, example: [...example] }),
@@ -18,7 +18,7 @@ export const EventChoice = (example: readonly WebhookEvent[]): PropertyDecorator
     IsIn(WEBHOOK_EVENTS, { each: true }),
   );
 
-/** Numbers whose events a receiver gets. */
+/** The numbers whose events a receiver chooses. */
 export const NumberChoice = (): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({

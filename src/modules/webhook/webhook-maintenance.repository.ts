@@ -7,37 +7,45 @@ import { isIdle, LEASE_MS, TAKES_EVENTS } from './dispatch/dispatch.repository.j
 import { QUIET_STARTS_ANEW_AFTER_MS } from './dispatch/endpoint-health.js';
 import { eventSubject, WEBHOOK_LANE } from './webhook.types.js';
 
-/** Endpoints of which one statement drops events, at the most. They are taken at random, so that none hides the others. */
+/** Limit of endpoints whose events one statement drops. They are chosen at random, so that none hides the others. */
 const ENDPOINTS = 5;
 
-/** Days that events wait for an endpoint that is paused or disabled (contract: webhook deliveries). */
+/** Days that events wait for a paused or disabled endpoint (specification: webhook deliveries). */
 export const HELD_DAYS = 3;
 
-/** What is dropped in time, and what operators see, of all workspaces together. */
+/** Deletion of events in time, and figures for operators, over all workspaces. */
 @Injectable()
 export class WebhookMaintenanceRepository {
   private readonly old = new BatchPlace(FIRST_ID);
 
   constructor(private readonly database: Database) {}
 
-  /** Gives up events that have waited for three days for an endpoint which has rested for as long, up to `limit` of each; returns how many. */
+  /**
+   * Drops events that have waited three days for an endpoint that has been paused or disabled for as long, up to
+   * `limit` of each; returns how many.
+   */
   dropHeld(limit: number): Promise<number> {
     return this.changeQueue(DROP_HELD, [HELD_DAYS, limit]);
   }
 
-  /** Gives up what waits beyond `most` events for an endpoint that fails or rests, up to `limit` of each; returns how many. */
+  /**
+   * Drops events beyond `most` that wait for a failing, paused or disabled endpoint, up to `limit` of each; returns how
+   * many.
+   */
   dropExcess(most: number, limit: number): Promise<number> {
     return this.changeQueue(DROP_EXCESS, [most, limit]);
   }
 
-  /** Ends the wait of events for deleted endpoints, and removes endpoints that have none left; returns how many events. */
+  /**
+   * Drops events that wait for deleted endpoints, and deletes endpoints that have none left; returns how many events.
+   */
   async purgeDeleted(limit: number): Promise<number> {
     const events = await this.changeQueue(PURGE_QUEUE, [limit]);
     if (events === 0) await this.database.execute(PURGE_ENDPOINTS);
     return events;
   }
 
-  /** Removes events whose ids, which begin with their time, are below this one; returns how many. */
+  /** Deletes events with ids below this one; ids begin with their time. Returns how many. */
   removeOld(below: string, limit: number): Promise<number> {
     const remove = `delete from webhook_event where id = any(array(
         select id from webhook_event where id > $1 and id < $3 order by id limit $2))
@@ -45,19 +53,19 @@ export class WebhookMaintenanceRepository {
     return this.old.run(this.database, remove, limit, [below]);
   }
 
-  /** Ends the wait of events below this id, which are removed or about to be; returns how many. */
+  /** Drops waiting events with ids below this one, which are deleted or about to be; returns how many. */
   dropOld(below: string, limit: number): Promise<number> {
     return this.changeQueue(DROP_OLD, [below, limit]);
   }
 
-  /** Removes replaced secrets that no longer sign. */
+  /** Deletes replaced secrets that no longer sign. */
   purgeSecrets(): Promise<number> {
     return this.database.execute('delete from webhook_secret where expires_at < clock_timestamp()');
   }
 
   /**
-   * Events of the workspace about messages, files or contacts, delivered or not; returns how many. The log of deliveries has
-   * no names and stays.
+   * Events of the workspace about messages, files or contacts, delivered or not; returns how many. The log of
+   * deliveries has no names and stays.
    */
   countAbout(organizationId: string, subjects: readonly string[]): Promise<number> {
     return this.database.byIndex(() =>
@@ -74,12 +82,15 @@ export class WebhookMaintenanceRepository {
     return this.database.byIndex(() => this.database.count(sql, [organizationId, subjects]));
   }
 
-  /** Events of endpoints that take any; what waits for a paused one is not overdue. */
+  /** Waiting events of active endpoints; events for a paused one are not overdue. */
   backlog(): Promise<Backlog> {
     return this.database.byIndex(() => this.database.row<Backlog>(BACKLOG));
   }
 
-  /** Active endpoints of which each attempt has failed for a minute or longer; none that had no attempt for so long that its failing starts anew. */
+  /**
+   * Active endpoints whose every attempt has failed for at least a minute; without those whose last attempt is so old
+   * that their failing time restarts.
+   */
   endpointsFailing(): Promise<number> {
     return this.database.count(
       `select count(*)::integer as count from webhook_endpoint
@@ -104,7 +115,7 @@ export class WebhookMaintenanceRepository {
   }
 }
 
-// What waits no more stays in the log, for GET /events, until its time is over. A row that is being delivered is left.
+// Dropped events stay in the log, for GET /events, until their retention ends. A row that is being delivered is left.
 const DROP_HELD = `
 delete from webhook_queue dropped where event_id = any(array(
   select held.event_id from (
@@ -116,8 +127,8 @@ delete from webhook_queue dropped where event_id = any(array(
     order by q.endpoint_id, q.due_at limit $2) held
   limit $2 * ${ENDPOINTS})) and ${isIdle('dropped')}`;
 
-// A single failure under load is no failing endpoint: it has to last for an hour.
-// Last in the order of their turns: what has failed most often, and the youngest that wait for the first time.
+// A single failure under load does not make a failing endpoint: it must fail for an hour. Deletes the events last in
+// turn by `due_at`: those that failed most often, and the newest of those that wait for their first attempt.
 const DROP_EXCESS = `
 delete from webhook_queue dropped where event_id = any(array(
   select excess.event_id from (
@@ -141,7 +152,7 @@ delete from webhook_queue where event_id = any(array(
   where e.inactive_since is not null and e.deleted_at is not null
   limit $1))`;
 
-// Outcomes of attempts that were under way at the deletion, and events of statements that began before it, come later.
+// Outcomes of attempts in flight at the deletion, and events of statements that began before it, arrive later.
 const PURGE_ENDPOINTS = `
 with gone as (
   delete from webhook_endpoint
@@ -151,7 +162,7 @@ delete from lane using gone where lane.key = '${WEBHOOK_LANE}' || gone.id`;
 
 const ABOUT = `from webhook_event v where v.organization_id = $1 and ${eventSubject('v')} = any($2::text[])`;
 
-// Of what is in flight the lease ends within its length.
+// The lease of a row in flight ends within LEASE_MS, which limits the rows to read.
 const BACKLOG = `
 select ${boundedCount('from webhook_queue')} as waiting,
   ${boundedCount(`from webhook_endpoint e join webhook_queue q on q.endpoint_id = e.id

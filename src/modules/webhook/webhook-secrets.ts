@@ -10,21 +10,21 @@ import type { WebhookSecretEntity } from './entities/webhook-endpoint.entity.js'
 /** A secret as it is stored: sealed for its row. */
 export type SealedSecret = Pick<WebhookSecretEntity, 'id' | 'ciphertext' | 'hint'>;
 
-/** Headers that a workspace adds to its deliveries, by their names. */
+/** Headers that a workspace adds to its deliveries, by name. */
 export type WebhookHeaders = Readonly<Record<string, string>>;
 
 export const MAX_HEADERS = 10;
 export const MAX_VALUE_LENGTH = 1_000;
-/** Of all names and values: a server takes 8 to 16 KiB of headers, and ours are among them. */
+/** Limit of all names and values: servers accept 8 to 16 KiB of headers, including ours. */
 const MAX_CHARACTERS = 4_096;
 
-/** Ours begin otherwise, so none of them can be set, nor those of HTTP itself. */
+/** Our headers and those of HTTP begin differently, so none of them can be set. */
 export const HEADER_NAME = '^([Xx]-[A-Za-z0-9-]{1,62}|[Aa]uthorization)$';
 const NAME = new RegExp(HEADER_NAME);
-/** Visible ASCII, blanks between: what has no line break cannot begin another header. */
+/** Visible ASCII with blanks in between: without a line break it cannot start another header. */
 const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** What is wrong with headers that a caller chose; never repeats a value. */
+/** Violations in headers that a caller chose; never repeats a value. */
 export function headerViolations(headers: Readonly<Record<string, unknown>>): ErrorDetail[] {
   const details: ErrorDetail[] = [];
   const seen = new Set<string>();
@@ -61,8 +61,8 @@ const HEADERS = { table: 'webhook_endpoint', column: 'headers_ciphertext' };
 const HINT_CHARACTERS = 4;
 
 /**
- * Seals signing secrets and an endpoint's headers for their rows, and opens them for a delivery; headers are as secret.
- * What is opened is base64 of the stored bytes.
+ * Seals signing secrets and an endpoint's headers, which are secret too, for storage, and opens them for a delivery.
+ * Sealed values are base64 of the stored bytes.
  */
 @Injectable()
 export class EndpointSecrets {
@@ -74,7 +74,7 @@ export class EndpointSecrets {
     rotation.add(HEADERS);
   }
 
-  /** A secret, new or the workspace's own choice: plain for its one appearance and sealed for the database. */
+  /** A secret, new or chosen by the workspace: plain, to be shown once, and sealed for the database. */
   make(organizationId: string, plain = newWebhookSecret()): { plain: string; sealed: SealedSecret } {
     const id = newId();
     const ciphertext = this.box.seal(plain, { ...SECRET, organizationId, rowId: id });
@@ -92,7 +92,7 @@ export class EndpointSecrets {
     return this.box.seal(JSON.stringify(headers), { ...HEADERS, organizationId, rowId: endpointId });
   }
 
-  /** As `open`; null: there are none. */
+  /** Like `open`; null: there are none. */
   openHeaders(organizationId: string, endpointId: string, sealed: string | null): WebhookHeaders {
     if (sealed === null) return {};
     const place = { ...HEADERS, organizationId, rowId: endpointId };

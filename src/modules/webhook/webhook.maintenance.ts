@@ -20,13 +20,13 @@ const PURGE_EVERY_MS = 60_000;
 const PURGE_BATCH = 2_000;
 const DAY_MS = 86_400_000;
 
-/** A workspace without an endpoint that reads no events for so long is no longer recorded. */
+/** After this many days without reading, events of a workspace without an endpoint are no longer recorded. */
 const UNREAD_DAYS = 7;
 
 /**
- * The end of events, whose data is what messages said and to whom: those of their time, those of an erased contact,
- * those that have waited for too long or are too many, and what deleted endpoints leave behind. Reports the backlog and
- * the endpoints by state.
+ * The deletion of events, whose data includes what messages said and to whom: old events, those of an erased contact,
+ * those that have waited too long or are too many, and those of deleted endpoints. Reports the backlog, and the
+ * endpoints by state.
  */
 @Injectable()
 export class WebhookMaintenance implements OnModuleInit {
@@ -52,7 +52,7 @@ export class WebhookMaintenance implements OnModuleInit {
     const { repository } = this;
     this.erasure.add({
       name: 'webhook events',
-      // Those that name the contact alone. Those of messages go with what leads to them.
+      // Events that name only the contact. Events of messages are deleted with the messages.
       batch: async ({ organizationId, numbers, userIds }, _cursor, erase) => ({
         found: await this.about(organizationId, [...numbers, ...userIds], erase),
         cursor: null,
@@ -101,7 +101,7 @@ export class WebhookMaintenance implements OnModuleInit {
     const { webhookDays } = this.config.retention;
     const kept = lowestIdSince(new Date(databaseClock.now() - webhookDays * DAY_MS));
     let [held, excess, deleted, old] = [0, 0, 0, 0];
-    // A batch of each kind in turn: much of one keeps the others waiting for no more than that.
+    // One batch of each kind in turn, so that a large number of one delays the others by a batch only.
     const batch = async (limit: number): Promise<number> => {
       const before = [held, excess, deleted, old];
       held += await repository.dropHeld(limit);
@@ -121,7 +121,7 @@ export class WebhookMaintenance implements OnModuleInit {
     return held + excess + deleted + old + (await repository.purgeSecrets());
   }
 
-  /** Never silently: each of them is one that its endpoint does not get. */
+  /** Always logged: the endpoint does not get these events. */
   private dropped(events: number, why: string): void {
     if (events === 0) return;
     this.counters.increment('webhook_events_dropped', events);

@@ -12,36 +12,39 @@ import { EndpointSecrets, type SealedSecret, type WebhookHeaders } from './webho
 import { webhookErrors } from './webhook.errors.js';
 import { MESSAGE_EVENTS, type WebhookEvent } from './webhook.types.js';
 
-/** What is left out stays as it is; of a new one: events about messages, active, all numbers, no headers. */
+/**
+ * Absent settings stay unchanged; the defaults of a new endpoint: events about messages, active, all numbers, no
+ * headers.
+ */
 export interface EndpointSettings {
   url: string;
   events: WebhookEvent[] | undefined;
   active: boolean | undefined;
-  /** Of the numbers whose events it gets, none twice; empty: of all. */
+  /** The numbers whose events it gets, without duplicates; empty: all. */
   connectionIds: string[] | undefined;
-  /** Those that it has do not stay where its address gets another origin. */
+  /** Existing headers are removed where the address changes to another origin. */
   headers: WebhookHeaders | undefined;
-  /** Of a new endpoint. One that is there has it already, or the change is refused. */
+  /** For a new endpoint. An existing one must have this secret already, or the change is refused. */
   secret?: string;
 }
 
-/** An endpoint with what is sealed of it, in base64, as EndpointSecrets opens it. */
+/** An endpoint with its sealed values in base64, for EndpointSecrets. */
 export interface SigningEndpoint {
   id: string;
   organizationId: string;
   url: string;
   headers: string | null;
-  /** Those that sign, the current one first. */
+  /** The secrets that sign, the current one first. */
   secrets: { id: string; sealed: string }[];
 }
 
-/** Hours in which a replaced secret goes on to sign (contract: rotate-secret). */
+/** Hours for which a replaced secret continues to sign (specification: rotate-secret). */
 const OVERLAP_HOURS = 24;
-/** Of secrets that were replaced one after the other within the overlap, so many still sign. */
+/** Limit of secrets that sign, after several rotations within the overlap. */
 const MAX_SECRETS = 5;
 /**
- * Each is in the audit trail for good: so many of a workspace an hour. Deleting needs no limit, for what is deleted was
- * made before.
+ * Limit per workspace and hour, since the audit trail keeps each change for good. Deletes need no limit, as each
+ * follows a creation.
  */
 const CHANGES_AN_HOUR = 60;
 const ROTATIONS_AN_HOUR = 20;
@@ -49,7 +52,7 @@ const ROTATIONS_AN_HOUR = 20;
 const now = (): string => 'clock_timestamp()';
 const inactiveSince = (): string => 'coalesce(inactive_since, clock_timestamp())';
 
-/** Endpoints and their secrets, as their workspace sees them. */
+/** Endpoints and their secrets, as seen by their workspace. */
 @Injectable()
 export class WebhookRepository {
   constructor(
@@ -72,7 +75,7 @@ export class WebhookRepository {
       .getOne();
   }
 
-  /** What deliveries to the workspace's endpoint are made with; null where it has none. */
+  /** What deliveries to the workspace's endpoint need; null where it has none. */
   async findSigning(organizationId: string): Promise<SigningEndpoint | null> {
     const endpoint = await this.endpoints
       .createQueryBuilder('endpoint')
@@ -107,7 +110,7 @@ export class WebhookRepository {
     return new Map(found.map((endpoint) => [endpoint.organizationId, endpoint.id]));
   }
 
-  /** Those of the ids that are no number of the workspace. */
+  /** The ids that are not numbers of the workspace. */
   async unknownConnections(organizationId: string, ids: readonly string[]): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `select wanted.id from unnest($2::uuid[]) as wanted (id)
@@ -118,10 +121,10 @@ export class WebhookRepository {
   }
 
   /**
-   * Makes the workspace's endpoint with this secret, or changes the one that it has, which keeps its secret. Of several
-   * calls at once one creates. A change makes a disabled endpoint work again.
+   * Creates the workspace's endpoint with this secret, or changes the existing one, which keeps its secret. Of several
+   * concurrent calls one creates it. A change enables a disabled endpoint again.
    *
-   * @returns whether it was created, and what it is now: read before the commit, so that nothing can fail after it.
+   * @returns whether it was created, and its present state, read before the commit so that nothing can fail after it.
    * @throws RATE_LIMITED (429) where the workspace made too many changes, WEBHOOK_SECRET_DIFFERS (400).
    */
   async put(
@@ -139,7 +142,7 @@ export class WebhookRepository {
       const endpoint = await this.find(organizationId);
       if (endpoint === null) throw new Error('the endpoint that was written is not there');
       const { id: target, url, events, active, connectionIds, headerNames } = endpoint;
-      // The path may have a secret of the receiver's in it.
+      // The path may contain a secret of the receiver.
       const details = {
         origin: new URL(url).origin,
         events,
@@ -156,7 +159,7 @@ export class WebhookRepository {
     });
   }
 
-  /** Marks the endpoint as deleted and forgets its secrets and headers; returns its id, or null where there is none. */
+  /** Marks the endpoint as deleted and deletes its secrets and headers; returns its id, or null where there is none. */
   async remove(organizationId: string): Promise<string | null> {
     return this.database.transaction(async () => {
       await this.lock(organizationId);
@@ -170,7 +173,7 @@ export class WebhookRepository {
       if (endpointId === null) return null;
       await this.secrets.delete({ organizationId, endpointId });
       await this.audit.record({ action: 'webhook.removed', organizationId, target: endpointId });
-      // The days without an endpoint and without a reader begin now.
+      // The days without an endpoint and without a reader start now.
       await this.database.execute('update event_recording set read_at = clock_timestamp() where organization_id = $1', [
         organizationId,
       ]);
@@ -180,6 +183,7 @@ export class WebhookRepository {
 
   /**
    * Makes this the current secret; the replaced one signs for a day more. Returns false where there is no endpoint.
+   * @throws RATE_LIMITED (429) where the workspace rotated it too often.
    *
    * @throws RATE_LIMITED (429) where the workspace replaced it too often.
    */
@@ -212,12 +216,12 @@ export class WebhookRepository {
     if (!isSameText(given, known)) throw webhookErrors.WEBHOOK_SECRET_DIFFERS();
   }
 
-  /** To the end of the transaction: who creates, changes or deletes an endpoint is alone in the workspace. */
+  /** Until the end of the transaction, only one caller per workspace creates, changes or deletes an endpoint. */
   private async lock(organizationId: string): Promise<void> {
     await this.database.query(`select pg_advisory_xact_lock(hashtextextended('webhook ' || $1, 0))`, [organizationId]);
   }
 
-  /** The endpoint's row is locked by now, so that no other change is recorded meanwhile. */
+  /** The endpoint's row is locked, so no other change is recorded meanwhile. */
   private async requireFew(organizationId: string, actions: AuditAction[], perHour: number): Promise<void> {
     const retryAfterSeconds = await this.audit.secondsUntilNext(organizationId, actions, perHour);
     if (retryAfterSeconds > 0) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds, scope: 'webhook_changes' });
@@ -242,7 +246,7 @@ export class WebhookRepository {
     await this.secrets.insert({ ...secret, organizationId, endpointId: id });
   }
 
-  /** Whether anything is another value than before; null: there is no endpoint. */
+  /** Whether any value changed; null: there is no endpoint. */
   private async change(organizationId: string, settings: EndpointSettings): Promise<boolean | null> {
     const { url, events, connectionIds } = settings;
     const known = await this.endpoints.findOne({
@@ -251,7 +255,7 @@ export class WebhookRepository {
     });
     if (known === null) return null;
     const { active = known.active } = settings;
-    // The values are shown to none: one who may choose the address must not have them sent elsewhere.
+    // Header values are never shown, so a caller who may set the address must not be able to redirect them.
     const headers = settings.headers ?? (new URL(known.url).origin === new URL(url).origin ? undefined : {});
     const sameHeaders = headers === undefined || (await this.hasHeaders(known, headers));
     await this.update(organizationId, {

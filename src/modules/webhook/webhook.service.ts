@@ -31,7 +31,7 @@ import { webhookErrors } from './webhook.errors.js';
 import { TEST_EVENT, type EventType, type MessageEventDelivery } from './webhook.types.js';
 
 const INVALIDATION = 'webhook';
-// A stale answer costs a wake that finds nothing, or one that the sweep makes up for within a second.
+// A stale entry costs a wake that finds nothing, or a missed wake, for which the sweep makes up within a second.
 const CACHE = { ttlMs: 30_000, maxEntries: 100_000, keep: () => true };
 const RECENT = { limit: 50 };
 
@@ -39,7 +39,7 @@ const RECENT = { limit: 50 };
 @Injectable()
 export class WebhookService {
   private readonly logger = new Logger(WebhookService.name);
-  /** By workspace; null: it has none. Asked after every change of a message. */
+  /** By workspace; null: it has none. Read after every change of a message. */
   private readonly endpointIds = new ExpiringCache<string, string | null>(CACHE);
 
   constructor(
@@ -58,8 +58,8 @@ export class WebhookService {
   }
 
   /**
-   * Says, after the commit, that events of these workspaces may be due. Never throws and is never awaited; does nothing
-   * for workspaces without an endpoint. A wake that gets lost is made up for by the sweep within a second.
+   * Call it after the commit: events of these workspaces may be due. Never throws and is never awaited; does nothing
+   * for workspaces without an endpoint. The sweep makes up for a lost wake within a second.
    */
   wake(organizationIds: Iterable<string>): void {
     const unknown = new Set<string>();
@@ -78,9 +78,9 @@ export class WebhookService {
   }
 
   /**
-   * Makes the workspace's webhook, or changes it; a change keeps the secret and ends a disablement.
+   * Creates the workspace's webhook, or changes it; a change keeps the secret and enables a disabled webhook.
    *
-   * @throws WEBHOOK_URL_NOT_ALLOWED (400), INVALID_REQUEST (400) for what is no URL and for headers that cannot be,
+   * @throws WEBHOOK_URL_NOT_ALLOWED (400), INVALID_REQUEST (400) for a malformed URL or header,
    * WEBHOOK_CONNECTION_NOT_FOUND (404), RATE_LIMITED (429).
    */
   async put(organizationId: string, settings: EndpointSettings): Promise<WebhookWithSecretResponse> {
@@ -94,8 +94,8 @@ export class WebhookService {
       this.wakeEndpoint(endpoint.id);
       return this.viewOf(endpoint, null);
     }
-    // The secret is shown once: what comes after the commit must not keep it from its owner. A cache without the notice
-    // forgets by itself, and there are no deliveries yet.
+    // The secret is shown once, so a failure after the commit must not prevent the answer. A cache that misses the
+    // notice expires, and there are no deliveries yet.
     await this.endpointChanged(organizationId).catch((error: unknown) => {
       this.logger.warn(`other processes got no notice of a new webhook: ${describeError(error)}`);
     });
@@ -109,7 +109,7 @@ export class WebhookService {
     return removed !== null;
   }
 
-  /** Queues a test event on the way of all events. @throws WEBHOOK_NOT_FOUND (404). */
+  /** Queues a test event like every other event. @throws WEBHOOK_NOT_FOUND (404). */
   async sendTest(organizationId: string, type: EventType): Promise<QueuedEventResponse> {
     const data = type === TEST_EVENT ? exampleOf(type) : { ...exampleOf(type), test: true };
     const event = await this.deliveries.insertTest(organizationId, type, data, this.tracing.currentContext);
@@ -134,7 +134,7 @@ export class WebhookService {
     return { data: rows, pagination };
   }
 
-  /** With its event, where the caller's scopes show such. @throws WEBHOOK_DELIVERY_NOT_FOUND (404). */
+  /** With its event, if the caller's scopes allow it. @throws WEBHOOK_DELIVERY_NOT_FOUND (404). */
   async getDelivery({ organizationId, scopes }: Caller, id: string): Promise<DeliveryWithEvent> {
     const found = await this.deliveries.find(organizationId, id);
     if (found === null) throw webhookErrors.WEBHOOK_DELIVERY_NOT_FOUND();
@@ -147,7 +147,7 @@ export class WebhookService {
     return { ...delivery, event: envelope };
   }
 
-  /** What told the workspace of a message's changes, as far as it is kept: see `DeliveriesRepository.ofMessage`. */
+  /** The stored events about a message's changes: see `DeliveriesRepository.ofMessage`. */
   deliveriesOfMessage(organizationId: string, messageId: string): Promise<MessageEventDelivery[]> {
     return this.deliveries.ofMessage(organizationId, messageId);
   }
@@ -173,7 +173,7 @@ export class WebhookService {
     this.processor.wake(webhookLaneOf(endpointId));
   }
 
-  /** The workspace got an endpoint, or lost it. */
+  /** Called when the workspace got an endpoint, or lost it. */
   private async endpointChanged(organizationId: string): Promise<void> {
     this.endpointIds.delete(organizationId);
     await this.invalidation.publish(INVALIDATION, organizationId);
@@ -189,7 +189,7 @@ export class WebhookService {
     if (details.length > 0) throw webhookErrors.WEBHOOK_CONNECTION_NOT_FOUND({ details });
   }
 
-  /** A fault for each of `connection_ids` that is no number of the workspace. */
+  /** A violation for each of `connection_ids` that is not a number of the workspace. */
   async unknownConnections(organizationId: string, ids: readonly string[]): Promise<ErrorDetail[]> {
     const unknown = new Set(ids.length === 0 ? [] : await this.endpoints.unknownConnections(organizationId, ids));
     const message = 'The workspace has no number with this id.';
@@ -204,7 +204,7 @@ export class WebhookService {
     if (check.ok) return check.url;
     const { reason, message } = check;
     if (reason === 'malformed') throw invalidField('url', 'format', message);
-    // Who wants to pause a webhook must not be kept from it by the name that has just died.
+    // A caller who wants to pause a webhook must be able to, even if its host name no longer resolves.
     const stored = reason === 'unresolvable' ? (await this.endpoints.find(organizationId))?.url : undefined;
     if (stored !== undefined && new URL(raw).href === stored) return stored;
     const hint = this.demo.hintFor(organizationId, raw);

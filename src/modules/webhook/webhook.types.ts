@@ -1,4 +1,4 @@
-/** Kinds of event about messages (specification, Events): what a new endpoint gets that chooses none. */
+/** Kinds of event about messages (specification, Events): the default of a new endpoint. */
 export const MESSAGE_EVENTS = ['message.received', 'message.status.updated'] as const;
 
 /** Kinds of event that an endpoint can choose. */
@@ -23,7 +23,7 @@ export const WEBHOOK_EVENTS = [
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-/** What POST /webhook/test sends; goes to every endpoint, whatever it has chosen. */
+/** The event of POST /webhook/test; sent to every endpoint, whatever it has chosen. */
 export const TEST_EVENT = 'webhook.test';
 
 export const EVENT_TYPES = [...WEBHOOK_EVENTS, TEST_EVENT] as const;
@@ -32,16 +32,16 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export const DELIVERY_STATUSES = ['succeeded', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** Why deliveries stopped: the endpoint answered 410, or five days passed without one success. */
+/** Why deliveries stopped: the endpoint answered 410, or had no success for five days. */
 export type DisabledReason = 'gone' | 'failing';
 
-/** Events of a message that are told of, the latest. */
+/** Limit of events of a message that are listed; the latest. */
 export const MAX_MESSAGE_EVENTS = 300;
 
 /** An event about a message, and its deliveries. */
 export interface MessageEventDelivery {
   type: EventType;
-  /** Of `message.status.updated`: the state that it told of, and of which attempt. */
+  /** For `message.status.updated`: the status that it announced, and the attempt. */
   status: string | null;
   previousStatus: string | null;
   attempt: number | null;
@@ -51,15 +51,18 @@ export interface MessageEventDelivery {
   deliveryIds: string[];
 }
 
-/** In DATA_DIR: written by `herald demo` and `herald webhook listen` while they listen, readable by its owner only. */
+/**
+ * A file in DATA_DIR: written by `herald demo` and `herald webhook listen` while they listen, readable by its owner
+ * only.
+ */
 export const DEMO_RECEIVERS_FILE = 'demo-receivers.json';
 
 /**
- * SQL: the CTEs `announced` and `announced_queue` of the statement of the change that they report: an event then commits
- * with its change and costs no round trip of its own. Rows whose workspace has never had an endpoint nor read its events
- * insert nothing. Those for which no endpoint is to get them, as none has chosen their type and number, are recorded for
- * GET /events alone; the others are queued. Afterwards call `WebhookService.wake`, or leave it to the sweep, which finds
- * them within a second. Those of one message get their ids in the order of their `sequence`, for GET /events.
+ * SQL: the CTEs `announced` and `announced_queue`, for the statement that makes the reported change: so an event
+ * commits with its change and costs no round trip. Rows of a workspace that has never had an endpoint nor read its
+ * events insert nothing. Rows that no endpoint has chosen, by type and number, are recorded for GET /events only; the
+ * others are queued. Afterwards call `WebhookService.wake`, or leave it to the sweep, which finds them within a second.
+ * Events of one message get ids in the order of their `sequence`, for GET /events.
  *
  * @param source a CTE's name or a parenthesised select with the columns organization_id uuid, event_type text,
  * event_data jsonb, occurred_at timestamptz (cut to milliseconds, as the API shows times; a cast would round),
@@ -87,20 +90,20 @@ export function insertWebhookEvents(source: string): string {
 }
 
 /**
- * SQL: what an event is about, by which those of a person are found: its file, its message, else the contact's number or user
- * id. The index "webhook_event_subject" has the same expression.
+ * SQL: the subject of an event, by which a person's events are found: its file, its message, otherwise the contact's
+ * number or user id. The index "webhook_event_subject" has the same expression.
  */
 export const eventSubject = (
   alias: string,
 ): string => `coalesce(${alias}.data -> 'media' ->> 'id', ${alias}.data ->> 'message_id',
   ${alias}.data -> 'message' ->> 'id', ${alias}.data -> 'contact' ->> 'phone', ${alias}.data -> 'contact' ->> 'user_id')`;
 
-/** SQL: the conversation that an event is about, as text, or null. */
+/** SQL: the conversation of an event, as text, or null. */
 export const eventConversation = (alias: string): string =>
   `coalesce(${alias}.data ->> 'conversation_id', ${alias}.data -> 'message' ->> 'conversation_id')`;
 
 /**
- * SQL: whether an event is about one of the numbers, or about none, as `insertWebhookEvents` chooses for an endpoint.
+ * SQL: whether an event concerns one of the numbers, or none, as `insertWebhookEvents` chooses for an endpoint.
  *
  * @param ids SQL of a uuid[]; empty: of all numbers.
  */
@@ -112,10 +115,10 @@ export function isAboutNumbers(alias: string, ids: string): string {
     else ${several} = '[]' or ${several} ?| ${ids}::text[] end)`;
 }
 
-/** Before the id of an endpoint in the key of its lane. */
+/** Precedes the id of an endpoint in the key of its lane. */
 export const WEBHOOK_LANE = 'webhook:';
 
-/** SQL: a time as the API shows it. The fraction is cut off, not rounded, in both. */
+/** SQL: a time as the API shows it. Both cut the fraction off instead of rounding. */
 export function isoTime(column: string): string {
   return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }

@@ -7,18 +7,18 @@ import { workspacesErrors } from './workspaces.errors.js';
 import { type Workspace, WorkspacesService } from './workspaces.service.js';
 
 const NAME = 'workspace_id';
-/** What may be done with a workspace that is being deleted. */
+/** Methods allowed on a workspace that is being deleted. */
 const HARMLESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE']);
 
 /**
- * The workspace of the path. One that the operator key may not see is looked for as well, and does not exist: nothing of
- * the answer differs.
+ * The workspace of the path. One that the operator key may not see is looked up too, and gets the same answer as an
+ * unknown one.
  */
 @Injectable()
 export class WorkspaceOfPath implements PipeTransform<HeraldRequest, Promise<Workspace>> {
   constructor(private readonly workspaces: WorkspacesService) {}
 
-  /** @throws WORKSPACE_NOT_FOUND (404), WORKSPACE_DELETING (409) where it would be changed. */
+  /** @throws WORKSPACE_NOT_FOUND (404), WORKSPACE_DELETING (409) for a change. */
   async transform(req: HeraldRequest): Promise<Workspace> {
     const workspace = await this.workspaces.findById(String(req.params[NAME]));
     const { workspaceIds = [] } = req.operator ?? {};
@@ -35,7 +35,7 @@ const Requested = createParamDecorator((_data: unknown, context: ExecutionContex
   context.switchToHttp().getRequest<HeraldRequest>(),
 );
 
-/** Hands a route of the admin API below `:workspace_id` its workspace, and describes the parameter. */
+/** Passes a route of the admin API below `:workspace_id` its workspace, and describes the parameter. */
 export function WorkspaceParam(): ParameterDecorator {
   return (target, key, index) => {
     Requested(WorkspaceOfPath)(target, key, index);

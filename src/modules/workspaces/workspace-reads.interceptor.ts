@@ -9,8 +9,8 @@ import { type RoutePolicy, routePolicyOf } from '../../infrastructure/http/route
 import type { Scope } from '../../infrastructure/http/scopes.js';
 
 /**
- * Of routes that may read much of the database. Left out are accepts and codes, and routes that mostly wait for the
- * platform or for a file: those would hold a slot for as long, without a connection.
+ * Scopes of routes that may read much of the database. Accepts and codes are left out, and so are routes that mostly
+ * wait for WhatsApp or for a file: they would occupy a slot without using a connection.
  */
 const SCOPES: ReadonlySet<RoutePolicy> = new Set<Scope>([
   'connections:read',
@@ -26,8 +26,8 @@ const WAIT_MS = 5_000;
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * How much of the database the reads of one workspace may have: a third of the pool's connections, of each process. A key
- * has a rate, but a few slow requests a second are enough to hold all connections.
+ * Limits the database connections for the reads of one workspace: a third of each process's pool. Keys have a rate
+ * limit, but a few slow requests a second are enough to use up all connections.
  */
 @Injectable()
 export class WorkspaceReads implements NestInterceptor {

@@ -12,7 +12,7 @@ import { WorkspaceReads } from './workspace-reads.interceptor.js';
 import { WorkspacesRepository } from './workspaces.repository.js';
 import { WorkspacesService } from './workspaces.service.js';
 
-/** Workspaces, and the erasure of their contacts and of themselves, for every module that stores something of theirs. */
+/** Workspaces, and the erasure of contacts and of workspaces, for every module that stores their data. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([OrganizationEntity, ErasureEntity])],

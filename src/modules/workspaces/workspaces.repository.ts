@@ -6,10 +6,10 @@ import { OrganizationEntity } from './entities/workspace.entity.js';
 
 export type Workspace = OrganizationEntity;
 
-/** Which workspaces, newest first. */
+/** A filter of workspaces, newest first. */
 export interface WorkspaceFilter extends ListCursor {
   limit: number;
-  /** How the name begins, in any case. */
+  /** The beginning of the name, in any case. */
   name?: string | undefined;
   externalId?: string | undefined;
   /** Null: of all. */
@@ -21,7 +21,7 @@ export interface WorkspaceFilter extends ListCursor {
 export class WorkspacesRepository {
   constructor(private readonly database: Database) {}
 
-  /** One that has not paid for anything yet. */
+  /** A workspace that has not paid yet. */
   async insert(id: string, name: string, externalId: string | null): Promise<void> {
     await this.table.insert({ id, name, externalId });
   }
@@ -46,7 +46,7 @@ export class WorkspacesRepository {
     return query.orderBy('w.createdAt', 'DESC').addOrderBy('w.id', 'DESC').limit(limit).getMany();
   }
 
-  /** The one that has waited longest for its deletion; null: none does. */
+  /** The workspace whose deletion was requested first; null: none. */
   nextToDelete(): Promise<Workspace | null> {
     return this.table.findOne({
       where: { deletionRequestedAt: Not(IsNull()) },
@@ -60,7 +60,7 @@ export class WorkspacesRepository {
     return (await this.table.update({ id, deletionRequestedAt: IsNull() }, request)).affected === 1;
   }
 
-  /** Whether there are prices, without which no cost can be estimated. */
+  /** Whether there are prices; without them no cost can be estimated. */
   async hasPrices(): Promise<boolean> {
     const { found } = await this.database.row<{ found: boolean }>('select exists (select from usage_rate) as found');
     return found;
@@ -74,7 +74,7 @@ export class WorkspacesRepository {
     await this.table.update({ id }, change);
   }
 
-  /** Bytes of stored files of each of these workspaces that ever had one. */
+  /** Bytes of stored files for each of these workspaces that ever had one. */
   async storedBytes(ids: readonly string[]): Promise<Map<string, number>> {
     const rows = await this.database.query<{ organization_id: string; used_bytes: number }>(
       `select organization_id, used_bytes::float8 as used_bytes from media_usage

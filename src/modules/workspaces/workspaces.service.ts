@@ -10,10 +10,10 @@ import { type Workspace, type WorkspaceFilter, WorkspacesRepository } from './wo
 
 export type { Workspace, WorkspaceFilter };
 
-/** What a workspace is called, and by what an operator's own system finds it. */
+/** A workspace's name, and the operator's own id for it. */
 export type WorkspaceNames = Pick<Workspace, 'name' | 'externalId'>;
 
-/** What a workspace uses, and the limits that hold for it. */
+/** A workspace's usage, and its effective limits. */
 export interface WorkspaceUse {
   storageUsedBytes: number;
   /** Its own limits, or the service's. */
@@ -39,10 +39,10 @@ export type WorkspaceLimits = Pick<
   | 'timeZone'
 >;
 
-/** Name under which changes of a workspace are announced. */
+/** Kind of the notices about changed workspaces. */
 export const WORKSPACE_CHANGED = 'workspace';
 
-/** Workspaces: made and paid for with the command line or the admin API. */
+/** Workspaces: created and paid for with the command line or the admin API. */
 @Injectable()
 export class WorkspacesService {
   constructor(
@@ -54,7 +54,7 @@ export class WorkspacesService {
   ) {}
 
   /**
-   * Makes a workspace that has not paid for anything yet.
+   * Creates a workspace that has not paid yet.
    *
    * @throws WORKSPACE_EXTERNAL_ID_TAKEN (409).
    */
@@ -71,7 +71,7 @@ export class WorkspacesService {
   }
 
   /**
-   * Changes what it is called. What is left out stays as it is.
+   * Changes its names. Absent ones stay unchanged.
    *
    * @throws WORKSPACE_EXTERNAL_ID_TAKEN (409); Error where there is no such workspace.
    */
@@ -81,7 +81,7 @@ export class WorkspacesService {
   }
 
   /**
-   * All of it or nothing; `paidUntil` of undefined stays as it is.
+   * Changes everything or nothing; an undefined `paidUntil` stays unchanged.
    *
    * @throws WORKSPACE_EXTERNAL_ID_TAKEN, SPEND_LIMIT_NEEDS_PRICES (409); Error where there is no such workspace.
    */
@@ -97,7 +97,7 @@ export class WorkspacesService {
     });
   }
 
-  /** As `WorkspacesRepository.page`, with what each uses. */
+  /** Like `WorkspacesRepository.page`, with the usage of each. */
   async page(filter: WorkspaceFilter): Promise<(Workspace & WorkspaceUse)[]> {
     const found = await this.workspaces.page(filter);
     const stored = await this.workspaces.storedBytes(found.map(({ id }) => id));
@@ -110,7 +110,7 @@ export class WorkspacesService {
   }
 
   /**
-   * It pays for nothing from now on, and is to be deleted: a worker does. Repeating it changes nothing.
+   * Ends its paid time and requests its deletion, which a worker does. Repeating it changes nothing.
    *
    * @throws Error where there is no such workspace.
    */
@@ -152,7 +152,7 @@ export class WorkspacesService {
   }
 
   /**
-   * Sets limits of the workspace's own; null: the service's default. What is left out stays as it is.
+   * Sets the workspace's own limits; null: the service's default. Absent ones stay unchanged.
    *
    * @throws SPEND_LIMIT_NEEDS_PRICES (409); Error where there is no such workspace.
    */
@@ -171,7 +171,7 @@ export class WorkspacesService {
     });
   }
 
-  /** A workspace with what it uses. @throws Error where there is no such workspace. */
+  /** A workspace with its usage. */
   async use(id: string): Promise<Workspace & WorkspaceUse> {
     return this.withUse(await this.getById(id), await this.workspaces.storedBytes([id]));
   }
@@ -190,7 +190,7 @@ export class WorkspacesService {
     };
   }
 
-  /** @throws WORKSPACE_EXTERNAL_ID_TAKEN (409) where the database says that the external id is. */
+  /** @throws WORKSPACE_EXTERNAL_ID_TAKEN (409) where the database reports it. */
   private async unlessTaken<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

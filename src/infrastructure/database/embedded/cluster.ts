@@ -28,13 +28,13 @@ type Programs = Record<'initdb' | 'postgres', string>;
 
 type Owner = Pick<Stats, 'uid' | 'gid'>;
 
-/** As which user PostgreSQL's programs run; they refuse to be root. */
+/** The user that PostgreSQL's programs run as; they refuse to run as root. */
 export interface Account {
   programs: Programs;
   label: string;
-  /** Whose the cluster's files are, where that is not the user of this process. */
+  /** The owner of the cluster's files, if it is not the user of this process. */
   owner?: Owner;
-  /** A program with its arguments that takes on another identity and is replaced by the program after it. */
+  /** A command with its arguments that changes the identity and then executes the program that follows. */
   prefix: readonly string[];
 }
 
@@ -62,13 +62,14 @@ async function findPrograms(): Promise<Programs> {
   for (const name of await readdir(folder)) {
     const file = join(folder, name);
     const { mode } = await stat(file);
-    // Where the file is another user's or read-only, the trial run says whether it matters.
+    // If the file cannot be changed, because it is another user's or read-only, the trial run shows whether that
+    // matters.
     if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555).catch(() => undefined);
   }
   return programs;
 }
 
-/** Makes the links that `pg-symlinks.json` lists and that a tarball cannot carry. A read-only folder is left as it is. */
+/** Makes the links in `pg-symlinks.json`, which a tarball cannot contain. A read-only folder stays unchanged. */
 async function restoreSymlinks(root: string): Promise<void> {
   const list = await readFile(join(root, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
@@ -77,7 +78,7 @@ async function restoreSymlinks(root: string): Promise<void> {
     const text = relative(dirname(path), join(dirname(root), source));
     const present = await readlink(path).catch((error) => (codeOf(error) === 'ENOENT' ? undefined : text));
     if (present === text) continue;
-    // A link that leads elsewhere is of an older version.
+    // A link to another target comes from an older version.
     await rm(path, { force: true })
       .then(() => symlink(text, path))
       .catch(() => undefined);
@@ -85,9 +86,9 @@ async function restoreSymlinks(root: string): Promise<void> {
 }
 
 /**
- * Decides by trial how PostgreSQL can run here: each account runs a program on a folder beside the data, and the first
- * that works is taken.
- * @param owner of the cluster that is there already
+ * Finds by trial how PostgreSQL can run here: each account runs a program on a folder next to the data, and the first
+ * that works is used.
+ * @param owner the owner of an existing cluster
  * @throws EmbeddedPostgresError saying what was tried and what to do
  */
 export async function findAccount(dataDir: string, owner: Owner | undefined): Promise<Account> {
@@ -96,8 +97,8 @@ export async function findAccount(dataDir: string, owner: Owner | undefined): Pr
     const folder = await mkdtemp(join(dataDir, 'postgres.try-'));
     try {
       await giveTo(account, folder);
-      // The first resolves the account's name, and runs `postgres -V` from beside itself; the second opens the folder,
-      // hence every folder on the way to it.
+      // `--show` resolves the account's name and runs `postgres -V` from the same folder. `--sync-only` opens the
+      // folder, and so every folder above it.
       for (const probe of ['--show', '--sync-only']) {
         await initdb(account, [probe, '-D', folder], PROBE_TIMEOUT_MS);
       }
@@ -115,32 +116,33 @@ export async function findAccount(dataDir: string, owner: Owner | undefined): Pr
 }
 
 function accountsFor(programs: Programs, found: Owner | undefined): Account[] {
-  // Files stay this user's own and reachable, and PostgreSQL sees a user with a name. Not allowed everywhere.
+  // In a user namespace files stay this user's own and readable, and PostgreSQL sees a user with a name. Not every
+  // system allows it.
   const unshare = ['unshare', '-U', `--map-user=${NOBODY.uid}`, `--map-group=${NOBODY.gid}`];
   const namespace: Account = { programs, label: 'in a user namespace', prefix: unshare };
-  // A container may give this user a number without a name, which initdb refuses.
+  // In a container this user may have a number but no name, which initdb refuses.
   if (!isRoot()) return [{ programs, label: 'as this user', prefix: [] }, namespace];
   const owner = found === undefined || found.uid === 0 ? NOBODY : found;
   const label = `as user ${owner.uid}`;
   const other: Account = { programs, label, owner, prefix: [] };
-  // For a data folder or programs below a folder that is closed to others, such as root's home. One privilege is kept;
-  // the secure bit lets access(2) honour it as well.
+  // For a data folder or programs inside a folder that is closed to others, such as root's home. The program keeps one
+  // capability; the secure bit makes access(2) respect it too.
   const setpriv = ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'];
   for (const set of ['--inh-caps', '--ambient-caps', '--bounding-set']) setpriv.push(`${set}=-all,+dac_override`);
   setpriv.push('--securebits=+no_setuid_fixup');
   const reaching: Account = { programs, label: `${label} with access to all folders`, owner, prefix: setpriv };
-  // Files of root's own were made in a namespace.
+  // Files owned by root were made in a namespace.
   return found?.uid === 0 ? [namespace, other, reaching] : [other, namespace, reaching];
 }
 
 /** The command line that runs `program` as that account; the process id is the program's. */
 export function commandAs({ prefix, owner }: Account, program: string, args: readonly string[]) {
   const [file = program, ...rest] = [...prefix, program, ...args];
-  // The working folder of this process may be closed to the account.
+  // The account may have no access to the working folder of this process.
   return { file, args: rest, options: { cwd: '/', windowsHide: true, ...(prefix.length === 0 && owner) } };
 }
 
-/** @throws Error whose message is the first line that the program wrote of its failure */
+/** @throws Error whose message is the first line of the program's error output */
 async function initdb(account: Account, args: string[], timeout: number): Promise<void> {
   const { file, args: argv, options } = commandAs(account, account.programs.initdb, args);
   try {
@@ -158,18 +160,18 @@ async function giveTo({ owner }: Account, path: string): Promise<void> {
   if (owner !== undefined) await chown(path, owner.uid, owner.gid);
 }
 
-/** Makes a cluster and all that is in it the account's own: root may have run it as another one before. */
+/** Gives a cluster and its contents to the account: root may have run it as another user before. */
 export async function giveTreeTo({ owner = { uid: 0, gid: 0 } }: Account, path: string): Promise<void> {
   if (!isRoot() || (await stat(path)).uid === owner.uid) return;
   const inside = await readdir(path, { recursive: true });
-  // The folder itself last, so that an interrupted run is done again.
+  // The folder itself comes last, so that an interrupted run starts over.
   for (const name of [...inside, '.']) await lchown(join(path, name), owner.uid, owner.gid);
 }
 
-/** What Herald keeps inside the cluster's folder, mode 0600, so that password and data are made and lost together. */
+/** Herald's notes inside the cluster's folder, mode 0600, so that the password exists exactly as long as the data. */
 interface ClusterNotes {
   password: string;
-  /** Where the server last listened; taken again if it is free. */
+  /** The last port of the server; used again if it is free. */
   port: number;
 }
 
@@ -198,8 +200,8 @@ export async function findCluster(dataDir: string) {
 }
 
 /**
- * Makes a cluster beside its place and moves it there whole, so that a first start cut short leaves nothing half made.
- * @param durable false leaves out the flush to disk, for tests
+ * Makes a cluster in a temporary folder and renames it, so that an interrupted first start leaves no partial cluster.
+ * @param durable false skips the flush to disk, for tests
  */
 export async function createCluster(account: Account, dataDir: string, durable: boolean): Promise<string> {
   const staging = await mkdtemp(join(dataDir, 'postgres.new-'));
@@ -215,7 +217,7 @@ export async function createCluster(account: Account, dataDir: string, durable: 
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // The same order of text on every system, whatever its libraries.
+      // The same sort order on every system, independent of its libraries.
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
       '--locale=C',
@@ -255,7 +257,7 @@ export async function readNotes(clusterPath: string): Promise<ClusterNotes> {
   }
 }
 
-/** Replaces the notes as a whole: a crash leaves the old ones or the new. */
+/** Replaces the notes atomically: after a crash either the old or the new ones exist. */
 export async function writeNotes(clusterPath: string, notes: ClusterNotes, account: Account): Promise<void> {
   const file = join(clusterPath, NOTES);
   await writePrivately(`${file}.new`, JSON.stringify(notes), account);

@@ -16,24 +16,24 @@ export { EmbeddedPostgresError } from './cluster.js';
 const DATABASE = 'herald';
 const CONNECT_TIMEOUT_MS = 15_000;
 const SHORTEN_LOG_EVERY_MS = 60_000;
-/** A process that is alive answers at once, unless it is very busy. */
+/** A live process answers at once, unless it is very busy. */
 const ANSWER_WITHIN_MS = 10_000;
 
 export interface EmbeddedPostgresOptions {
-  /** Holds the cluster in `postgres/` and its log in `postgres.log`; made where it is missing. */
+  /** The folder for the cluster (`postgres/`) and its log (`postgres.log`); made if missing. */
   dataDir: string;
   log?: (line: string) => void;
   /** Server settings in addition to, or instead of, ours, such as `{ max_connections: '300' }`. */
   settings?: Record<string, string>;
-  /** Called once if the server ends without having been stopped. */
+  /** Called once if the server ends without being stopped. */
   onExit?: (exit: ServerExit) => void;
 }
 
 export interface RunningPostgres {
-  /** Of the database `herald`, with its password. */
+  /** The URL of the database `herald`, with its password. */
   url: string;
   port: number;
-  /** Whether this start made the database. */
+  /** Whether this start created the database. */
   createdNow: boolean;
   /** Stops the server; its process is gone when this returns. Calling it again does nothing. */
   stop(): Promise<void>;
@@ -43,7 +43,7 @@ export interface RunningPostgres {
 export class EmbeddedPostgresInUseError extends EmbeddedPostgresError {
   override name = 'EmbeddedPostgresInUseError';
 
-  /** @param url where the other one's server answers; undefined while that one is still starting */
+  /** @param url the address of the other process's server; undefined while that is still starting */
   constructor(
     dataDir: string,
     readonly url: string | undefined,
@@ -55,8 +55,8 @@ export class EmbeddedPostgresInUseError extends EmbeddedPostgresError {
 }
 
 /**
- * Starts the PostgreSQL of a data folder, making it at the first start; a server that a killed Herald left there is
- * stopped before. It listens on 127.0.0.1 and outlives neither `stop()` nor an ordinary end of this process.
+ * Starts the PostgreSQL of a data folder; the first start creates it. A server that a killed Herald left running is
+ * stopped first. The new server listens on 127.0.0.1, and ends with `stop()` or an ordinary end of this process.
  * @throws EmbeddedPostgresInUseError where another live Herald has it, with that one's url where it is known
  * @throws EmbeddedPostgresError where it cannot run; the message says what to do
  */
@@ -86,7 +86,7 @@ async function start(
   if (existing !== undefined) await endLeftovers(existing.path, log);
   for (const name of await readdir(dataDir)) {
     if (!/^postgres\.(new|try)-/.test(name)) continue;
-    // Of a start that was killed; its initdb may still write, until it misses what was removed.
+    // Left by a killed start. Its initdb may still write for a moment, until it notices that its files are gone.
     await rm(join(dataDir, name), { recursive: true, force: true, maxRetries: 10 });
   }
   const account = await findAccount(dataDir, existing?.owner);
@@ -103,7 +103,7 @@ async function start(
     log,
     onExit: (exit) => {
       log(`PostgreSQL ended unexpectedly (${exit.signal ?? `code ${exit.code}`}); its log: ${logFile}`);
-      // There is no server to guard any more: it may be started again, by this process too.
+      // The server is gone, so the lock is released: this process or another may start it again.
       void lock.release().then(() => onExit?.(exit));
     },
   });
@@ -112,7 +112,7 @@ async function start(
   const stop = async (): Promise<void> => {
     clearInterval(timer);
     await stopServer();
-    // Kept to the last moment: a Herald that starts meanwhile must not meet a server that is stopping.
+    // Released last: another Herald must not meet a server that is stopping.
     await lock.release();
   };
   try {
@@ -127,14 +127,14 @@ async function start(
   }
 }
 
-/** Makes the database where it is missing: a first start may have been cut short. Returns whether it did. */
+/** Creates the database if it is missing: an earlier first start may have been interrupted. Returns whether it did. */
 async function ensureDatabase(password: string, port: number): Promise<boolean> {
   const client = new pg.Client({
     connectionString: urlOf(password, port, 'postgres'),
     ssl: false,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  // A loss while no statement runs shows in the next one.
+  // If the connection breaks between statements, the next statement fails.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -150,10 +150,10 @@ function urlOf(password: string, port: number, database = DATABASE): string {
   return `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
 }
 
-/** What the process that has the lock says of itself; empty where it does not answer. */
+/** What the holder of the lock reports about itself; empty where it does not answer. */
 interface Holder {
   pid?: number;
-  /** Of its server, once that is ready. */
+  /** The port of its server, once that is ready. */
   port?: number;
 }
 
@@ -163,9 +163,9 @@ interface Lock {
 }
 
 /**
- * Makes sure that one process at a time has the server of a data folder; returns who has it, if not this one. The lock is
- * a name in the kernel, not a file: it ends with the process, however that ends. A process that connects to it is
- * answered who has it.
+ * Makes sure that only one process uses the server of a data folder; returns the holder if it is another process. The
+ * lock is a name in the kernel rather than a file: it ends with its process in every case. A process that connects to
+ * it learns the holder.
  */
 async function takeLock(dataDir: string): Promise<Lock | Holder> {
   const name = `herald-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`;
@@ -173,7 +173,7 @@ async function takeLock(dataDir: string): Promise<Lock | Holder> {
   const path = { linux: `\0${name}`, win32: `\\\\.\\pipe\\${name}` }[process.platform as string] ?? file;
   const holder: Holder = { pid: process.pid };
   for (;;) {
-    // It does not keep the process from ending.
+    // Unreferenced, so that it does not keep the process alive.
     const server = createServer((socket) => socket.on('error', () => undefined).end(JSON.stringify(holder))).unref();
     try {
       await once(server.listen({ path, exclusive: true }), 'listening');
@@ -188,7 +188,7 @@ async function takeLock(dataDir: string): Promise<Lock | Holder> {
     } catch (error) {
       if (!['ECONNREFUSED', 'ENOENT'].includes(codeOf(error) ?? '')) return {};
     }
-    // Its holder has ended. Where the name is a file, that is left behind.
+    // The holder has ended. Where the name is a file, it is left behind.
     if (path === file) await rm(file, { force: true });
   }
 }

@@ -10,16 +10,16 @@ import { codeOf } from '../../../common/describe-error.js';
 import { type Account, commandAs, EmbeddedPostgresError, isRoot } from './cluster.js';
 
 const HOST = '127.0.0.1';
-/** Replaying the log after a crash takes its time; it is bounded by max_wal_size. */
+/** Replaying the log after a crash takes time; max_wal_size limits it. */
 const READY_WITHIN_MS = 600_000;
 const RETRY_WITHIN_MS = 20_000;
 const onLinux = process.platform === 'linux';
 const LOG_LIMIT_BYTES = 8 * 1_048_576;
 
-/** What differs from PostgreSQL's own defaults, which suit a laptop of two cores and are durable. */
+/** Differences from PostgreSQL's defaults, for a laptop with two cores, and durable. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: HOST,
-  // No socket file: its path may be too long or closed to the server's user, and nothing connects by it.
+  // No socket file: its path may be too long, or closed to the server's user, and no client uses it.
   unix_socket_directories: '',
   cluster_name: 'herald',
   random_page_cost: '1.1',
@@ -60,7 +60,7 @@ export async function launch(order: Launch): Promise<{ port: number; stop: () =>
     const launched = await launchOn(order, port);
     if (typeof launched !== 'string') return { port, stop: launched };
     const portTaken = /could not (bind|create any TCP)/.test(launched);
-    // Where processes that a killed server left cannot be seen, the new server reports their shared memory.
+    // Where leftover processes of a killed server cannot be listed, the new server reports their shared memory.
     const leftovers = /shared memory block .* is still in use/.test(launched);
     if ((!portTaken && !leftovers) || performance.now() > until) {
       const lines = launched.trim().split('\n');
@@ -72,7 +72,7 @@ export async function launch(order: Launch): Promise<{ port: number; stop: () =>
   }
 }
 
-/** Returns what stops the server; where it ended before it was ready, what it wrote to its log. */
+/** Returns the function that stops the server; if the server ended before it was ready, the text of its log. */
 async function launchOn(order: Launch, port: number): Promise<(() => Promise<void>) | string> {
   const { account, clusterPath, logFile, log } = order;
   const settings = Object.entries({ ...SETTINGS, ...order.settings, port: String(port) });
@@ -80,8 +80,8 @@ async function launchOn(order: Launch, port: number): Promise<(() => Promise<voi
   const { file, args, options } = commandAs(account, account.programs.postgres, ['-D', clusterPath, ...flags]);
   const output = await openLog(logFile);
   const { size } = await output.stat();
-  // A file, not a pipe: the server outlives a killed Herald. A session of its own: Ctrl-C on the terminal must not
-  // reach it before Herald has finished its work.
+  // Logs to a file rather than a pipe, because the server outlives a killed Herald. Runs in its own session, so that
+  // Ctrl-C on the terminal does not reach it before Herald has finished.
   const child = spawn(file, args, { ...options, detached: true, stdio: ['ignore', output.fd, output.fd] });
   try {
     await once(child, 'spawn');
@@ -102,7 +102,7 @@ async function launchOn(order: Launch, port: number): Promise<(() => Promise<voi
     return (await readFile(logFile)).subarray(size).toString('utf8');
   }
   let stopping: Promise<void> | undefined;
-  // In the last moment of a process nothing can be awaited.
+  // At process exit nothing can be awaited.
   const onProcessExit = (): void => void signalTo(pid, 'SIGINT');
   process.on('exit', onProcessExit);
   child.once('exit', (code, signal) => {
@@ -123,7 +123,7 @@ export async function openLog(logFile: string): Promise<FileHandle> {
   return handle;
 }
 
-/** Puts a log over the limit aside as `.1` and starts a new one. The server appends, so it goes on at the new end. */
+/** Renames a log over the limit to `.1` and starts a new one. The server appends, so it continues at the new end. */
 export async function shortenLog(logFile: string, limitBytes: number = LOG_LIMIT_BYTES): Promise<void> {
   const { size } = await stat(logFile).catch(() => ({ size: 0 }));
   if (size <= limitBytes) return;
@@ -131,19 +131,19 @@ export async function shortenLog(logFile: string, limitBytes: number = LOG_LIMIT
   await truncate(logFile);
 }
 
-/** Below the ports that systems give to outgoing connections, so that it is still free at the next start. */
+/** Below the range that systems use for outgoing connections, so that the port is still free at the next start. */
 const anyPort = (): number => randomInt(20_000, 32_000);
 
-/** What a running server writes about itself to `postmaster.pid`; undefined where that is not there or not complete. */
+/** The contents of `postmaster.pid`, which a running server writes; undefined where it is missing or incomplete. */
 export async function readPostmaster(clusterPath: string): Promise<{ pid: number; status: string } | undefined> {
   const text = await readFile(join(clusterPath, 'postmaster.pid'), 'utf8').catch(() => '');
   const lines = text.split('\n');
   const pid = Number(lines[0]);
-  // starting, ready, stopping; empty in its first moments.
+  // The status is starting, ready or stopping; empty in the first moments.
   return Number.isInteger(pid) && pid > 0 ? { pid, status: (lines[7] ?? '').trim() } : undefined;
 }
 
-/** Whether a process runs; one that has ended and was not collected by its parent does not. */
+/** Whether a process runs. A zombie does not. */
 export async function isAlive(pid: number, hasProc = onLinux): Promise<boolean> {
   if (!hasProc) return exists(pid);
   const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
@@ -151,9 +151,9 @@ export async function isAlive(pid: number, hasProc = onLinux): Promise<boolean> 
   return state !== undefined && !/^[ZX]/.test(state.slice(state.lastIndexOf(')') + 2));
 }
 
-/** Whether that is a process of the server on this cluster, and not another program with its number. */
+/** Whether the process belongs to the server of this cluster, and is not another program with the same number. */
 async function worksOn(clusterPath: string, pid: number): Promise<boolean> {
-  // Not every user is shown the working folder of every process.
+  // Some users may not read the working folder of other processes.
   const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '');
   const reading = onLinux
     ? readFile(`/proc/${pid}/cmdline`, 'utf8')
@@ -172,9 +172,9 @@ export async function processesOn(clusterPath: string): Promise<number[]> {
 }
 
 /**
- * Ends what a killed Herald or a killed server left on a cluster: no new server may begin before that is gone. A
- * server stops in order. Children without a server go by themselves once idle, or are ended: the next server replays
- * the log, so that nothing committed is lost. Only for the holder of the lock.
+ * Ends processes that a killed Herald or server left on a cluster; no new server may start before. A server is stopped
+ * in order. Processes without a server end when idle, or are ended: the next server replays the log, so committed data
+ * is safe. Only the holder of the lock may call it.
  */
 export async function endLeftovers(clusterPath: string, log: Log): Promise<void> {
   const { pid } = (await readPostmaster(clusterPath)) ?? {};
@@ -189,11 +189,13 @@ export async function endLeftovers(clusterPath: string, log: Log): Promise<void>
     log(`ending processes ${orphans.join(', ')} that a killed PostgreSQL left (${signal})`);
     for (const orphan of orphans) signalTo(orphan, signal);
   }
-  // PostgreSQL believes any number in this file that is a process, be it another program's by now.
+  // PostgreSQL trusts this file if a process has the number, even another program's.
   if (onLinux) await rm(join(clusterPath, 'postmaster.pid'), { force: true });
 }
 
-/** Ends a server in order: connections are cut, everything is written, and the process is gone when this returns. */
+/**
+ * Stops a server in order: it closes connections and writes everything, and its process has ended when this returns.
+ */
 async function stopServer(pid: number, log: Log): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     if (signal !== 'SIGINT') log(`PostgreSQL (process ${pid}) does not stop; sending ${signal}`);
@@ -203,7 +205,7 @@ async function stopServer(pid: number, log: Log): Promise<void> {
   throw new EmbeddedPostgresError(`PostgreSQL (process ${pid}) cannot be stopped.`);
 }
 
-/** Waits until a condition holds. Returns whether it came to hold. */
+/** Waits until a condition holds. Returns whether it does. */
 async function waitUntil(condition: () => Promise<boolean>, withinMs: number): Promise<boolean> {
   const until = performance.now() + withinMs;
   while (!(await condition())) {

@@ -6,8 +6,8 @@ import { operationsOf, type Operation } from '../openapi-operations.js';
 const UPLOAD = 'multipart/form-data';
 
 /**
- * The client's method of an operation, where it is not named as the operation is: `messages_send` is `messages.send`.
- * A test compiles all samples, so a missing entry shows.
+ * The client's method of an operation, where its name differs: `messages_send` is `messages.send`. A test compiles all
+ * samples, so it finds missing entries.
  */
 const CLIENT_METHODS: Readonly<Record<string, string>> = {
   media_delete: 'media.remove',
@@ -17,7 +17,7 @@ const CLIENT_METHODS: Readonly<Record<string, string>> = {
   replays_get: 'webhook.replayState',
 };
 
-/** Calls of the client whose arguments are not those of the request. `id` stands for the path's. */
+/** Client calls whose arguments differ from those of the request. `id` is the id in the path. */
 const CLIENT_CALLS: Readonly<Record<string, (id: string) => readonly string[]>> = {
   media_upload: () => [
     "const file = new Blob([await readFile('menu.pdf')]);",
@@ -27,26 +27,26 @@ const CLIENT_CALLS: Readonly<Record<string, (id: string) => readonly string[]>> 
   messages_retry: (id) => [`const answer = await herald.messages.retry(${literal(id)});`],
 };
 
-/** The variable of the environment in which samples have a key, by its scheme. */
+/** The environment variable that holds the key in samples, by security scheme. */
 const KEY_VARIABLES: Readonly<Record<string, string>> = {
   [OTP_SECURITY_SCHEME]: 'HERALD_OTP_KEY',
   [OPERATOR_SECURITY_SCHEME]: 'HERALD_OPERATOR_KEY',
 };
 
-/** Lists whose pages the client turns by another cursor than the time of an item. */
+/** Lists that the client pages by a cursor other than the time of an item. */
 const ITERATED: ReadonlySet<string> = new Set(['events_list', 'eventsAdmin_list']);
 
-/** The client of an API, and what programs call it. */
+/** The client of an API, as samples use it. */
 export interface SampleClient {
   make: 'createHeraldClient' | 'createHeraldAdmin';
   variable: string;
-  /** Its option that takes the key. */
+  /** The client's option for the key. */
   option: string;
 }
 
 /**
- * Writes `x-codeSamples`, as Redoc, Scalar and others take them, into every operation: each is made from its
- * description, so a new one has them too.
+ * Adds `x-codeSamples`, which Redoc, Scalar and others read, to every operation. Each sample is generated from the
+ * operation's description, so a new operation has samples too.
  */
 export function addCodeSamples(document: OpenAPIObject, publicUrl: string, client: SampleClient): void {
   for (const { method, path, operation } of operationsOf(document)) {
@@ -61,14 +61,14 @@ export function addCodeSamples(document: OpenAPIObject, publicUrl: string, clien
 
 type Call = ReturnType<typeof callOf>;
 
-/** What the samples in the three languages have in common: the request with the examples' values. */
+/** The request with the examples' values, which the samples in all three languages share. */
 function callOf(operation: Operation, method: string, path: string, publicUrl: string) {
   const { parameters = [], requestBody, security = [], responses } = operation;
   const named = (place: string, all: boolean): [string, string][] =>
     parameters
       .filter((parameter) => parameter.in === place && (all || parameter.required === true))
       .map((parameter) => [parameter.name, exampleOf(parameter) ?? parameter.name]);
-  // As the path has them, which is the order of the client's arguments.
+  // In the order of the path, which is the order of the client's arguments.
   const pathParameters = named('path', true).sort(([a], [b]) => path.indexOf(`{${a}}`) - path.indexOf(`{${b}}`));
   const query = Object.fromEntries(named('query', false));
   const filled = pathParameters.reduce(
@@ -93,13 +93,13 @@ function callOf(operation: Operation, method: string, path: string, publicUrl: s
   };
 }
 
-/** The value that a parameter's description shows; null where it shows none. */
+/** The example value in a parameter's description; null where there is none. */
 export function exampleOf({ example, schema }: NonNullable<Operation['parameters']>[number]): string | null {
   const value = example ?? schema?.example ?? schema?.examples?.[0];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
 }
 
-/** The key is written out, because no command that makes UUIDs is on every machine. */
+/** The key is a literal, because no command that makes UUIDs exists on every machine. */
 const KEY_COMMENT = '# Another UUID for each request, the same for a repeat.';
 
 function curlOf({ method, url, keyVariable, needsKey, body, isUpload }: Call): string {
@@ -138,7 +138,7 @@ function typescriptOf(call: Call, publicUrl: string, client: SampleClient): stri
 function bodyArguments({ body, query, needsKey }: Call): string[] {
   const args = body === undefined ? [] : [literal(body)];
   if (Object.keys(query).length > 0) args.push(literal(query));
-  // The client makes a key by itself; the caller's own survives a crash of the caller.
+  // The client makes a key by default; the caller's own key survives a crash of the caller.
   if (needsKey) args.push('{ idempotencyKey: crypto.randomUUID() }');
   return args;
 }
@@ -190,7 +190,7 @@ function pythonForm(): string[] {
 
 const NARROW = 72;
 
-/** A value as TypeScript and Python both write it, but for the words in `names`; lines are broken where they get long. */
+/** A value in a syntax common to TypeScript and Python, except for the words in `names`; long lines are broken. */
 function written(value: unknown, names: Names, depth = 0): string {
   if (value === null) return names.none;
   if (typeof value === 'boolean') return value ? names.yes : names.no;
@@ -215,7 +215,7 @@ const PYTHON = {
   open: '{',
   close: '}',
   key: (key: string): string => JSON.stringify(key),
-  // Python reads JSON's escapes as its own.
+  // Python understands JSON's escapes.
   text: (text: string): string => JSON.stringify(text),
 };
 

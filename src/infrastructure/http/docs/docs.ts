@@ -29,12 +29,12 @@ import {
 } from '../../../common/example-ids.js';
 import { OTP_SECURITY_SCHEME, SECURITY_SCHEME } from '../api-description.js';
 
-/** A file beside this one; the build copies those that are no TypeScript. */
+/** A file next to this one; the build copies files that are not TypeScript. */
 function asset(name: string): string {
   return readFileSync(new URL(name, import.meta.url), 'utf8');
 }
 
-/** Swagger UI brings its own scripts and styles, and draws its icons as data. */
+/** Swagger UI has its own scripts and styles, and icons as data URLs. */
 const pageHeaders = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
@@ -53,11 +53,11 @@ const pageHeaders = helmet({
 declare const heraldDocs: Record<'request' | 'response' | 'plugin' | 'complete', (given?: unknown) => unknown>;
 declare const SwaggerUIBundle: { plugins: { DownloadUrl(system: unknown): unknown } };
 
-/** Swagger UI calls these functions in the page: they are sent as text and find the page's script there. */
+/** Swagger UI calls these functions in the page: they are sent as text and use the page's script. */
 const IN_PAGE = {
   requestInterceptor: (request: unknown) => heraldDocs.request(request),
   responseInterceptor: (response: unknown) => heraldDocs.response(response),
-  // The first is Swagger UI's own, which a list of plugins replaces.
+  // The first is Swagger UI's own, which a list of plugins would replace.
   plugins: [
     (system: unknown) => SwaggerUIBundle.plugins.DownloadUrl(system),
     (system: unknown) => heraldDocs.plugin(system),
@@ -66,8 +66,8 @@ const IN_PAGE = {
 };
 
 /**
- * Serves /docs/errors, to which every error leads, /client.tgz, and the addresses at /; with `docs`
- * the rest of /docs, /openapi.json, /openapi.yaml and /postman.json too. The description is made when it is first asked for.
+ * Serves /docs/errors, which every error links to, /client.tgz, and the links at /. With `docs` also the rest of /docs,
+ * /openapi.json, /openapi.yaml and /postman.json. The description is built at the first request.
  */
 export function serveDocs(
   app: NestExpressApplication,
@@ -91,12 +91,12 @@ export function serveDocs(
   if (!all) return;
   const demo = app.get(DocsDemo, { strict: false });
   app.use(['/docs', '/openapi.json', '/openapi.yaml', '/openapi-admin.json', '/postman.json'], compression());
-  // Swagger UI names its files relative to its page, which without the slash is not below /docs.
+  // Swagger UI names its files relative to its page, and without the slash they would not be below /docs.
   express.get('/docs/index.html', (_req, res) => res.redirect('/docs'));
   express.get('/docs/demo.json', (req, res) => {
     const keys = demo.keysFor(req);
     res.set('Cache-Control', 'no-store');
-    // Empty rather than 404: a browser would report that as an error of the page.
+    // 204 rather than 404, which a browser would report as an error of the page.
     if (keys === null) res.status(204).end();
     else res.json(keys);
   });
@@ -110,7 +110,7 @@ export function serveDocs(
     type: 'json',
   }));
   if (adminApi) serveAdminDocs(app, express, () => buildAdminDocument(app, publicUrl.value));
-  // Before Swagger UI's own, which has no ETag.
+  // Registered before Swagger UI's own route, which has no ETag.
   serveDownload(express, '/openapi.json', () => ({
     content: Buffer.from(JSON.stringify(demo.filled(describe()))),
     type: 'json',
@@ -131,7 +131,7 @@ export function serveDocs(
   });
 }
 
-/** The admin API, on a page of its own: its keys are others, and are not kept in the browser. */
+/** The admin API, on a separate page: it has other keys, which are not kept in the browser. */
 function serveAdminDocs(app: NestExpressApplication, express: Express, describe: () => OpenAPIObject): void {
   serveDownload(express, '/openapi-admin.json', () => ({
     content: Buffer.from(JSON.stringify(describe())),
@@ -145,7 +145,7 @@ function serveAdminDocs(app: NestExpressApplication, express: Express, describe:
   });
 }
 
-/** The bare address: a browser goes to /console or /docs, a program gets name, version and addresses. */
+/** The root address: a browser is redirected to /console or /docs, a program gets name, version and links. */
 function serveSignpost(
   express: Express,
   publicUrl: PublicUrl,
@@ -175,7 +175,7 @@ function serveSignpost(
   });
 }
 
-/** What the page's own script has to know. */
+/** Data for the page's script. */
 const PAGE = {
   keyScheme: SECURITY_SCHEME,
   otpScheme: OTP_SECURITY_SCHEME,
@@ -198,7 +198,7 @@ export interface DemoKeys {
   otp_sandbox_key: string;
 }
 
-/** What Swagger UI shows of this installation: the demo's keys, and values in the place of the examples' ids. */
+/** Values of this installation for Swagger UI: the demo's keys, and ids that replace those of the examples. */
 @Injectable()
 export class DocsDemo {
   private keys: DemoKeys | null = null;
@@ -206,23 +206,23 @@ export class DocsDemo {
 
   constructor(private readonly config: Config) {}
 
-  /** From now on local callers get them. */
+  /** From now on local callers get these keys. */
   offer(keys: DemoKeys): void {
     this.keys = keys;
   }
 
-  /** Null in production, without a demo workspace, and for a caller that is not definitely on this machine. */
+  /** Null in production, without a demo workspace, and for a caller that may not be on this machine. */
   keysFor(request: IncomingMessage): DemoKeys | null {
     const { production, demo } = this.config.process;
     return !production && demo && isLocal(request) ? this.keys : null;
   }
 
-  /** From now on `value` is shown where the committed description has `example`. */
+  /** From now on `value` replaces `example` in the description. */
   replace(example: string, value: string): void {
     this.values.set(example, value);
   }
 
-  /** The description, or a part of it, with those values. */
+  /** The description, or a part of it, with the replaced values. */
   filled<T extends object>(description: T): T {
     if (this.values.size === 0) return description;
     let text = JSON.stringify(description);

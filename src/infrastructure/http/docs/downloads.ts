@@ -4,7 +4,7 @@ import type { Express } from 'express';
 import { heraldVersion } from '../../../common/version.js';
 import { noneMatchNames } from '../if-none-match.js';
 
-/** What `npm run build` packed, beside the compiled program; not there where the sources run. */
+/** Packed by `npm run build` beside the compiled program; missing when running from source. */
 const CLIENT = new URL('../../../../downloads/client.tgz', import.meta.url);
 
 interface Download {
@@ -13,10 +13,7 @@ interface Download {
   filename?: string;
 }
 
-/**
- * Serves `path` without a key, also from caches that ask each time whether it is still the same. `download` is asked for at
- * the first request.
- */
+/** Serves `path` without a key; caches must revalidate it. `download` is called at the first request. */
 export function serveDownload(express: Express, path: string, download: () => Download): void {
   let served: (Download & { etag: string }) | null = null;
   express.get(path, (req, res) => {
@@ -35,7 +32,7 @@ export function serveDownload(express: Express, path: string, download: () => Do
   });
 }
 
-/** Serves the TypeScript client of this version, for `npm install`. Returns whether it is there. */
+/** Serves the TypeScript client of this version, for `npm install`. Returns whether it exists. */
 export function serveClient(express: Express): boolean {
   if (!existsSync(CLIENT)) return false;
   serveDownload(express, '/client.tgz', () => ({

@@ -20,9 +20,9 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
 };
 
 /**
- * The page that every `doc_url` points to: one place a code, grouped by status.
+ * The page that every `doc_url` points to: one entry per code, grouped by status.
  *
- * @param docs whether this process serves /docs, to which the page then links
+ * @param docs whether this process serves /docs; the page then links to it
  */
 export function errorsPage(errors: readonly DocumentedError[], docs: boolean): string {
   const statuses = [...new Set(errors.map(({ kind }) => ERROR_STATUS[kind]))].sort((a, b) => a - b);

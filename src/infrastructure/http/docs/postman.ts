@@ -16,10 +16,10 @@ import { operationsOf, type Operation } from '../openapi-operations.js';
 import { exampleOf } from './code-samples.js';
 
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
-/** Postman makes another UUID for each place and each request. */
+/** Postman makes a new UUID for each use and each request. */
 const NEW_UUID = '{{$guid}}';
 
-/** Ids of the examples that a reader's own take the place of: set by hand, or by what was made last. */
+/** Example ids that variables replace: set by hand, or from the objects made last. */
 const VARIABLES: Readonly<Record<string, string>> = {
   connection_id: EXAMPLE_CONNECTION_ID,
   message_id: EXAMPLE_MESSAGE_ID,
@@ -33,8 +33,8 @@ const VARIABLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Runs in Postman after each answer: later requests are about what the earlier ones made. In a function, for Postman has
- * names of its own, such as `data`.
+ * Runs in Postman after each answer, so that later requests use the objects of earlier ones. Wrapped in a function,
+ * because Postman defines names such as `data`.
  */
 const REMEMBER = `(function () {
   const made = {
@@ -67,7 +67,7 @@ interface Item {
   request?: object;
 }
 
-/** The description as a Postman collection (v2.1): a folder a section, a request an example. */
+/** The description as a Postman collection (v2.1): a folder per section, a request per example. */
 export function postmanCollection(document: OpenAPIObject): object {
   const { info, tags = [], servers } = document;
   const address = String(servers?.[0]?.variables?.address?.default);
@@ -103,13 +103,13 @@ const bearer = (variable: string): object => ({
 function withVariables(items: object): object {
   let text = JSON.stringify(items).replaceAll(EXAMPLE_IDEMPOTENCY_KEY, NEW_UUID);
   for (const [name, example] of Object.entries(VARIABLES)) text = text.replaceAll(`"${example}"`, `"{{${name}}}"`);
-  // In bodies, which are texts.
+  // Bodies are text.
   for (const [name, example] of Object.entries(VARIABLES))
     text = text.replaceAll(`\\"${example}\\"`, `\\"{{${name}}}\\"`);
   return JSON.parse(text) as object;
 }
 
-/** A request; a folder of them where the operation has several examples. */
+/** A request, or a folder of requests where the operation has several examples. */
 function itemOf({ method, path, operation }: ReturnType<typeof operationsOf>[number], address: string): Item {
   const name = operation.summary ?? operation.operationId;
   const json = operation.requestBody?.content?.['application/json'];

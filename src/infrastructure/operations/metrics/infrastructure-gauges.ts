@@ -10,7 +10,10 @@ import { Readiness } from '../readiness.js';
 import { Metrics, type Sample } from './metrics.js';
 import { oldestXmin } from './vacuum-horizon.js';
 
-/** Measures of the infrastructure: connections to the database, readiness, backlogs, sweeps, paused lanes, keys that end, the clock. */
+/**
+ * Gauges of the infrastructure: connections to the database, readiness, backlogs, sweeps, paused lanes, expiring keys,
+ * the clock.
+ */
 @Injectable()
 export class InfrastructureGauges implements OnModuleInit {
   constructor(
@@ -90,7 +93,7 @@ export class InfrastructureGauges implements OnModuleInit {
       collect: async () =>
         (await this.backlogs.read()).map(({ queue, oldestDueSeconds: value }) => ({ labels: { queue }, value })),
     });
-    // The same in every process: read from the database.
+    // Read from the database, so every process reports the same.
     this.metrics.add({
       name: 'sweep_age_seconds',
       help: 'Time since each sweep last succeeded, in whichever process; a value that only grows means that the sweep does not run.',
@@ -138,7 +141,7 @@ export class InfrastructureGauges implements OnModuleInit {
   }
 }
 
-// Keys that live for hours or days are made anew by what uses them.
+// Keys that live for hours or days are left out: their users renew them.
 const KEYS_ENDING = `select count(*)::integer as value from api_key
   where expires_at between clock_timestamp() and clock_timestamp() + interval '7 days'
     and expires_at > created_at + interval '14 days' and revoked_at is null`;

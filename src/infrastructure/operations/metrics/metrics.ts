@@ -9,7 +9,7 @@ import { Counters, countersText } from '../counters.js';
 
 interface Series {
   labels: string;
-  /** Requests by bucket, not yet added up; the last one is for what took longer than all. */
+  /** Requests by bucket, not cumulative; the last one is for everything slower. */
   counts: number[];
   seconds: number;
 }
@@ -17,12 +17,12 @@ interface Series {
 const NAME = 'herald_http_request_seconds';
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** Routes times methods times statuses that occur; beyond it nothing new is counted apart. */
+/** More than the existing combinations of route, method and status; beyond it no new series begins. */
 const MAX_SERIES = 2_000;
 
 /**
- * How long requests took, by route: the route and not the path, or every id would be a series of its own. Own code, for
- * prom-client computes a key of its labels for every request.
+ * Durations of requests by route. By route rather than path, or every id would be a series. Not prom-client's
+ * histogram, which computes a key from the labels for every request.
  */
 export class HttpMetrics {
   private readonly series = new Map<string, Series>();
@@ -57,7 +57,7 @@ export class HttpMetrics {
     if (known !== undefined) return known;
     if (!METHODS.has(method)) return this.seriesOf('OPTIONS', 'other', 0);
     if (this.series.size >= MAX_SERIES && route !== 'other') return this.seriesOf(method, 'other', 0);
-    // Routes come from our own code and hold no quotes.
+    // Routes come from the source code and contain no quotes.
     const labels = `method="${method}",route="${route}",status="${status === 0 ? 'other' : status}"`;
     const made: Series = { labels, counts: [], seconds: 0 };
     this.series.set(key, made);
@@ -70,22 +70,22 @@ export interface Sample {
   labels?: Readonly<Record<string, string>>;
 }
 
-/** Something that is measured when it is asked for. */
+/** A gauge that is measured on request. */
 export interface GaugeSource {
   /** In snake_case, without the prefix `herald_`, with its unit at the end. */
   name: string;
   help: string;
   labelNames?: readonly string[];
-  /** Must cost little: it runs every few seconds. */
+  /** Must be cheap: it runs every few seconds. */
   collect(): Promise<Sample[]>;
 }
 
 const FRESH_MS = 5_000;
-/** Of all together: Prometheus waits ten seconds. */
+/** Time limit for all gauges together: Prometheus waits ten seconds. */
 const COLLECT_TIMEOUT_MS = 5_000;
 const SAMPLE_LIMIT = 1_000;
 
-/** What `/metrics` shows, in the text format of Prometheus. */
+/** The contents of `/metrics`, in the text format of Prometheus. */
 @Injectable()
 export class Metrics {
   private readonly logger = new Logger(Metrics.name);
@@ -102,7 +102,7 @@ export class Metrics {
     return this.registry.contentType;
   }
 
-  /** Adds a measure; call it while the application starts. */
+  /** Adds a gauge; call it while the application starts. */
   add(source: GaugeSource): void {
     const gauge = new Gauge({
       name: `herald_${source.name}`,
@@ -113,15 +113,15 @@ export class Metrics {
     this.sources.push({ source, gauge });
   }
 
-  /** However many ask at once, everything is measured once in five seconds. */
+  /** However many requests come, everything is measured once in five seconds. */
   async render(): Promise<string> {
     await this.collected.get('all', () => this.collectAll());
     return `${await this.registry.metrics()}\n${this.http.render()}${countersText(this.counters.snapshot())}`;
   }
 
   /**
-   * One after another: all at once they would take every connection of the pool from the requests, and be what waits for
-   * one in `database_connections`.
+   * One after another: all at once they would take every connection of the pool from requests, and show up themselves
+   * as waiting in `database_connections`.
    */
   private async collectAll(): Promise<true> {
     const end = performance.now() + COLLECT_TIMEOUT_MS;
@@ -129,10 +129,10 @@ export class Metrics {
     return true;
   }
 
-  /** A measure that fails or hangs is left out: an old value would be taken for a new one, and 0 for a good one. */
+  /** A gauge that fails or hangs is left out: an old value would look current, and 0 would look good. */
   private async collect({ source, gauge }: { source: GaugeSource; gauge: Gauge }, timeoutMs: number): Promise<void> {
     gauge.reset();
-    // A gauge without labels is 0 after a reset.
+    // After a reset, a gauge without labels is 0.
     if (source.labelNames === undefined) gauge.remove();
     try {
       const samples = await within(timeoutMs, source.collect());

@@ -3,7 +3,7 @@ import type { GaugeSource } from './metrics.js';
 
 const KINDS = ['session', 'prepared', 'slot'] as const;
 
-/** For how long rows that are gone are kept from being cleared away; read from the database, the same in every process. */
+/** For how long removed rows have been kept from vacuum; read from the database, the same in every process. */
 export function oldestXmin(database: Database): GaugeSource {
   const times = new TransactionTimes();
   return {
@@ -29,19 +29,19 @@ export function oldestXmin(database: Database): GaugeSource {
   };
 }
 
-/** What keeps rows that are gone from being cleared away. `name`: of the program, the prepared transaction, the slot. */
+/** What keeps removed rows from being vacuumed. `name`: of the program, the prepared transaction, or the slot. */
 export interface Holder {
   kind: (typeof KINDS)[number];
   name: string;
-  /** Of the session, or of the process that uses the slot; null where none does. */
+  /** The process of the session, or of the slot's user; null where there is none. */
   pid: number | null;
-  /** The oldest transaction that it may still see, counted on from the database's start. */
+  /** The oldest transaction that it may still see, as a count from the database's start. */
   xid: number;
-  /** Since the transaction began; null where that is not to be had: of a slot, or without the rights of pg_read_all_stats. */
+  /** The age of the transaction; null where it is unknown: for a slot, or without the rights of pg_read_all_stats. */
   seconds: number | null;
 }
 
-// Vacuum itself waits for no vacuum. A logical slot holds back the catalogs alone, which grow as well.
+// Vacuum itself delays no vacuum. A logical slot holds back only the catalogs, but those grow too.
 export const VACUUM_HORIZON = `
 with latest as (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xid)
 select kind, name, pid, (latest.xid - age)::float8 as xid, seconds
@@ -63,7 +63,7 @@ order by age desc limit 200`;
 interface Seen {
   /** Monotonic milliseconds. */
   at: number;
-  /** Every transaction before this one had begun by then. */
+  /** Every transaction before this one had begun at that time. */
   xid: number;
 }
 
@@ -71,8 +71,8 @@ const MAX_SEEN = 1_500;
 const SEEN_EVERY_MS = 60_000;
 
 /**
- * Which transaction was the newest when. PostgreSQL does not keep that: without it the age of a replication slot, or of
- * another role's session, would be a number of transactions. Goes back a day at the most.
+ * The newest transaction at past times. PostgreSQL does not record that: without it the age of a replication slot, or
+ * of another role's session, would be a number of transactions. Covers a day at most.
  */
 export class TransactionTimes {
   private readonly seen: Seen[] = [];
@@ -84,7 +84,7 @@ export class TransactionTimes {
     if (this.seen.length > MAX_SEEN) this.seen.shift();
   }
 
-  /** For how long at least a later transaction than this one has been under way; 0 where that is not known. */
+  /** The minimum time for which later transactions have existed; 0 where it is unknown. */
   secondsSince(xid: number, now: number): number {
     const later = this.seen.find((each) => each.xid > xid);
     return later === undefined ? 0 : (now - later.at) / 1_000;

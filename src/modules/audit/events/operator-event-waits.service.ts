@@ -3,11 +3,11 @@ import { WaitingReaders } from '../../../infrastructure/events/waiting-readers.j
 import { Drain } from '../../../infrastructure/http/drain.js';
 import { type OperatorEventPlace, OperatorEventsRepository } from './operator-events.repository.js';
 
-/** Requests of one process that wait, and those of one operator key. */
+/** Limits of waiting requests in one process, and of one operator key. */
 const MAX_WAITING = 200;
 export const MAX_OF_OPERATOR = 10;
 
-/** Readers of the operator's events that wait. */
+/** Requests that wait for operator's events. */
 @Injectable()
 export class OperatorEventWaits extends WaitingReaders<OperatorEventPlace> {
   constructor(events: OperatorEventsRepository, drain: Drain) {

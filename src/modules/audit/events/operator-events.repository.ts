@@ -6,26 +6,26 @@ import type { EventPage, ReadingState } from '../../../infrastructure/events/rea
 import type { Look } from '../../../infrastructure/events/waiting-readers.js';
 import type { AuditAction } from '../audit.types.js';
 
-/** A change of the audit trail that is one of the operator's events. */
+/** A row of the audit trail that is an operator's event. */
 export interface OperatorEventRow {
   id: string;
   action: AuditAction;
   occurredAt: Date;
   workspaceId: string | null;
-  /** The operator's own id of the workspace, as it is now; null: none, or the workspace was deleted. */
+  /** The operator's own id of the workspace, at present; null: none, or the workspace was deleted. */
   externalId: string | null;
   target: string | null;
-  /** Null: another than an operator key made the change. */
+  /** Null: the change was not made with an operator key. */
   operatorKeyId: string | null;
   details: Record<string, unknown> | null;
   transaction: string;
 }
 
-/** Which events a reader wants. */
+/** The events that a reader selects. */
 export interface OperatorEventPlace {
   after: EventCursor;
   actions: readonly AuditAction[];
-  /** Null: of all, and of what belongs to none. */
+  /** Null: events of all workspaces, and of none. */
   workspaceIds: readonly string[] | null;
 }
 
@@ -37,9 +37,9 @@ type PageRow = (OperatorEventRow | { id: null }) & {
   lastAt: Date | null;
 };
 
-/** So many changes are looked at for one page, whatever part of them is asked for: its cost has a bound. */
+/** Limit of changes examined for one page, whichever are selected, which bounds its cost. */
 export const MAX_SCANNED = 2_000;
-/** As many are looked at behind one place of a reader that waits. */
+/** Limit of changes examined after the place of a waiting reader. */
 const MAX_LOOKED_AT = 100;
 const MAX_ID = 2n ** 48n - 1n;
 
@@ -48,7 +48,7 @@ const MAX_ID = 2n ** 48n - 1n;
 export class OperatorEventsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Changes are always recorded. */
+  /** Changes are always recorded, so no reading must be noted. */
   state(): Promise<ReadingState> {
     return this.database.row<ReadingState>(
       `select identity_of_database() as identity, '0' as since, false as stale,
@@ -56,7 +56,7 @@ export class OperatorEventsRepository {
     );
   }
 
-  /** By a write, whose transaction has committed then: no crash of the server gives its id away again. */
+  /** By a write whose transaction has committed, so that a crash of the server never assigns its id again. */
   async note(): Promise<EventCursor> {
     const { transaction, now } = await this.database.row<{ transaction: string; now: Date }>(
       `insert into heartbeat (name, beat_at) values ('operator_events', clock_timestamp())
@@ -95,7 +95,7 @@ export class OperatorEventsRepository {
     };
   }
 
-  /** Those of the places that something is behind. */
+  /** Those of the places that have events after them. */
   async look(places: readonly OperatorEventPlace[]): Promise<Look[]> {
     const asked = places.map(({ after, actions, workspaceIds }, index) => ({
       index,
@@ -119,8 +119,8 @@ export class OperatorEventsRepository {
   }
 
   /**
-   * Rows that a dump brought from another server, whose transaction ids may be ahead of this one's, get the id of the
-   * ambient transaction, in which their ids put them in order.
+   * Rows of a dump from another server may have transaction ids ahead of this server's. They get the id of the ambient
+   * transaction, within which their own ids order them.
    */
   async renumber(): Promise<number> {
     let renumbered = 0;
@@ -129,7 +129,7 @@ export class OperatorEventsRepository {
   }
 }
 
-/** The place behind a change. A cursor has the form of an id that begins with its time. */
+/** The place after a change. A cursor contains an id that begins with its time. */
 export function cursorAt(transaction: string, id: string, occurredAt: Date): EventCursor {
   const number = BigInt(id);
   if (number > MAX_ID) throw new RangeError(`the audit event ${id} does not fit into a cursor`);
@@ -140,12 +140,12 @@ export function cursorAt(transaction: string, id: string, occurredAt: Date): Eve
   };
 }
 
-/** Id of the change behind which the place is; 0: before all of the transaction. */
+/** Id of the change after which the place is; 0: before all of the transaction. */
 function numberIn({ kind, id }: EventCursor): string {
   return kind === 'event' ? BigInt(`0x${id.slice(24)}`).toString() : '0';
 }
 
-/** Changes behind a place, of all workspaces or of some: those of each are found by an index of their own. */
+/** Changes after a place, of all workspaces or of some; each workspace's are found by an index of their own. */
 function behind({ transaction, id, workspaces }: Record<'transaction' | 'id' | 'workspaces', string>, limit: string) {
   const columns = 'id, action, occurred_at, organization_id, target, actor_kind, actor, details, transaction_id';
   const next = `(transaction_id, id) > (${transaction}, ${id}) and transaction_id < (select xmin from ended)
@@ -159,7 +159,7 @@ function behind({ transaction, id, workspaces }: Record<'transaction' | 'id' | '
   ) either order by transaction_id, id limit ${limit}`;
 }
 
-// Every transaction below the snapshot's xmin has ended: nothing comes in between later.
+// Every transaction below the snapshot's xmin has ended, so nothing can appear in between later.
 const ENDED = 'ended as materialized (select pg_snapshot_xmin(pg_current_snapshot()) as xmin)';
 
 const PAGE = `

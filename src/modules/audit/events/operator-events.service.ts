@@ -6,7 +6,7 @@ import { OPERATOR_EVENTS, type OperatorEventType } from '../audit.types.js';
 import { OperatorEventWaits } from './operator-event-waits.service.js';
 import { cursorAt, type OperatorEventRow, OperatorEventsRepository } from './operator-events.repository.js';
 
-/** Which page of the operator's events. */
+/** The page to read. */
 export interface OperatorEventsQuery {
   after?: string;
   /** Null: of all types. */
@@ -24,7 +24,7 @@ export class OperatorEventsService {
     private readonly config: Config,
   ) {}
 
-  /** @throws EVENT_CURSOR_EXPIRED (410), INVALID_REQUEST (400) for what is no cursor, RATE_LIMITED (429). */
+  /** @throws EVENT_CURSOR_EXPIRED (410), INVALID_REQUEST (400) where it is not a cursor, RATE_LIMITED (429). */
   read(
     { keyId, workspaceIds }: Operator,
     { types, ...query }: OperatorEventsQuery,

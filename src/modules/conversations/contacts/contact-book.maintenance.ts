@@ -9,15 +9,15 @@ import { ConnectionsService } from '../../connections/connections.service.js';
 import { type ContactBookEntry, ContactBookRepository, IS_DUE, MAX_GAP_SECONDS } from './contact-book.repository.js';
 
 const EVERY_MS = 2_000;
-/** Entries of a workspace, and workspaces, of which the platform is asked at the same time. */
+/** Limits of concurrent requests: entries of one workspace, and workspaces. */
 const ENTRIES_AT_ONCE = 2;
 const WORKSPACES_AT_ONCE = 4;
-/** About a day of hourly tries: what names the person is not kept for longer. */
+/** About a day of hourly tries; the person's data is not kept longer. */
 const MAX_TRIES = 28;
 
 /**
- * Removes people who were erased from the contact book that the platform keeps for the business, which shows their
- * numbers. The erasure does not wait for it.
+ * Removes erased people from the contact book that WhatsApp keeps for the business, which shows their numbers. The
+ * erasure does not wait for it.
  */
 @Injectable()
 export class ContactBookMaintenance implements OnModuleInit {
@@ -57,7 +57,7 @@ export class ContactBookMaintenance implements OnModuleInit {
       if (problem === null || isLast) await this.repository.remove(entry);
       if (problem === null) return this.counters.increment('contact_book_removed');
       this.counters.increment('contact_book_failed');
-      // Not whom: the log would keep what is to go.
+      // Without the person's name, which the log would otherwise keep.
       const next = isLast ? 'given up: remove them in WhatsApp Manager' : 'tried again later';
       this.logger.warn(
         `connection ${entry.connectionId}: an erased person could not be removed from WhatsApp's contact book (${problem}); ${next}`,

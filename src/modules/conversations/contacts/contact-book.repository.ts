@@ -2,24 +2,24 @@ import { Injectable } from '@nestjs/common';
 import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
 import { Database } from '../../../infrastructure/database/database.js';
 
-/** A person who was erased here, and is still in the contact book of the platform. */
+/** A person who was erased here, and is still in WhatsApp's contact book. */
 export interface ContactBookEntry {
   connectionId: string;
   userId: string;
-  /** How often the platform was asked, this time included. */
+  /** How often removal was requested, including this time. */
   tries: number;
 }
 
-/** Asked again after 20 s, 80 s, 5 min ..., once an hour at most. */
+/** Retries after 20 s, 80 s, 5 min ..., at most once an hour. */
 const FIRST_GAP_SECONDS = 20;
 export const MAX_GAP_SECONDS = 3_600;
 
-/** Who is to be removed from the contact book of the platform; the erasure of a person writes the rows. */
+/** People to remove from WhatsApp's contact book; the erasure of a person writes the rows. */
 @Injectable()
 export class ContactBookRepository {
   constructor(private readonly database: Database) {}
 
-  /** Takes what is due of a workspace; each is due again later, so that one whose process dies is asked for once more. */
+  /** Takes a workspace's due entries. Each is due again later, so that an entry is retried if the process dies. */
   takeDue(organizationId: string, limit: number): Promise<ContactBookEntry[]> {
     const params = [organizationId, limit, FIRST_GAP_SECONDS, MAX_GAP_SECONDS];
     return this.database.byIndex(() => this.database.query<ContactBookEntry>(TAKE, params));

@@ -9,56 +9,56 @@ export interface ConversationRecord extends OwnerFacts {
   id: string;
   organizationId: string;
   connectionId: string;
-  /** The number as a caller gave it, digits. */
+  /** The number as the caller wrote it, digits. */
   phone: string | null;
-  /** The platform's spelling of the number. */
+  /** WhatsApp's spelling of the number. */
   waId: string | null;
   userId: string | null;
   profileName: string | null;
-  /** What callers keep of it. */
+  /** The state that callers set. */
   closed: boolean;
   assignee: string | null;
-  /** The person whom `assignee` names; null: no person, or only the text was given. */
+  /** The person in `assignee`; null: no person, or only text was given. */
   assigneeId: string | null;
-  /** A message of the contact is among what was observed. */
+  /** One of the observations is a message from the contact. */
   wrote?: boolean;
-  /** The row that replaced it. */
+  /** The row that it was merged into. */
   mergedInto: string | null;
-  /** Names that it had before, with when they were replaced (milliseconds since the epoch). */
+  /** Earlier names, with when they were replaced (milliseconds since the epoch). */
   previous?: readonly { name: string; at: number }[];
   createdAt: Date;
 }
 
-/** What must be written of the names that contacts had before. */
+/** Changes to write about contacts' earlier names. */
 export interface AliasChanges {
   replaced: { organizationId: string; connectionId: string; conversationId: string; name: string; at: Date }[];
-  /** Names that a contact has again. */
+  /** Earlier names that a contact has again. */
   restored: { conversationId: string; name: string }[];
 }
 
-/** What must be written so that the rows contain what was observed. */
+/** Changes to write so that the rows reflect the observations. */
 export interface BookChanges {
   created: ConversationRecord[];
-  /** Rows that became another one's, with everything that had been merged into them before. */
+  /** Rows that were merged into another, with everything merged into them before. */
   merged: { id: string; into: string }[];
-  /** Rows with other identities than before, and those of whose owner the platform has told more than by a message. */
+  /** Rows whose identities changed, and rows about whose owner WhatsApp reported more than a message. */
   identified: ConversationRecord[];
-  /** Rows of which only the name or the window moved. */
+  /** Rows with only a new profile name or window. */
   touched: ConversationRecord[];
-  /** Rows that give up an identity which they had, merged ones included; it may be another row's afterwards. */
+  /** Rows that give up an identity, merged ones included; another row may get it afterwards. */
   released: string[];
 }
 
 interface Entry {
   row: ConversationRecord;
-  /** As read; null: new. */
+  /** The row as read; null: new. */
   before: ConversationRecord | null;
   /** Order of creation among new rows. */
   sequence: number;
   into: Entry | null;
-  /** The handover that its row has. */
+  /** The handover stored in its row. */
   said: Handover | null;
-  /** Former names, and when each was replaced; `stored` as read. */
+  /** Earlier names, and when each was replaced; `stored`: as read. */
   former: Map<string, number>;
   stored: ReadonlyMap<string, number>;
 }
@@ -67,11 +67,11 @@ type Identity = 'phone' | 'waId' | 'userId';
 const IDENTITIES: readonly Identity[] = ['phone', 'waId', 'userId'];
 
 /**
- * Decides which rows a number of observations lead to, and how the rows change. Pure: it gets every row that has one of
- * the observed identities, and returns what to write.
+ * Finds the row of each observation, and decides how the rows change. Pure: it gets every row that has one of the
+ * observed identities, and returns the changes to write.
  *
- * A contact is matched by user id first, then by the platform's number, then by the caller's. An observation that names
- * two rows makes them one: the older row stays and takes over the other's identities where it has none of its own.
+ * A contact is matched by user id first, then by WhatsApp's number, then by the caller's. If an observation names two
+ * rows they are merged: the older row stays and takes over the identities that it lacks.
  */
 export class ContactResolver {
   private readonly entries = new Map<string, Entry>();
@@ -97,7 +97,10 @@ export class ContactResolver {
     }
   }
 
-  /** Enters one observation; null where it names no known contact and no identity to make one of, or one that was erased. */
+  /**
+   * Applies one observation; null where it names no known contact and no identity to create one from, or a contact that
+   * was erased.
+   */
   see(observation: ContactObservation): { id: () => string } | null {
     const { phone = null, waId = null, userId = null } = observation;
     if (this.isErased(observation.conversationId)) return null;
@@ -119,7 +122,7 @@ export class ContactResolver {
       Object.assign(entry.row, laterHandover(entry.row, handover));
       if (entry.row.handoverAt === handover.at) entry.said = handover;
     }
-    // With the control comes the window that is open for the number.
+    // With control comes the number's open window.
     if (entry.row.handoverTo === 'you' && ownerOf(entry.row).owner === 'you') {
       entry.row.lastInboundAt = latest(entry.row.lastInboundAt, entry.row.standbyAt);
     }
@@ -127,7 +130,7 @@ export class ContactResolver {
     return { id: () => survivorOf(found).row.id };
   }
 
-  /** A conversation without any name, present or former, is one of a person who was erased: what is reported late gives it none. */
+  /** A conversation without any name, present or former, belongs to an erased person: late reports must not add one. */
   private isErased(id: string | null | undefined): boolean {
     const known = id ? this.entries.get(id) : undefined;
     if (known === undefined) return false;
@@ -135,18 +138,18 @@ export class ContactResolver {
     return namesOf(row).length === 0 && former.size === 0;
   }
 
-  /** The row as it will be; undefined for an id that is in none of the rows. */
+  /** The row as it will be; undefined for an unknown id. */
   find(id: string): ConversationRecord | undefined {
     const entry = this.entries.get(id);
     return entry === undefined ? undefined : this.surviving(entry).row;
   }
 
-  /** Rows whose owner has become another one, with what they were and what brought it. */
+  /** Rows whose owner changed, with their earlier state and the cause. */
   ownerChanges(): Pick<Entry, 'row' | 'before' | 'said'>[] {
     return [...this.entries.values()].filter(({ row, before, into }) => into === null && changesOwner(before, row));
   }
 
-  /** Rows of which callers keep something else now, with what they were, as far as `touched` has them not. */
+  /** Rows whose caller-set state changed, with their earlier state; without those in `touched`. */
   keptChanges(): { row: ConversationRecord; before: ConversationRecord }[] {
     const { identified } = this.changes();
     return identified.flatMap((row) => {
@@ -176,7 +179,7 @@ export class ContactResolver {
     return changes;
   }
 
-  /** The names that contacts had before and have not, or have again, as the rows must say it. */
+  /** The names that contacts lost, or have again, as changes to the stored rows. */
   aliasChanges(): AliasChanges {
     const changes: AliasChanges = { replaced: [], restored: [] };
     for (const { row, into, former, stored } of this.entries.values()) {
@@ -193,8 +196,8 @@ export class ContactResolver {
   }
 
   /**
-   * The contact whom names led to before, which are taken out of `named`: a user id always, a number until it was
-   * replaced, for it may be another person's afterwards.
+   * The contact to whom the names belonged before. Removes those names from `named`: a user id always, a number only up
+   * to when it was replaced, because it may belong to another person afterwards.
    */
   private takeFormer(observation: ContactObservation, named: Record<Identity, string | null>): Set<Entry> {
     const { connectionId, conversationId, at, inboundAt, standbyAt, handover } = observation;
@@ -220,7 +223,7 @@ export class ContactResolver {
     return found;
   }
 
-  /** Who had this name last. */
+  /** The contact who last had this name. */
   private formerly(connectionId: string, name: string): Entry | undefined {
     let found: Entry | undefined;
     for (const entry of this.entries.values()) {
@@ -231,8 +234,8 @@ export class ContactResolver {
   }
 
   /**
-   * Joins what is known under the former and under the new names. The latest change says what the contact is named,
-   * whichever is seen first.
+   * Joins the contacts known under the former and the new names. The latest change decides the present names, in
+   * whichever order changes arrive.
    */
   private replace(observation: ContactObservation, replacement: Replacement): { id: () => string } | null {
     const { userId = null, waId = null } = observation;
@@ -255,7 +258,7 @@ export class ContactResolver {
     const entry = this.join(all, names.waId) ?? this.create({ ...observation, waId: null, userId: null });
     this.rename(entry, names);
     addFormer(entry, replaced, at.getTime());
-    // A change that is older than the latest one names what was replaced by that at the latest.
+    // A change older than the latest one: its names were replaced by then at the latest.
     if (!isLatest) addFormer(entry, [replacement.waId, replacement.userId], latestAt);
     for (const name of namesOf(entry.row)) entry.former.delete(name);
     return { id: () => survivorOf(entry).row.id };
@@ -267,14 +270,14 @@ export class ContactResolver {
     return [...new Set([...former, ...this.matches(atTime, named)])];
   }
 
-  /** Makes one contact of several; null of none. */
+  /** Merges several contacts into one; null for none. */
   private join(entries: Iterable<Entry>, waId: string | null): Entry | null {
     let joined: Entry | null = null;
     for (const entry of entries) joined = joined === null ? entry : this.merge(joined, entry, waId);
     return joined;
   }
 
-  /** Gives the row these names in place of its own; a number that another contact was given stays there. */
+  /** Replaces the row's names; a number that another contact has got stays there. */
   private rename(entry: Entry, { phone, waId, userId }: Names): void {
     const { row } = entry;
     this.removeFromIndex(entry);
@@ -290,7 +293,7 @@ export class ContactResolver {
       value === null ? undefined : this.index.get(keyOf(observation.connectionId, identity, value));
     const known = observation.conversationId ? this.entries.get(observation.conversationId) : undefined;
     const byWaId = at('waId', named.waId);
-    // A row that a caller's number created, and whose platform number was unknown until now.
+    // A row that a caller's number created, and whose WhatsApp number was unknown until now.
     const spelledAlike = at('phone', named.waId);
     const byPhone = at('phone', named.phone) ?? at('waId', named.phone);
     const found = [
@@ -332,7 +335,7 @@ export class ContactResolver {
     return entry;
   }
 
-  /** Gives the row the identities that were named; every other row that had them has been merged into it by now. */
+  /** Adds the named identities to the row; every other row with one of them has been merged into it by now. */
   private identify(entry: Entry, named: Record<Identity, string | null>): void {
     const { row } = entry;
     this.removeFromIndex(entry);
@@ -340,7 +343,7 @@ export class ContactResolver {
     row.userId = named.userId ?? row.userId;
     for (const name of [named.waId, named.userId]) if (name !== null) entry.former.delete(name);
     const isFree = named.phone !== null && !this.index.has(keyOf(row.connectionId, 'phone', named.phone));
-    // The platform's number finds the row anyway, so the caller's own spelling is the one worth keeping.
+    // WhatsApp's number finds the row anyway, so the caller's own spelling is stored here.
     if (isFree && named.phone !== row.waId && (row.phone === null || row.phone === row.waId)) row.phone = named.phone;
     this.addToIndex(entry);
   }
@@ -372,7 +375,7 @@ export class ContactResolver {
     return older;
   }
 
-  /** A row that was merged before it was read leads to its survivor, which is among the rows too. */
+  /** For a row that was merged before it was read, the surviving one, which is among the rows too. */
   private surviving(entry: Entry): Entry {
     const into = entry.row.mergedInto === null ? undefined : this.entries.get(entry.row.mergedInto);
     return survivorOf(into ?? entry);
@@ -391,7 +394,7 @@ export class ContactResolver {
 
 type Names = Pick<ConversationRecord, Identity>;
 
-/** @param older what the contact was named before, `newer` what is known of the new names. */
+/** @param older the contact's earlier names; `newer`: the known new names. */
 function nameAfter(
   { of, waId, userId }: Replacement,
   isLatest: boolean,
@@ -448,7 +451,7 @@ function isTouched(row: ConversationRecord, before: ConversationRecord): boolean
   );
 }
 
-/** A message may change the owner. */
+/** Whether a message may change the owner. */
 function isRouted({ standbyAt, handoverAt }: ConversationRecord): boolean {
   return standbyAt !== null || handoverAt !== null;
 }

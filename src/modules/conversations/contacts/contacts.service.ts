@@ -6,14 +6,14 @@ import { ConversationsRepository, type FoundConversation } from '../conversation
 import type { Adoption, ContactObservation } from '../conversations.types.js';
 
 const ADOPTED = { ttlMs: 600_000, maxEntries: 100_000 };
-/** Nothing waits for it, and many make one transaction. */
+/** Nothing waits for adoptions, so many are gathered into one transaction. */
 const GATHER = { quietMs: 100, atMostMs: 300 };
 
-/** Who a contact is: how the platform names it, and under which conversation it is known. */
+/** Who a contact is: WhatsApp's names for it, and its conversation. */
 @Injectable()
 export class ContactsService implements BeforeApplicationShutdown {
   private readonly adopting: GroupCommit<Adoption, void>;
-  /** What was committed lately: every status names its recipient, and once is enough. */
+  /** Recently committed adoptions: every status names its recipient, but storing it once is enough. */
   private readonly adopted = new ExpiringCache<string, Adoption>(ADOPTED);
 
   constructor(
@@ -37,8 +37,8 @@ export class ContactsService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Notes how the platform names a conversation's contact; a conversation that it had under that name already and this
-   * one become one. Nothing happens for an unknown conversation. Resolves after its commit, which others share.
+   * Stores WhatsApp's names for a conversation's contact; another conversation with that name is merged with this one.
+   * Ignores unknown conversations. Resolves after a commit that others share.
    */
   async adopt(adoption: Adoption): Promise<void> {
     if (!this.isNews(adoption)) return;
@@ -46,13 +46,13 @@ export class ContactsService implements BeforeApplicationShutdown {
     this.remember([adoption]);
   }
 
-  /** Whether an adoption names the contact otherwise than what was committed lately. */
+  /** Whether an adoption has other names than recently committed. */
   isNews({ conversationId, waId, userId }: Adoption): boolean {
     const known = this.adopted.peek(conversationId);
     return (waId !== null && waId !== known?.waId) || (userId !== null && userId !== known?.userId);
   }
 
-  /** To be called after the commit of what `enterAll` was given. */
+  /** Call it after the commit of what `enterAll` received. */
   remember(adoptions: readonly Adoption[]): void {
     for (const { conversationId, waId, userId } of adoptions) {
       const known = this.adopted.peek(conversationId);

@@ -2,22 +2,22 @@ import type { Statements } from '../../../infrastructure/database/database.js';
 import { accountOf, spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import { isOnlyFormer, isUserId } from './recipient.types.js';
 
-/** Who is meant by a recipient. */
+/** The person behind a recipient. */
 export interface Person {
   /** One name for all spellings of the number; the user id where no number is known. */
   name: string;
-  /** Further names that may have stood for the same person before. */
+  /** Other names that may have referred to the same person before. */
   others: readonly string[];
 }
 
 interface NameRow {
   index: number;
   name: string;
-  /** The contact has this number now. */
+  /** Whether the contact has this number now. */
   isNumber: boolean;
 }
 
-/** For each recipient, digits or a user id, the person as the contacts of its connection know them. */
+/** For each recipient (digits or a user id), the person known to the contacts of its connection. */
 export async function findPersons(
   recipients: readonly { connectionId: string; recipient: string }[],
   statements: Statements,
@@ -53,7 +53,7 @@ const contactsBy = (condition: string): string => `
   select t.index, coalesce(c.merged_into, c.id) as id
   from asked t join conversation c on c.connection_id = t."connectionId" and ${condition}`;
 
-// As opt-outs know a person: see `OptOutsRepository`. The number first that the platform gave.
+// Names in the form of opt-outs: see `OptOutsRepository`. WhatsApp's number comes first.
 const NAMES = `
 with asked as materialized (
   select * from json_to_recordset($1) as t (index integer, "connectionId" uuid, names text[])

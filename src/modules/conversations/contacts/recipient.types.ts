@@ -7,8 +7,8 @@ export function isUserId(recipient: string): boolean {
 }
 
 /**
- * SQL condition: no contact has this former name now. A number may belong to another person by now, who is not the one that
- * had it before.
+ * SQL condition: no contact has this former name now. If a contact has it, the number may belong to another person now.
+ * @param alias a row of `conversation_alias`.
  *
  * @param alias a row of `conversation_alias`.
  */

@@ -17,12 +17,12 @@ import { ConversationsService } from '../conversations.service.js';
 import type { ControlAction, ControlRequest, ConversationResponse } from '../dto/conversations.dto.js';
 import type { Owner } from './owner.types.js';
 
-/** The app is not the escalation partner; it does not own the conversation. */
+/** This app is not the escalation partner, or does not own the conversation. */
 const NOT_ALLOWED = new Set([2_494_191, 131_070]);
 
 const OWNER_AFTER: Readonly<Record<ControlAction, Owner>> = { pass: 'other', release: 'unknown', take: 'you' };
 
-/** Changes who owns a conversation, at the platform and then here. */
+/** Changes the owner of a conversation, at WhatsApp and then here. */
 @Injectable()
 export class ConversationControlService {
   constructor(
@@ -49,7 +49,7 @@ export class ConversationControlService {
     await this.billing.requireApiTime(organizationId, apiPaidUntil);
     await this.connections.getReady(organizationId, connection_id);
     const connection = await this.connections.sendable(organizationId, connection_id);
-    // The platform's notifications have whole seconds: what it says of this second or a later one is newer.
+    // WhatsApp's notifications have whole seconds: reports about this second or later are newer.
     const at = new Date(Math.floor(databaseClock.now() / 1_000) * 1_000);
     const answer = await this.client.request({
       method: 'POST',

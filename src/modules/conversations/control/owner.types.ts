@@ -1,10 +1,10 @@
-/** Who may write freely in a conversation: this app, another one, or not known. */
+/** Who may write freely in a conversation: this app, another app, or unknown. */
 export const OWNERS = ['you', 'other', 'unknown'] as const;
 export type Owner = (typeof OWNERS)[number];
 
-/** The latest that is known of each kind: their order of arrival means nothing. */
+/** The latest known fact of each kind: the order of arrival does not matter. */
 export interface OwnerFacts {
-  /** When the contact last wrote or called: only the owner is told as such. */
+  /** When the contact last wrote or called: only the owner gets these reports. */
   lastInboundAt: Date | null;
   /** When the contact last wrote to another app. */
   standbyAt: Date | null;
@@ -16,10 +16,10 @@ export interface OwnerFacts {
 /** Control was passed, taken or given back. */
 export interface Handover {
   at: Date;
-  /** Our own request, which the platform has carried out: it is later than what is known. */
+  /** The result of our own request, so it is later than everything known. */
   isOurs?: true;
   owner: Owner;
-  /** Of the new owner, where it is another app. */
+  /** The role of the new owner, if it is another app. */
   role: string | null;
   /** For the event. */
   note: string | null;
@@ -36,17 +36,17 @@ export const UNKNOWN_OWNER: OwnerState = { owner: 'unknown', role: null };
 const NEVER = -Infinity;
 const timeOf = (at: Date | null): number => at?.getTime() ?? NEVER;
 
-/** What was said last wins; in the same second a handover does, then the other app. */
+/** The latest fact decides. Within the same second a handover comes first, then the other app. */
 export function ownerOf({ lastInboundAt, standbyAt, handoverAt, handoverTo, handoverRole }: OwnerFacts): OwnerState {
   const [own, other, handover] = [timeOf(lastInboundAt), timeOf(standbyAt), timeOf(handoverAt)];
   const last = Math.max(own, other, handover);
   if (last === NEVER) return UNKNOWN_OWNER;
   const owner = last === handover ? (handoverTo ?? 'unknown') : last === other ? 'other' : 'you';
-  // Unless we have been the owner since.
+  // Unless this app has been the owner since.
   return { owner, role: handoverTo === 'other' && handover >= own ? handoverRole : null };
 }
 
-/** When the owner became what it is, at the latest; null where nothing is known. */
+/** When the owner last changed, at the latest; null where nothing is known. */
 export function ownerSince({ lastInboundAt, standbyAt, handoverAt }: OwnerFacts): Date | null {
   const last = Math.max(timeOf(lastInboundAt), timeOf(standbyAt), timeOf(handoverAt));
   return last === NEVER ? null : new Date(last);
@@ -54,13 +54,16 @@ export function ownerSince({ lastInboundAt, standbyAt, handoverAt }: OwnerFacts)
 
 type HandoverFacts = Pick<OwnerFacts, 'handoverAt' | 'handoverTo' | 'handoverRole'>;
 
-/** The handover with its time: notifications have whole seconds, in which there may be two requests of ours. */
+/**
+ * The handover with a time after the known one: notifications have whole seconds, within which two of our requests may
+ * fall.
+ */
 export function afterKnown({ handoverAt }: HandoverFacts, said: Handover): Handover {
   if (said.isOurs !== true || timeOf(handoverAt) < said.at.getTime()) return said;
   return { ...said, at: new Date(timeOf(handoverAt) + 1) };
 }
 
-/** Of two handovers the later one; of the same second always the same one, in whichever order they come. */
+/** The later of two handovers; for the same second always the same one, in any order of arrival. */
 export function laterHandover(known: HandoverFacts, said: Handover | HandoverFacts): HandoverFacts {
   const other =
     'at' in said
@@ -73,7 +76,7 @@ export function laterHandover(known: HandoverFacts, said: Handover | HandoverFac
   return { handoverAt, handoverTo, handoverRole };
 }
 
-/** The first message of a contact makes no event: it says itself who the owner is. */
+/** The first message of a contact produces no event, because it shows the owner itself. */
 export function changesOwner(before: OwnerFacts | null, after: OwnerFacts): boolean {
   const was = before === null ? UNKNOWN_OWNER : ownerOf(before);
   const is = ownerOf(after);
@@ -82,7 +85,7 @@ export function changesOwner(before: OwnerFacts | null, after: OwnerFacts): bool
 }
 
 /**
- * SQL: fields of an object that say what `ownerOf` says, for a row of `conversation` or a missing one.
+ * SQL: the fields of `ownerOf` for a row of `conversation`, or for a missing one.
  *
  * @param c its alias.
  */

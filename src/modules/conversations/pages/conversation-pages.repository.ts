@@ -17,12 +17,12 @@ import {
 import { listItemOf } from '../../message-state/message-list-item.response.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../../message-state/message-row.types.js';
 
-/** The message by which a conversation is listed, or the place in the journal down to which was looked. */
+/** The message that places a conversation in the list, or the place in the journal up to which was read. */
 interface Place {
   conversationId: string;
   messageId: string;
   at: string | Date;
-  /** The last message, where it is another one. */
+  /** The last message, if it is another one. */
   lastId?: string;
 }
 
@@ -35,36 +35,39 @@ type ConversationRow = Pick<
     'standbyAt' | 'handoverAt' | 'handoverTo' | 'handoverRole'
   >;
 
-/** The latest former names that are shown of a contact. */
+/** Limit of former names shown for a contact; the latest. */
 const MAX_PREVIOUS = 20;
 
-/** Rows that are about a message, and none that waits to be read. */
+/** Types that concern another message, so they do not count as unread. */
 const NOT_WRITTEN = `('reaction', 'system', 'edit', 'revoke')`;
 
-/** SQL: what a customer wrote to this workspace, as the index message_written has it. */
+/** SQL: messages that a customer wrote to this workspace, as in the index message_written. */
 const written = (m: string): string =>
   `${m}.direction = 'inbound' and ${m}.source is null and not ${m}.standby and ${m}.type not in ${NOT_WRITTEN}`;
 
-/** Matches of a search that are looked at. */
+/** Limit of matches that a search examines. */
 const SEARCHED = 50;
-/** Conversations of an assignee, or closed ones, that are sorted by their last message; of more, pages of the journal are read. */
+/**
+ * Up to this many conversations of an assignee, or closed ones, are sorted by their last message; for more, pages of
+ * the journal are read.
+ */
 const FEW = 500;
 
-/** Messages of the journal that one page looks at, in steps: most pages end in the first one. */
+/** Messages of the journal that one page examines, in steps: most pages need only the first. */
 const STEPS = [200, 1_000, 4_000];
 
 /**
- * Conversations by their last message, newest first. No row is kept of a last activity: the journal is in that order
- * already, and a message is its conversation's last where an index has no newer one. So sending and receiving cost
- * nothing more, and a page reads at most so many messages, however long the journal is.
+ * Conversations by their last message, newest first. No column stores the last activity: the journal already has that
+ * order, and a message is its conversation's last if an index shows no newer one. So sending and receiving cost nothing
+ * more, and a page reads a bounded number of messages, however long the journal is.
  */
 @Injectable()
 export class ConversationPagesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * A page that looked at as many messages as it may ends there, with fewer conversations than wanted. `next`: where the
-   * next page begins; null after the last one.
+   * A page ends early, with fewer conversations, when it has read as many messages as it may. `next`: where the next
+   * page begins; null on the last one.
    */
   async page(organizationId: string, asked: ConversationFilter): Promise<ConversationPage> {
     const filter = beginningAt(asked);
@@ -76,7 +79,7 @@ export class ConversationPagesRepository {
     return { conversations, places, next: next === null ? null : placeOf(next), looked: 1 };
   }
 
-  /** No index has what waits to be read: a page looks at a few pages of all conversations. */
+  /** No index has unread conversations: a page reads a few pages of all conversations. */
   private async unreadPage(organizationId: string, filter: ConversationFilter): Promise<ConversationPage> {
     const conversations: ConversationResponse[] = [];
     const places: Place[] = [];
@@ -94,7 +97,7 @@ export class ConversationPagesRepository {
     }
   }
 
-  /** By its id or that of one that was merged into it; null where there is none, and where the contact was erased. */
+  /** By its id, or by that of one merged into it; null where there is none, and where the contact was erased. */
   async find(organizationId: string, id: string): Promise<ConversationResponse | null> {
     const found = await this.database.find<{ id: string; messageId: string | null }>(FIND, [organizationId, id]);
     if (found === null) return null;
@@ -103,8 +106,8 @@ export class ConversationPagesRepository {
   }
 
   /**
-   * The conversations that a contact, a search, an assignee or `closed` leaves; null where those are not given, or leave
-   * too many.
+   * The conversations selected by a contact, a search, an assignee or `closed`; null where none is given, or too many
+   * match.
    */
   private async candidates(organizationId: string, filter: ConversationFilter): Promise<string[] | null> {
     const { connectionId, to, recipient, search, assignee, assigneeId, closed } = filter;
@@ -208,10 +211,10 @@ export class ConversationPagesRepository {
 
 interface ConversationPage {
   conversations: ConversationResponse[];
-  /** Where these are in the list. */
+  /** Their places in the list. */
   places: Place[];
   next: { at: Date; messageId: string } | null;
-  /** Pages of all conversations that were read for it. */
+  /** Number of pages of all conversations that were read for it. */
   looked: number;
 }
 
@@ -229,16 +232,16 @@ function placeOf({ at, messageId }: Place): { at: Date; messageId: string } {
   return { at: new Date(at), messageId };
 }
 
-/** The digits of a search that is nothing but a number: what numbers begin or end with; empty for other words. */
+/** The digits of a search that is only a number, as beginnings and endings of numbers; empty for other words. */
 function numbersOf(search: string): { beginnings: string[]; ends: string[] } {
   if (!/^[+\d\s()./-]+$/.test(search)) return { beginnings: [], ends: [] };
   const digits = search.replaceAll(/\D/g, '');
-  // A number as it is dialled within its country, or abroad: 0171 ..., 0049171 ...
+  // A number as dialled within its country, or from abroad: 0171 ..., 0049171 ...
   const national = digits.replace(/^0(?=[1-9]\d{5})/, '');
   return { beginnings: [digits.replace(/^00(?=[1-9])/, '')], ends: [...new Set([digits, national])] };
 }
 
-/** The rows whose messages are a conversation's: its own, and those of conversations that were merged into it. */
+/** The rows whose messages belong to a conversation: itself, and those merged into it. */
 const same = (id: string): string =>
   `(select ${id} as id union all select g.id from conversation g where g.merged_into = ${id} and g.organization_id = $1) same`;
 
@@ -254,7 +257,9 @@ const lastOf = (id: string): string => `(
 
 const LISTED = `(n.created_at, n.id) > (f.created_at, f.id)`;
 
-/** SQL: nothing in the conversation makes another message of it count. An answer that failed is none. */
+/**
+ * SQL: whether this message places its conversation in the list, because no other does. A failed answer does not count.
+ */
 const isListed = (waiting: boolean): string =>
   waiting
     ? `not exists (
@@ -273,7 +278,7 @@ interface Sql {
   params: unknown[];
 }
 
-/** SQL: what the filter asks of the row `s` of a conversation; its values are added to `params`. */
+/** SQL: the filter's conditions on the row `s` of a conversation; adds its values to `params`. */
 function rowConditions({ closed, assignee, assigneeId }: ConversationFilter, params: unknown[]): string {
   const conditions = [
     ...(closed === null ? [] : [`s.closed = $${params.push(closed)}`]),
@@ -286,7 +291,8 @@ function rowConditions({ closed, assignee, assigneeId }: ConversationFilter, par
 }
 
 /**
- * Of the messages of the journal from a place on those that are their conversation's last one, and where it ends.
+ * Of the journal's messages from a place on, those that are their conversation's last one, and where the search ended.
+ * @param params workspace, time and id of the place, how many messages to examine, how many to find.
  *
  * @param params workspace, time and id of the place, how many messages to look at, how many to find.
  */
@@ -355,7 +361,7 @@ order by f.created_at desc, f.id desc limit $4`;
   return { sql, params };
 }
 
-// By all ways to write the number: the one that the caller gave first, and the platform's.
+// By all spellings of the number: first the caller's, then WhatsApp's.
 const OF_CONTACT = `
 select k.id
 from connection n cross join lateral (
@@ -375,11 +381,11 @@ const ASSIGNED_TO = `
 select id from conversation where organization_id = $1 and assignee_id = $2 and merged_into is null limit ${FEW + 1}`;
 const CLOSED = `select id from conversation where organization_id = $1 and closed and merged_into is null limit ${FEW + 1}`;
 
-/** SQL: what begins with `word`, in the order of the index; bytes are compared. */
+/** SQL: texts that begin with `word`, in the order of the index; compares bytes. */
 const beginning = (text: string, word: string): string =>
   `${text} collate "C" >= ${word} collate "C" and ${text} collate "C" < ${word} || chr(1114111) collate "C"`;
 
-/** SQL: numbers of the workspace that begin with $3, in the order of the unique index of each of its numbers. */
+/** SQL: numbers of the workspace that begin with $3, in the order of each number's unique index. */
 const numbers = (column: string, others = ''): string => `
   select c.id from unnest($3::text[]) as d (digits) cross join connection n cross join lateral (
     select c.id from conversation c where c.connection_id = n.id and c.${column} between d.digits and rpad(d.digits, 24, '9')
@@ -390,8 +396,8 @@ const NAME = 'search_name(c.profile_name)';
 const LAST_NAME = `substring(${NAME} from '[^ ]+$')`;
 const NAMED = `c.organization_id = $1 and c.profile_name is not null and c.merged_into is null and search_name($2) <> ''`;
 
-// Each part ends after so many matches, and the whole too: later parts are not read then. At a million conversations it reads 69
-// pages at the most (EXPLAIN BUFFERS), each further number of the workspace some ten more.
+// Each part and the whole have a limit; later parts are not read once it is reached. With a million conversations it
+// reads 69 pages at most (EXPLAIN BUFFERS), and some ten more for each further number of the workspace.
 export const SEARCH = `
 select distinct id from (
   (select c.id from conversation c where ${NAMED} and ${beginning(NAME, 'search_name($2)')}
@@ -408,14 +414,14 @@ select distinct id from (
       order by reverse(coalesce(c.phone, c.wa_id)) collate "C" limit ${SEARCHED}) c)
   limit ${SEARCHED}) found`;
 
-// An erased contact has no name left.
+// An erased contact has no names.
 const FIND = `
 select s.id, last.id as "messageId"
 from conversation c join conversation s on s.id = coalesce(c.merged_into, c.id) and s.organization_id = $1
 left join lateral ${lastOf('s.id')} last on true
 where c.organization_id = $1 and c.id = $2 and coalesce(s.phone, s.wa_id, s.user_id) is not null`;
 
-// Who marks a message as read has read all earlier ones, as the platform shows it.
+// Marking a message as read also marks all earlier ones, like WhatsApp shows it.
 const READ = `
 select s.id, s.connection_id, s.phone, s.wa_id, s.user_id, s.profile_name, s.last_inbound_at, s.created_at,
   s.closed, s.assignee, s.assignee_id,

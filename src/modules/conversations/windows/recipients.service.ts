@@ -7,22 +7,22 @@ import { WINDOW_MS, windowClosesAt } from './windows.types.js';
 import type { AppError } from '../../../common/app-error.js';
 import { conversationsErrors } from '../conversations.errors.js';
 
-/** A conversation with a recipient; `replaced`: under a name that the contact had before. */
+/** A conversation with a recipient; `replaced`: found by an earlier name of the contact. */
 interface FoundRecipient {
   conversationId: string;
   isReplaced: boolean;
 }
 
-/** A contact whom an ordinary message may reach now. */
+/** A contact who may be sent an ordinary message now. */
 interface OpenConversation {
   conversationId: string;
   /** Milliseconds since the epoch. */
   closesAt: number;
-  /** The contact has another name now: where the message goes is decided as it is stored. */
+  /** The contact has another name now: the message's address is decided when it is stored. */
   isReplaced?: boolean;
 }
 
-/** Published where contacts were erased or replaced: no process may use cached identities. */
+/** Published when contacts were erased or replaced: processes must drop cached identities. */
 export const CONTACTS = 'contacts';
 
 const CACHE = { ttlMs: 60_000, maxEntries: 100_000 };
@@ -32,7 +32,7 @@ const CACHE = { ttlMs: 60_000, maxEntries: 100_000 };
 export class RecipientsService implements BeforeApplicationShutdown {
   private readonly logger = new Logger(RecipientsService.name);
   private readonly moving = new Set<Promise<void>>();
-  // Only open windows are kept, and only until they close: an open one can't be closed by anything but time.
+  // Caches only open windows, until they close: only time closes a window.
   private readonly open = new ExpiringCache<string, OpenConversation>(CACHE);
 
   constructor(
@@ -42,7 +42,7 @@ export class RecipientsService implements BeforeApplicationShutdown {
     invalidation.on(CONTACTS, () => this.open.clear());
   }
 
-  /** The open conversation with a recipient where it is known, without a query; null means unknown. */
+  /** The open conversation with a recipient if it is cached; null means unknown. */
   peekOpen(connectionId: string, recipient: string): OpenConversation | null {
     const known = this.open.peek(`${connectionId}/${recipient}`);
     return known !== undefined && known.closesAt > databaseClock.now() ? known : null;
@@ -68,7 +68,7 @@ export class RecipientsService implements BeforeApplicationShutdown {
     return open;
   }
 
-  /** Remembers which of these windows are open: one statement for what is not known, so that `requireOpen` has none to make. */
+  /** Caches which of these windows are open: one statement for the unknown ones, so that `requireOpen` needs none. */
   async recall(recipients: readonly { connectionId: string; recipient: string }[]): Promise<void> {
     const unknown = recipients.filter(({ connectionId, recipient }) => this.peekOpen(connectionId, recipient) === null);
     if (unknown.length === 0) return;
@@ -77,15 +77,15 @@ export class RecipientsService implements BeforeApplicationShutdown {
     }
   }
 
-  /** Keeps an open conversation that was read elsewhere. */
+  /** Caches an open conversation that was read elsewhere. */
   remember(connectionId: string, recipient: string, conversationId: string, lastInboundAt: Date): void {
     const closesAt = lastInboundAt.getTime() + WINDOW_MS;
     this.open.set(`${connectionId}/${recipient}`, { conversationId, closesAt });
   }
 
   /**
-   * Contacts have other names since messages with these ids were received: no process may use what it remembers, and what
-   * was accepted for the former names meanwhile is moved. Never throws.
+   * Called when contacts got new names by messages with these ids: processes drop cached identities, and messages
+   * accepted meanwhile for the former names are moved. Never throws.
    */
   replaced(messageIds: readonly string[]): void {
     this.open.clear();
@@ -102,7 +102,7 @@ export class RecipientsService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Where a message to the contact of a conversation goes.
+   * The address of a conversation's contact.
    *
    * @throws CONVERSATION_NOT_FOUND (404) where the workspace has no such conversation, or the contact was erased.
    */

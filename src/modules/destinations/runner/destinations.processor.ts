@@ -15,32 +15,35 @@ import { writePage } from './write-page.js';
 
 export const DESTINATIONS_QUEUE = 'destinations';
 
-/** Destinations of which this process writes at once. Each holds one page of events. */
+/** Limit of destinations that this process writes to at the same time. Each holds one page of events. */
 const MAX_IN_FLIGHT = 200;
 const PAGE = 100;
 const PAGE_BYTES = 512 * 1_024;
-/** From the claim on; with the time for its outcome it is less than the lease. */
+/** Measured from the claim; with the time for its outcome it is below the lease. */
 const TURN_MS = 15_000;
 const RECORD_FOR_MS = 10_000;
-/** After a turn whose events could not be read. */
+/** Wait after a turn whose events could not be read. */
 const AGAIN_MS = 1_000;
 /** No pace: a destination has one turn at a time. */
 const PACE: LanePace = { ratePerSecond: 1_000_000, burstSeconds: 1 };
 
-/** Waits after the first, second ... failed turn in a row; the last one from then on. */
+/** Waits after the first, second ... failed turn in a row; then the last one repeats. */
 export const BACK_OFF_MS: readonly number[] = [1_000, 2_000, 5_000, 15_000, 30_000, 60_000, 120_000, 300_000];
 const SPREAD = 0.2;
 
-/** @param tries failed turns in a row, this one included: 1 or more. */
+/** @param tries failed turns in a row, including this one: 1 or more. */
 export function backOffMs(tries: number, random = Math.random()): number {
   const base = BACK_OFF_MS[Math.min(tries, BACK_OFF_MS.length) - 1] ?? 0;
   return Math.round(base * (1 - SPREAD + 2 * SPREAD * random));
 }
 
-/** SQL, of a row of `event_destination`: the most seconds that its `due_at` is ahead. */
+/** SQL, for a row of `event_destination`: how many seconds its `due_at` may be ahead. */
 const MOST_AHEAD = `case when attempt_id is not null then ${LEASE_MS / 1_000} else ${(300 * (1 + SPREAD)).toFixed(0)} end`;
 
-/** The work of a turn: reads a page behind the destination's cursor, writes it, and moves the cursor. See DestinationsProcessor. */
+/**
+ * The work of a turn: reads a page after the destination's cursor, writes it, and moves the cursor. See
+ * DestinationsProcessor.
+ */
 @Injectable()
 export class DestinationTurns implements QueueKind<ClaimedTurn> {
   readonly name = DESTINATIONS_QUEUE;
@@ -79,7 +82,7 @@ export class DestinationTurns implements QueueKind<ClaimedTurn> {
     }
   }
 
-  /** Pages that are being written go on to their next acknowledgement; what is left of them is written after the start. */
+  /** Pages being written continue to their next acknowledgement; the rest is written after the next start. */
   stop(): void {
     this.stopping = true;
   }

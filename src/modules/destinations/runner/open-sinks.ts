@@ -4,10 +4,10 @@ import type { ClaimedTurn } from '../destinations.types.js';
 import { Sinks } from '../sinks/sinks.service.js';
 import { type Sink, SinkError } from '../sinks/sink.js';
 
-/** A connection that had no turn for so long is closed. */
+/** A connection without a turn for this long is closed. */
 const IDLE_MS = 60_000;
 const LOOK_EVERY_MS = 10_000;
-/** Of one process; beyond that the longest unused one is closed. */
+/** Limit in one process; beyond it the least recently used one is closed. */
 const MAX_OPEN = 500;
 
 interface Open {
@@ -16,7 +16,7 @@ interface Open {
   usedAt: number;
 }
 
-/** The connections of this process, one a destination, kept between its turns. */
+/** The connections of this process, one per destination, kept between its turns. */
 @Injectable()
 export class OpenSinks implements OnApplicationShutdown {
   private readonly open = new Map<string, Open>();
@@ -31,7 +31,7 @@ export class OpenSinks implements OnApplicationShutdown {
     return this.open.size;
   }
 
-  /** The connection of a destination, opened where there is none for its settings. @throws SinkError */
+  /** The connection of a destination, opened if there is none for its settings. */
   async of(turn: ClaimedTurn): Promise<Sink> {
     const { id, organizationId, kind, settings, revision } = turn;
     const known = this.open.get(id);

@@ -12,14 +12,14 @@ import {
 } from '../../../infrastructure/queue/lane-grant.js';
 import { type ClaimedTurn, DESTINATION_LANE, type TurnOutcome } from '../destinations.types.js';
 
-/** Longer than a turn may take with the time around it; a turn without an outcome is due again then. */
+/** Longer than a turn with its overhead; a turn without an outcome is due again after it. */
 export const LEASE_MS = 30_000;
 
 type TurnRow = Omit<ClaimedTurn, 'cursor' | 'claimedAt'> & { cursorTransaction: string; cursorId: string };
 /** The grant of a lane (`id` null), or a claimed turn. */
 type ClaimRow = (GrantRow & { id: null; laneKey: string }) | TurnRow;
 
-/** SQL, of a destination `d`: an event is behind its cursor that a reader sees by now. */
+/** SQL, for a destination `d`: after its cursor there is an event that readers may see. */
 const HAS_EVENTS = `exists (
     select from webhook_event v where v.organization_id = d.organization_id
       and (v.transaction_id, v.id) > (d.cursor_transaction, d.cursor_id)
@@ -29,7 +29,7 @@ const LANES: TableLanes = {
   table: 'event_destination',
   prefix: DESTINATION_LANE,
   where: 'active',
-  // The row itself says when it is due: the lane's mark is not asked.
+  // The row itself has its due time, so no mark is needed.
   dueSince: () => `(select d.due_at from event_destination d
     where d.id = lane_of.id and d.active and d.due_at <= statement_timestamp() and ${HAS_EVENTS})`,
   // Each row is a lane of its own.
@@ -37,7 +37,7 @@ const LANES: TableLanes = {
     `(select d.id from event_destination d where d.id > ${after} and d.active order by d.id limit 1)`,
 };
 
-/** The lanes' statements on `event_destination`: whose turn it is, and what a turn led to. */
+/** The lanes' statements on `event_destination`: claims of turns, and their outcomes. */
 @Injectable()
 export class TurnsRepository {
   readonly dueDestinations: DueLanes;
@@ -48,7 +48,10 @@ export class TurnsRepository {
     this.dueDestinations = Object.assign((limit: number, after: string | null) => due(limit, after), { hasWork });
   }
 
-  /** Gives each destination that is due, and has events behind its cursor, one turn with a lease. One answer a request, in the same order. */
+  /**
+   * Gives each due destination with events after its cursor one turn with a lease. One answer per request, in the same
+   * order.
+   */
   async claim(requests: readonly ClaimRequest[], withinMs?: number): Promise<Claim<ClaimedTurn>[]> {
     const claimedAt = performance.now();
     const params = [...grantParams(requests), LEASE_MS / 1_000];
@@ -69,7 +72,10 @@ export class TurnsRepository {
     return [...answers.values()];
   }
 
-  /** Records what a turn led to, unless another one has begun, or the place was moved meanwhile; returns whether it was recorded. */
+  /**
+   * Records the outcome of a turn, unless another turn has begun, or the place was moved meanwhile; returns whether it
+   * was recorded.
+   */
   record({ id, organizationId, attemptId }: ClaimedTurn, outcome: TurnOutcome): Promise<boolean> {
     const { cursor, writtenAhead, written, lost, error, delayMs } = outcome;
     return this.database.changes(RECORD, [
@@ -86,13 +92,14 @@ export class TurnsRepository {
     ]);
   }
 
-  /** Gives a turn back that did nothing; the next one may begin after so long. */
+  /** Gives back a turn that did nothing; the next one may begin after this wait. */
   release({ id, organizationId, attemptId }: ClaimedTurn, delayMs: number): Promise<boolean> {
     return this.database.changes(RELEASE, [organizationId, id, attemptId, delayMs / 1_000]);
   }
 }
 
-// $1 to $6 the lanes, $7 lease seconds. Not while claims are blocked: cursors may be those of another server until it is confirmed.
+// $1 to $6 the lanes, $7 lease seconds. Not while claims are blocked: cursors may belong to another server until the
+// database is confirmed.
 const CLAIM = `
 with ${laneGrants()}, picked as materialized (
   select d.id, d.due_at from lane_grant
@@ -108,7 +115,8 @@ with ${laneGrants()}, picked as materialized (
 )
 select ${GRANT_COLUMNS}, lane_grant.key as "laneKey", claimed.* from lane_grant full join claimed on false`;
 
-// The cursor only goes on: retention may have moved it further meanwhile. A turn that wrote something begins a new row of failures.
+// The cursor only advances, since retention may have moved it further meanwhile. A turn that wrote something restarts
+// the count of failures.
 const RECORD = `
 update event_destination set attempt_id = null, due_at = clock_timestamp() + make_interval(secs => $10),
   (cursor_transaction, cursor_id) = (

@@ -1,33 +1,33 @@
 import type { JournalPlace } from '../../webhook/events/journal.types.js';
 import { orderKey, type OutgoingEvent, type Sink, SinkError } from '../sinks/sink.js';
 
-/** What became of a page of events. */
+/** The result of writing a page of events. */
 export interface WrittenPage {
-  /** The place behind the last event before which none is left to write; null: the first one is. */
+  /** The place of the last event up to which all are written; null: the first one is not. */
   cursor: JournalPlace | null;
-  /** Events behind the cursor that are written. */
+  /** Events after the cursor that are written. */
   writtenAhead: string[];
   written: number;
   /** Events that can never be written. */
   lost: number;
-  /** The first that was met; null: all events are written, or lost. */
+  /** The first error; null: all events are written, or lost. */
   error: SinkError | null;
 }
 
 export interface PageOptions {
-  /** Events that are written already. */
+  /** Events written earlier. */
   writtenBefore: ReadonlySet<string>;
-  /** By `performance.now()`: nothing is sent later. */
+  /** The deadline by `performance.now()`: nothing is sent later. */
   notAfter: number;
-  /** This process stops: what is under way is waited for, and nothing more is sent. */
+  /** This process stops: running writes are awaited, and nothing more is sent. */
   isStopping: () => boolean;
 }
 
 const LEAST_MS = 500;
 
 /**
- * Writes events that are in their order. Those of different conversations go together; one that fails holds back the later ones of its
- * conversation, and none of another. What was written behind it is remembered, so that it is not written again.
+ * Writes events in their order. Different conversations are written together; a failed event delays only the later ones
+ * of its conversation. Events written after it are remembered, so that they are not written twice.
  */
 export async function writePage(
   sink: Sink,
@@ -73,7 +73,7 @@ export async function writePage(
   };
 }
 
-/** By what is kept in order, in the order of their first events. */
+/** Grouped by order key, in the order of their first events. */
 function queuesOf(events: readonly OutgoingEvent[]): OutgoingEvent[][] {
   const queues = new Map<string, OutgoingEvent[]>();
   for (const event of events) {

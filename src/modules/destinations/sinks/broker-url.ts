@@ -2,7 +2,7 @@ import { parseUrl } from '../../../common/parse-url.js';
 import type { DestinationKind } from '../destinations.types.js';
 import type { HostAndPort } from './destination-addresses.service.js';
 
-/** Schemes of a kind, with the ports that they stand for. */
+/** The schemes of each kind, with their default ports. */
 const PORTS: Readonly<Record<DestinationKind, Readonly<Record<string, number>>>> = {
   nats: { 'nats:': 4_222, 'tls:': 4_222 },
   rabbitmq: { 'amqp:': 5_672, 'amqps:': 5_671 },
@@ -18,7 +18,7 @@ const EXAMPLES: Readonly<Record<DestinationKind, string>> = {
 const UNCLEAN = /[\s\p{Cc}\\#?]/u;
 const MAX_LENGTH = 1_024;
 
-/** What is wrong with the form of an address; null: nothing. Never repeats it, for it may have a password in it. */
+/** The fault in the form of an address; null: none. Never repeats the address, which may contain a password. */
 export function faultOfUrl(text: string, kind: DestinationKind): string | null {
   const url = text.length > MAX_LENGTH || UNCLEAN.test(text) ? null : parseUrl(text);
   if (url === null || url.hostname === '' || PORTS[kind][url.protocol] === undefined) {
@@ -29,7 +29,7 @@ export function faultOfUrl(text: string, kind: DestinationKind): string | null {
   return null;
 }
 
-/** Of an address that was checked. */
+/** For an address that was checked. */
 export function hostAndPort(text: string, kind: DestinationKind): HostAndPort {
   const url = new URL(text);
   const host = url.hostname.toLowerCase().replace(/\.$/, '');

@@ -21,7 +21,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   too_many_addresses: 'The host has more addresses than a broker would; use another name.',
 };
 
-/** Where connections of destinations may go: public addresses, and the hosts and ports that the operator named. */
+/** Where destinations may connect: public addresses, and the hosts and ports that the operator allows. */
 @Injectable()
 export class DestinationAddresses {
   private readonly named: ReadonlySet<string>;
@@ -36,13 +36,16 @@ export class DestinationAddresses {
   /** Checks an address before it is stored; each connection checks again. @throws DESTINATION_ADDRESS_NOT_ALLOWED (400). */
   async check(place: HostAndPort): Promise<void> {
     const found = await this.find(place);
-    // Name servers that do not answer just now are no reason to refuse: no connection is made without them.
+    // A temporary failure of name servers is no reason to refuse: no connection is made without an answer.
     if (found.ok || found.failure === 'dns_timeout' || found.failure === 'dns_failed') return;
     const message = MESSAGES[found.failure] ?? 'The host cannot be used.';
     throw destinationsErrors.DESTINATION_ADDRESS_NOT_ALLOWED({ reason: found.failure, message });
   }
 
-  /** An address of the host to connect to, never the name, so that no name server answers otherwise a moment later. @throws SinkError */
+  /**
+   * An address of the host to connect to, instead of the name, so that a name server cannot answer differently a moment
+   * later.
+   */
   async addressOf(place: HostAndPort): Promise<string> {
     const found = await this.find(place);
     if (!found.ok) throw new SinkError(found.failure);

@@ -15,10 +15,10 @@ import {
 
 const CONNECT_MS = 5_000;
 const CLOSE_MS = 1_000;
-/** Of the headers, which count against the server's limit beside the body. */
+/** Size of the headers, which count against the server's limit in addition to the body. */
 const HEADER_BYTES = 1_024;
 
-/** Error codes of JetStream for a stream, or a server, that takes no more. */
+/** Error codes of JetStream for a stream or server that is full. */
 const FULL: ReadonlySet<number> = new Set([10_023, 10_047, 10_054, 10_077]);
 
 /** @throws SinkError */
@@ -33,7 +33,7 @@ export async function openNats(connecting: Connecting, addresses: DestinationAdd
     servers: `${address.includes(':') ? `[${address}]` : address}:${place.port}`,
     name: 'herald',
     timeout: CONNECT_MS,
-    // Other servers that this one tells of were not checked.
+    // Other servers that this one announces were not checked.
     ignoreClusterUpdates: true,
     resolve: false,
     reconnect: false,
@@ -96,7 +96,7 @@ class NatsSink implements Sink {
   }
 }
 
-/** The errors' own names are stable; their messages have what the server sent. */
+/** The errors' names are stable; their messages contain text from the server. */
 function wordOf(error: unknown): string {
   for (let each: unknown = error; each instanceof Error; each = each.cause) {
     if (each.name === 'JetStreamApiError') {

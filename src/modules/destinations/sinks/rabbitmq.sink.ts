@@ -15,7 +15,7 @@ import {
 const CONNECT_MS = 5_000;
 const CLOSE_MS = 1_000;
 const HEARTBEAT_SECONDS = 10;
-/** A broker that asks for larger frames gets no connection: it would fill the memory. */
+/** A broker that requires larger frames is refused: they would fill the memory. */
 const MAX_FRAME = 131_072;
 
 /** @throws SinkError */
@@ -42,7 +42,7 @@ export async function openRabbitmq(connecting: Connecting, addresses: Destinatio
     void opening.then((late) => late.close()).catch(() => undefined);
     throw new SinkError(wordOf(error));
   });
-  // Each close comes with it, and without a listener it would end the process.
+  // Every close emits an error, which would end the process without a listener.
   let failure: unknown = null;
   connection.on('error', (error: unknown) => (failure = error));
   try {
@@ -59,8 +59,8 @@ export async function openRabbitmq(connecting: Connecting, addresses: Destinatio
 class RabbitmqSink implements Sink {
   readonly maxAtOnce = 50;
   /**
-   * Events that were given to the broker and whose answer no turn has seen yet, by their ids. One that the broker answers late, as while
-   * it is full, is waited for again, and not written twice.
+   * Events sent to the broker whose answer no turn has read yet, by id. If the broker answers late, for example while
+   * it is full, the next turn waits for the same answer instead of sending the event twice.
    */
   private readonly pending = new Map<string, Promise<SinkError | null>>();
   private readonly returned = new Set<string>();
@@ -77,7 +77,7 @@ class RabbitmqSink implements Sink {
     channel.on('close', close);
     connection.on('blocked', () => (this.blocked = true));
     connection.on('unblocked', () => (this.blocked = false));
-    // It comes before the confirmation of the same message.
+    // A return comes before the confirmation of the same message.
     channel.on('return', ({ properties }: { properties: { messageId?: unknown } }) => {
       if (typeof properties.messageId === 'string') this.returned.add(properties.messageId);
     });
@@ -141,7 +141,7 @@ class RabbitmqSink implements Sink {
   }
 }
 
-/** The messages of these errors have what the broker sent; codes of AMQP have not. */
+/** The messages of these errors contain text from the broker; AMQP codes do not. */
 function wordOf(error: unknown): string {
   if (error instanceof SinkError) return error.word;
   const { code, message = '' } = error as { code?: unknown; message?: string };

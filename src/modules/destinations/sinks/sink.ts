@@ -2,11 +2,11 @@ import { codeOf } from '../../../common/describe-error.js';
 import type { JournalEvent } from '../../webhook/events/journal.types.js';
 
 /**
- * Why an event was not written, in words that are short, stable and shown to the workspace: they contain no address and nothing that the
- * broker sent.
+ * Why an event was not written, as a short, stable word. The workspace sees it, so it contains no address and no text
+ * from the broker.
  */
 export class SinkError extends Error {
-  /** @param never this event can never be written, whatever is repeated. */
+  /** @param never this event can never be written, however often it is tried. */
   constructor(
     readonly word: string,
     readonly never = false,
@@ -18,30 +18,31 @@ export class SinkError extends Error {
 
 /** An open connection to a broker or queue. */
 export interface Sink {
-  /** False: it has broken, and is to be opened again. */
+  /** False: the connection broke, and must be opened again. */
   readonly isOpen: boolean;
-  /** Of one call of `write`. */
+  /** Limit of one call of `write`. */
   readonly maxAtOnce: number;
   /**
    * Writes events of different conversations. Never rejects.
    *
-   * @returns for each: null once the broker has acknowledged it, or why it has not. An event whose outcome is not known may be given again.
+   * @returns for each: null once the broker has acknowledged it, or why it has not. An event with an unknown outcome
+   * may be passed again.
    */
   write(events: readonly OutgoingEvent[], withinMs: number): Promise<(SinkError | null)[]>;
   close(): Promise<void>;
 }
 
-/** An event, and the workspace that it is of. */
+/** An event with its workspace. */
 export interface OutgoingEvent extends JournalEvent {
   organizationId: string;
 }
 
-/** What brokers keep in order: the events of a conversation, and those of the workspace that are about none. */
+/** The key by which brokers keep order: the conversation, or the workspace for events without one. */
 export function orderKey({ conversationId, organizationId }: OutgoingEvent): string {
   return conversationId ?? organizationId;
 }
 
-/** Attributes of CloudEvents 1.0, by their names without prefix. `datacontenttype` is the content type of the message. */
+/** Attributes of CloudEvents 1.0, by name without a prefix. `datacontenttype` is the content type of the message. */
 export function cloudEvent(event: OutgoingEvent): Record<string, string> {
   return {
     specversion: '1.0',
@@ -53,7 +54,7 @@ export function cloudEvent(event: OutgoingEvent): Record<string, string> {
   };
 }
 
-/** A subject or routing key: `{type}` stands for the kind of the event, `{conversation}` for what is kept in order. */
+/** A subject or routing key: `{type}` stands for the kind of event, `{conversation}` for the order key. */
 export function filledIn(template: string, event: OutgoingEvent): string {
   return template.replaceAll('{type}', event.type).replaceAll('{conversation}', orderKey(event));
 }
@@ -75,7 +76,7 @@ const WORDS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls_certificate',
 };
 
-/** Of an error of a connection. */
+/** The word for an error of a connection. */
 export function connectionWord(error: unknown): string {
   for (let each: unknown = error; each instanceof Error; each = each.cause) {
     if (each instanceof SinkError) return each.word;
@@ -87,7 +88,7 @@ export function connectionWord(error: unknown): string {
   return 'connection_failed';
 }
 
-/** The answer, or a SinkError `word` after so long; what it was about goes on in the background. */
+/** The answer, or a SinkError `word` after this time; the operation continues in the background. */
 export async function answeredWithin<T>(answer: Promise<T>, ms: number, word: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

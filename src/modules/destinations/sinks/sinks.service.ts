@@ -6,7 +6,7 @@ import { openRabbitmq } from './rabbitmq.sink.js';
 import type { Sink } from './sink.js';
 import { openSqs } from './sqs.sink.js';
 
-/** The client of a kind is loaded with the first connection of that kind. */
+/** The client of a kind is loaded at the first connection of that kind. */
 const KINDS: Readonly<Record<DestinationKind, (to: Connecting, addresses: DestinationAddresses) => Promise<Sink>>> = {
   nats: openNats,
   rabbitmq: openRabbitmq,

@@ -9,10 +9,10 @@ import type { DestinationAddresses, HostAndPort } from './destination-addresses.
 import { cloudEvent, connectionWord, orderKey, type OutgoingEvent, type Sink, SinkError } from './sink.js';
 
 const CONNECT_MS = 5_000;
-/** SQS's own limits, of a batch and of a message with its attributes. */
+/** SQS's limits for a batch, and for a message with its attributes. */
 const ENTRIES = 10;
 const MAX_BYTES = 262_144;
-/** More than the attributes of an event take, with their names and types. */
+/** More than the size of an event's attributes, with their names and types. */
 const ATTRIBUTE_BYTES = 1_024;
 
 /** @throws SinkError */
@@ -20,14 +20,14 @@ export async function openSqs(connecting: Connecting, addresses: DestinationAddr
   const { queue_url: queueUrl, region, access_key_id: accessKeyId } = connecting.settings as SqsSettings;
   const { secret_access_key: secretAccessKey = '', session_token: sessionToken } = connecting.secrets;
   const place = hostAndPort(queueUrl, 'sqs');
-  // An address needs no lookup: it is checked here, and a name at each connection.
+  // An IP address needs no lookup, so it is checked here; a name is checked at each connection.
   await addresses.addressOf(place);
   const { SQSClient, SendMessageBatchCommand } = await import('@aws-sdk/client-sqs');
   const options = { keepAlive: true, maxSockets: 10, lookup: checkedLookup(place, addresses) };
   const client = new SQSClient({
     region,
     endpoint: new URL(queueUrl).origin,
-    // Always those of the destination: never what the machine has.
+    // Always the destination's credentials, never the machine's.
     credentials: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
     maxAttempts: 1,
     requestHandler: {
@@ -41,7 +41,7 @@ export async function openSqs(connecting: Connecting, addresses: DestinationAddr
   return new SqsSink(client, send, new URL(queueUrl).pathname.endsWith('.fifo'));
 }
 
-/** Names lead to checked addresses only, at each connection. */
+/** Resolves names to checked addresses only, at each connection. */
 function checkedLookup({ host, port }: HostAndPort, addresses: DestinationAddresses): LookupFunction {
   return (name, { all }, done) => {
     const find = name === host ? addresses.addressOf({ host, port }) : Promise.reject(new SinkError('private_address'));
@@ -119,7 +119,7 @@ class SqsSink implements Sink {
   }
 }
 
-/** At most ten events and as many bytes as SQS takes at once; what is too large by itself has its outcome already. */
+/** Batches of at most ten events and SQS's size limit; an event that is too large alone already has its outcome. */
 function batchesOf(events: readonly OutgoingEvent[], outcomes: Map<string, SinkError | null>): OutgoingEvent[][] {
   const batches: OutgoingEvent[][] = [];
   let bytes = Infinity;

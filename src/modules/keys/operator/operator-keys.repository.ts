@@ -3,17 +3,17 @@ import { IsNull } from 'typeorm';
 import { Database } from '../../../infrastructure/database/database.js';
 import { OperatorKeyEntity } from '../entities/operator-key.entity.js';
 
-/** A key as operators may see it: never with its secret. */
+/** A key as shown to operators, without its secret. */
 export type OperatorKey = Omit<OperatorKeyEntity, 'secretHash'>;
 
-/** What a request's key is checked against. */
+/** The stored facts against which a request's key is checked. */
 export type StoredOperatorKey = Pick<OperatorKeyEntity, 'id' | 'secretHash' | 'scopes' | 'workspaceIds'> & {
   revoked: boolean;
   /** Milliseconds, by the database's clock; null: never. */
   expiresInMs: number | null;
 };
 
-/** The only place with SQL of the table `operator_key`. */
+/** The only place with SQL on the table `operator_key`. */
 @Injectable()
 export class OperatorKeysRepository {
   constructor(private readonly database: Database) {}
@@ -28,7 +28,7 @@ export class OperatorKeysRepository {
     return this.table.findOneBy({ id });
   }
 
-  /** The same, in a transaction that changes it: another one waits. */
+  /** The same, locked for a change in a transaction. */
   lock(id: string): Promise<OperatorKey | null> {
     return this.table.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } });
   }
@@ -42,7 +42,7 @@ export class OperatorKeysRepository {
     await this.table.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'clock_timestamp()' });
   }
 
-  /** Lets the key end in `seconds`, unless it ends before. */
+  /** Lets the key expire in `seconds`, unless it does so earlier. */
   async expireIn(id: string, seconds: number): Promise<void> {
     await this.database.execute(
       `update operator_key set expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $2))
@@ -51,7 +51,7 @@ export class OperatorKeysRepository {
     );
   }
 
-  /** One stored key an id, in the same order; null where there is none. */
+  /** One stored key per id, in the same order; null where there is none. */
   async readStored(ids: readonly string[]): Promise<(StoredOperatorKey | null)[]> {
     const rows = await this.database.query<StoredOperatorKey>(
       `select id, secret_hash as "secretHash", scopes, workspace_ids::text[] as "workspaceIds",
@@ -64,7 +64,7 @@ export class OperatorKeysRepository {
     return ids.map((id) => byId.get(id) ?? null);
   }
 
-  /** Sets the time of the last use, of each key once a minute at the most, whatever the number of processes. */
+  /** Sets the time of the last use of each key, at most once a minute for any number of processes. */
   async touch(ids: readonly string[]): Promise<void> {
     await this.database.execute(
       `update operator_key set last_used_at = clock_timestamp()

@@ -18,21 +18,21 @@ import { type OperatorKey, OperatorKeysRepository, type StoredOperatorKey } from
 
 export type { OperatorKey };
 
-/** A key just made: the only time that its text is known. */
+/** A new key: its text is known only now. */
 export interface IssuedOperatorKey extends OperatorKey {
-  /** The whole text for the Authorization header. Show it once; it can't be had again. */
+  /** The full text for the Authorization header. Show it once; it cannot be read again. */
   key: string;
 }
 
 export interface NewOperatorKey {
   name: string;
   scopes: readonly OperatorScope[];
-  /** Null: all workspaces, and what concerns the whole installation. */
+  /** Null: all workspaces, and operations on the whole installation. */
   workspaceIds: readonly string[] | null;
   expiresAt?: Date | null;
 }
 
-/** What a valid operator key says about its request. At most two seconds old. */
+/** The caller, from a valid operator key. At most two seconds old. */
 export interface OperatorCaller extends Operator {
   scopes: ReadonlySet<OperatorScope>;
   rateLimits: RateLimits;
@@ -41,7 +41,7 @@ export interface OperatorCaller extends Operator {
 interface KnownKey {
   secretHash: Buffer;
   revoked: boolean;
-  /** On this process's monotonic clock. */
+  /** By this process's monotonic clock. */
   expiresAt: number;
   caller: OperatorCaller;
 }
@@ -51,12 +51,12 @@ const CACHE_MS = 2_000;
 const MAX_CACHED = 1_000;
 const DEFAULT_OVERLAP_SECONDS = 24 * 3_600;
 
-/** Makes, checks and ends the keys of the admin API. Where none was made, every route of it answers 401. */
+/** Creates, checks and revokes the keys of the admin API. Without any key, every route of it answers 401. */
 @Injectable()
 export class OperatorKeysService {
   private readonly logger = new Logger(OperatorKeysService.name);
   private readonly known = new ExpiringCache<string, KnownKey | null>({ ttlMs: CACHE_MS, maxEntries: MAX_CACHED });
-  /** As of API keys: a flood of invented ids costs a statement a batch. */
+  /** Like for API keys, a flood of invented ids costs one statement per batch. */
   private readonly reader: GroupCommit<string, StoredOperatorKey | null>;
   private readonly usage = new KeyUsage();
 
@@ -78,7 +78,7 @@ export class OperatorKeysService {
   }
 
   /**
-   * Makes a key. Its text is in the answer and nowhere else.
+   * Creates a key. Its text is in the answer and nowhere else.
    *
    * @throws Error where it is limited to a workspace that does not exist.
    */
@@ -95,7 +95,7 @@ export class OperatorKeysService {
     });
   }
 
-  /** Oldest first, ended ones too. All of them: an operator makes each by hand. */
+  /** Oldest first, including expired and revoked ones. All of them: operators create them by hand. */
   list(): Promise<OperatorKey[]> {
     return this.keys.list();
   }
@@ -114,7 +114,7 @@ export class OperatorKeysService {
   }
 
   /**
-   * Ends a key: every process refuses it within five seconds, mostly at once. Revoking it again changes nothing.
+   * Revokes a key: every process refuses it within five seconds, usually at once. Revoking it again changes nothing.
    *
    * @throws Error where there is no such key.
    */
@@ -131,8 +131,8 @@ export class OperatorKeysService {
   }
 
   /**
-   * Makes a key of the same name, scopes and workspaces in its place. Both work for `overlapSeconds` (default one day),
-   * then the old one has expired; with 0 it is revoked at once. The new one has no expiry.
+   * Creates a successor with the same name, scopes and workspaces. Both work for `overlapSeconds` (default one day),
+   * then the old one expires; with 0 it is revoked at once. The new one has no expiry.
    *
    * @throws Error where there is no such key, or it was revoked.
    */
@@ -152,7 +152,7 @@ export class OperatorKeysService {
   }
 
   /**
-   * Finds the operator to whom this key belongs: from the cache where it was read in the last two seconds.
+   * Finds the operator of this key, cached for two seconds.
    *
    * @throws API_KEY_INVALID, API_KEY_EXPIRED, API_KEY_REVOKED, OPERATOR_KEY_REQUIRED (401).
    */
@@ -197,7 +197,7 @@ export class OperatorKeysService {
     };
   }
 
-  /** Once a minute; no request waits for it. */
+  /** At most once a minute; no request waits for it. */
   private noteUse(id: string): void {
     this.usage.note(id);
     const ids = this.usage.takePending();

@@ -29,8 +29,8 @@ const EVERY_MS = 60_000;
 const BATCH = 1_000;
 
 /**
- * Answers a repeated POST of the admin API as the first time. The note of a request and what the request makes are one
- * transaction, so that either both are there or neither is.
+ * Answers a repeated POST of the admin API with the first answer. The record of a request and its effects are in one
+ * transaction, so that both exist or neither does.
  */
 @Injectable()
 export class OperatorRepeats implements NestInterceptor, OnModuleInit {
@@ -80,7 +80,7 @@ export class OperatorRepeats implements NestInterceptor, OnModuleInit {
     );
   }
 
-  /** Without a transaction: two at once are both done, which is harmless. */
+  /** Without a transaction: two concurrent requests both run, which is harmless. */
   private async outside<T>(
     request: RepeatableRequest,
     first: () => Promise<T>,
@@ -91,7 +91,7 @@ export class OperatorRepeats implements NestInterceptor, OnModuleInit {
   }
 }
 
-/** Null where it has no key, and may not be repeated. @throws IDEMPOTENCY_KEY_INVALID (400). */
+/** Null without a key, and for a route that may not be repeated. */
 function repeatableRequest(req: HeraldRequest): RepeatableRequest | null {
   const [key, ...others] = req.headersDistinct['idempotency-key'] ?? [];
   if (key === undefined) return null;
@@ -100,14 +100,14 @@ function repeatableRequest(req: HeraldRequest): RepeatableRequest | null {
   return { operatorKeyId: req.operator?.keyId ?? '', key, fingerprint: createHash('sha256').update(text).digest() };
 }
 
-/** The workspace with which the note is erased: that of the path, or the one that was made. */
+/** The workspace whose erasure deletes the record: that of the path, or the created one. */
 function workspaceOf(req: HeraldRequest, answer: object): string | null {
   if (req.organizationId !== undefined) return req.organizationId;
   const { data } = answer as { data?: { id?: unknown } };
   return typeof data?.id === 'string' && isUuid(data.id) ? data.id : null;
 }
 
-/** The text of a key is stored nowhere, nor is a setup link. */
+/** The text of a key is stored nowhere, and neither is a setup link. */
 function withoutKeys(_name: string, value: unknown): unknown {
   return typeof value === 'string' && (parseKey(value) !== null || SETUP_LINK.test(value)) ? null : value;
 }

@@ -15,15 +15,15 @@ export interface KeptAnswer {
   answer: object;
 }
 
-/** SQL: rows that are kept no longer. */
+/** SQL: expired rows. */
 export const REPEATS_OVER = `created_at < now() - interval '1 day'`;
 
-/** The only place with SQL of the table `operator_repeat`. */
+/** The only place with SQL on the table `operator_repeat`. */
 @Injectable()
 export class OperatorRepeatsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns false where the key stands for a request already; waits for one that is under way. In the ambient transaction. */
+  /** Returns false where the key is in use; waits for a concurrent request with it. In the ambient transaction. */
   claim({ operatorKeyId, key, fingerprint }: RepeatableRequest): Promise<boolean> {
     return this.database.changes(
       `insert into operator_repeat (operator_key_id, key, fingerprint) values ($1, $2, $3)
@@ -32,7 +32,7 @@ export class OperatorRepeatsRepository {
     );
   }
 
-  /** Null where the key stands for nothing. */
+  /** Null where the key is unused. */
   find({ operatorKeyId, key }: RepeatableRequest): Promise<KeptAnswer | null> {
     return this.database.find<KeptAnswer & Record<string, unknown>>(
       'select fingerprint, answer from operator_repeat where operator_key_id = $1 and key = $2 and answer is not null',
@@ -40,7 +40,7 @@ export class OperatorRepeatsRepository {
     );
   }
 
-  /** Keeps the first answer. */
+  /** Stores the first answer. */
   async keep(request: RepeatableRequest, organizationId: string | null, answer: string): Promise<void> {
     const { operatorKeyId, key, fingerprint } = request;
     await this.database.execute(
@@ -52,7 +52,7 @@ export class OperatorRepeatsRepository {
     );
   }
 
-  /** Removes what is kept no longer, at most `limit` rows; returns how many. */
+  /** Removes expired rows, at most `limit`; returns how many. */
   remove(limit: number): Promise<number> {
     return this.database.execute(
       `delete from operator_repeat where (operator_key_id, key) in

@@ -27,7 +27,7 @@ export class UploadMediaRequest {
 
   /** The bytes, as a part with a file name. */
   @ApiProperty({ type: 'string', format: 'binary' })
-  // Of the description only: a property without any rule is refused.
+  // For the description only: a property without a rule would be refused.
   @Allow()
   file!: never;
 

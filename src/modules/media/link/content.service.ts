@@ -26,7 +26,7 @@ import { isKnownMimeType, isShown } from '../sniff/formats.js';
 
 const LIFETIME_MS = 15 * 60_000;
 
-/** What a link may open, and whether a browser may show it. */
+/** The file of a link, and whether a browser may show it. */
 export interface LinkTarget {
   organizationId: string;
   id: string;
@@ -41,8 +41,8 @@ export interface LinkOptions {
 }
 
 /**
- * Links to files that need no API key: an HMAC over all parameters authenticates them. Signed with a key that is
- * derived from the current one of ENCRYPTION_KEYS, so links outlive its replacement as long as the older key is named.
+ * Links to files that need no API key: an HMAC over all parameters authenticates them. The signing key is derived from
+ * the current one of ENCRYPTION_KEYS; links stay valid after a rotation as long as the older key is listed.
  */
 @Injectable()
 export class MediaLinks {
@@ -78,10 +78,10 @@ export class MediaLinks {
   }
 
   /**
-   * Whose file a request may read.
+   * The file that a request may read.
    *
-   * @param search the query as it came, without `?`
-   * @throws MEDIA_LINK_INVALID (403), MEDIA_LINK_EXPIRED (403) where only the time has passed.
+   * @param search the query as received, without `?`
+   * @throws MEDIA_LINK_INVALID (403), MEDIA_LINK_EXPIRED (403) if only the time has passed.
    */
   verify(id: string, search: string, now = databaseClock.now()): LinkTarget {
     const [, inline, expires, key, organization = '', signature = ''] =
@@ -106,13 +106,13 @@ export class MediaLinks {
 }
 
 /**
- * Each parameter once, in its one spelling, and no other: what is not signed must not be there. The last of the
- * signature's 43 characters carries two bits that mean nothing; only zeroes are its own spelling.
+ * Each parameter exactly once in canonical form, and no others, since those would be unsigned. The last of the
+ * signature's 43 characters has two unused bits, which must be zero.
  */
 const PARAMETERS =
   /^(disposition=inline&)?expires=([1-9]\d{0,11})&key=(0|[1-9]\d{0,5})&organization=([0-9a-f-]{36})&signature=([\w-]{42}[AEIMQUYcgkosw048])$/;
 
-/** Hands out the bytes that a temporary link names. */
+/** Serves the bytes of a temporary link. */
 @Injectable()
 export class ContentService {
   private readonly logger = new Logger(ContentService.name);
@@ -124,10 +124,10 @@ export class ContentService {
   ) {}
 
   /**
-   * Answers a GET or HEAD with the file, with the range of it that was asked for, or 304 where the caller has it.
+   * Answers a GET or HEAD with the file, with the requested range of it, or with 304 if the caller has it.
    *
-   * @throws MEDIA_LINK_INVALID, MEDIA_LINK_EXPIRED (403), MEDIA_NOT_FOUND (404) where the file is deleted or not fetched
-   * yet, SERVICE_UNAVAILABLE (503).
+   * @throws MEDIA_LINK_INVALID, MEDIA_LINK_EXPIRED (403), MEDIA_NOT_FOUND (404) where the file is deleted or not
+   * fetched yet, SERVICE_UNAVAILABLE (503).
    */
   async serve(id: string, req: HeraldRequest, res: Response): Promise<void> {
     const target = this.links.verify(id, searchOf(req.originalUrl));
@@ -161,8 +161,8 @@ export class ContentService {
       res.end();
       return;
     }
-    // A caller may go away; a file that ends too early breaks the connection, so that the caller notices. A caller that
-    // stays and reads nothing is cut off by the server's limits.
+    // The caller may disconnect. If the file ends too early the connection is broken, so that the caller notices. The
+    // server's limits cut off a caller that stays and reads nothing.
     await pipeline(bytes, res).catch(() => res.destroy());
   }
 
@@ -176,7 +176,7 @@ export class ContentService {
     }
   }
 
-  /** It may have been deleted just now; else the operator must know that the storage has lost it. */
+  /** It may have been deleted just now; otherwise the operator must learn that the storage has lost it. */
   private async notFound({ organizationId, id }: MediaObjectEntity, cause: FileGoneError): Promise<AppError> {
     const now = await this.media.findById(organizationId, id);
     if (now?.status !== 'stored') return mediaErrors.MEDIA_NOT_FOUND({}, { cause });
@@ -186,8 +186,8 @@ export class ContentService {
 }
 
 /**
- * Files are untrusted: a browser must not run, sniff or cache them, and shows one only where the link says so. The link itself
- * is the permission, so that a page of any origin may show what it names.
+ * Files are untrusted: a browser must not run, sniff or cache them, and shows one only if the link allows it. The link
+ * itself is the permission, so pages of any origin may show the file.
  */
 function setHeaders(res: Response, media: MediaObjectEntity, wanted: LinkDisposition): void {
   const disposition = isShown(media.mimeType) ? wanted : 'attachment';
@@ -206,8 +206,8 @@ function searchOf(url: string): string {
 }
 
 /**
- * The one range that a `Range` header asks for. Null: answer with the whole file, since the header is missing, asks for
- * several ranges or is none that we know (RFC 9110, 14.2). `unsatisfiable`: it begins beyond the end.
+ * The range that a `Range` header asks for. Null: answer with the whole file, since the header is missing, asks for
+ * several ranges, or is not one that we support (RFC 9110, 14.2). `unsatisfiable`: it begins beyond the end.
  */
 export function readRange(header: string | undefined, sizeBytes: number): ByteRange | 'unsatisfiable' | null {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? '') ?? [];

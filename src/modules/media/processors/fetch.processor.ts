@@ -35,25 +35,25 @@ import {
 
 export const FETCH_QUEUE = 'media';
 
-/** How often a file is asked for again because its address is gone. */
+/** How often a new address of a file is requested because the old one expired. */
 const ADDRESSES = 2;
-/** Tries of a file that the platform does not have, or has not as it said: about an hour. */
+/** Tries of a file that WhatsApp does not have, or that does not match its description: about an hour. */
 const MAX_REFUSALS = 9;
-/** From this count on the delay is as long as it gets; an outage counts no further. */
+/** From this count on the delay is the longest; an outage counts no further. */
 const TRIES_OF_AN_OUTAGE = 6;
 const RECORD_FOR_MS = 30_000;
-/** SQL, of a file: seconds until the end of its lease, or its next try. */
+/** SQL, for a file: seconds until the end of its lease, or until its next try. */
 const MOST_AHEAD = `least(${MAX_DELAY_MS / 1_000}, greatest(${FETCH_LEASE_MS / 1_000}, power(4, least(tries, 5))))`;
 const ANY_TYPE = 'application/octet-stream';
 
 /** A claimed file, and when it was claimed (monotonic ms). */
 export type FetchTask = ClaimedFile & { claimedAt: number };
 
-/** Fetches customers' files from the platform into the storage. */
+/** Fetches customers' files from WhatsApp into the storage. */
 @Injectable()
 export class MediaFetcher implements QueueKind<FetchTask> {
   readonly name = FETCH_QUEUE;
-  /** One slow file leaves places for others. */
+  /** So that slow files of one number leave places for others. */
   readonly maxPerLane = 16;
   private readonly logger = new Logger(MediaFetcher.name);
   private readonly running = new Set<AbortController>();
@@ -69,7 +69,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
     private readonly counters: Counters,
   ) {}
 
-  /** Breaks off what is on its way; those files go back to the lane. */
+  /** Aborts running fetches; those files return to the lane. */
   stop(): void {
     this.stopping = true;
     for (const fetch of this.running) fetch.abort();
@@ -77,9 +77,9 @@ export class MediaFetcher implements QueueKind<FetchTask> {
 
   async pace(laneKey: string): Promise<LanePace | null> {
     const connection = await this.usable(connectionOfLane(laneKey));
-    // The number's throughput counts what comes in as well, so that files never come faster in the long run.
+    // The number's throughput also limits fetches, so that in the long run files are fetched as fast as they come.
     if (connection !== null) return { ratePerSecond: connection.throughputPerSecond, burstSeconds: 1 };
-    // A number without a working token is looked at again once a minute, not with every sweep.
+    // A number without a working token is checked once a minute, not with every sweep.
     await this.lanes.pause(laneKey, 'not connected');
     return null;
   }
@@ -112,7 +112,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
     try {
       problem = await this.fetch(file, abort.signal);
     } catch (error) {
-      // The storage or the database failed, not the file.
+      // The storage or the database failed, not the fetch of the file.
       this.logger.warn(`file ${file.id} could not be stored: ${describeError(error)}`);
       const reason =
         error instanceof StorageUnavailableError ? 'the storage is full or unavailable' : 'an internal error';
@@ -133,7 +133,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
   /** Null where the file is stored, or was deleted meanwhile. */
   private async fetch(file: ClaimedFile, signal: AbortSignal): Promise<FetchFailure | null> {
     const connection = await this.usable(file.connectionId);
-    // It had no time to begin, and is released in any case.
+    // It had no time to start, and is released anyway.
     if (this.stopping) return { kind: 'wait', failure: 'Herald stopped.' };
     if (connection === null) return { kind: 'account', failure: 'The number is not connected.' };
     for (let addresses = 1; ; addresses++) {
@@ -201,7 +201,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
     if (announced !== null && announced !== sha256) {
       return { kind: 'refused', failure: 'The bytes that came have another SHA-256 than the platform said.' };
     }
-    // What the sender called it, as the platform says it: it is handed out as a download and never run.
+    // The type that the sender declared, as reported by WhatsApp: the file is served as a download and never run.
     const mimeType = file.mimeType === ANY_TYPE ? mimeTypeOf(described.mimeType) : file.mimeType;
     await this.compareType(file, mimeType, temporary);
     const facts: FileFacts = { mimeType, sizeBytes, sha256 };
@@ -209,7 +209,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
     return null;
   }
 
-  /** Notes where the bytes are of another type than was said; the file is still kept. */
+  /** Records that the bytes have another type than declared; the file is still stored. */
   private async compareType(file: ClaimedFile, mimeType: string, temporary: TemporaryFile): Promise<void> {
     const { name: detected } = await firstLook(await temporary.read(0, HEAD_BYTES));
     if (detected === null || agrees(mimeType, detected) || agrees(detected, mimeType)) return;
@@ -217,7 +217,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
     this.logger.log(`file ${file.id} was announced as ${mimeType}; its bytes look like ${detected}`);
   }
 
-  /** A failure of the database is not the end of the claim: it is tried for a while, then the lease decides. */
+  /** A failure of the database does not end the claim: recording is retried for a while, then the lease decides. */
   private async record(file: FetchTask, problem: FetchFailure): Promise<number | null> {
     try {
       return await retry(() => this.settle(file, problem), { forMs: RECORD_FOR_MS, onFailure: () => undefined });
@@ -227,12 +227,12 @@ export class MediaFetcher implements QueueKind<FetchTask> {
     }
   }
 
-  /** @returns milliseconds until the file is due again; null where it is not, or at once. */
+  /** @returns milliseconds until the file is due again; null where it is not, or is due at once. */
   private async settle(file: FetchTask, { kind, failure }: FetchFailure): Promise<number | null> {
     if (this.stopping) {
       await this.fetches.release(file, null);
     } else if (kind === 'account') {
-      // Before the file is due again.
+      // Pauses before the file is due again.
       const { claimedAt } = file;
       await this.lanes.pause(fetchLaneOf(file.connectionId), failure.slice(0, 200), { claimedAt });
       await this.fetches.release(file, failure);
@@ -252,7 +252,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
   }
 }
 
-/** Files on their way into this process at once. They have places of their own: no file keeps a message waiting. */
+/** Limit of files being fetched by this process. Separate from the slots of messages, so no file delays a message. */
 const MAX_IN_FLIGHT = 64;
 const SWEEP_BATCH = 1_000;
 
@@ -275,7 +275,7 @@ export class FetchProcessor extends QueueProcessor<FetchTask> {
       {
         kind: fetcher,
         maxInFlight: MAX_IN_FLIGHT,
-        // Lost leases are due files too: see FetchRepository.
+        // Files with an expired lease are due files too: see FetchRepository.
         dueLanes: fetches.dueLanes,
         waitsFor: [
           {
@@ -298,33 +298,34 @@ export class FetchProcessor extends QueueProcessor<FetchTask> {
 }
 
 /**
- * Why a file was not fetched. `wait`: nothing is said against the file. `refused`: the platform has it not, or not so
- * as it said; some tries more. `failed`: it can't be had. `account`: the number or its token is the problem.
+ * Why a file was not fetched. `wait`: not the file's fault. `refused`: WhatsApp does not have it, or it does not match
+ * its description; a few more tries. `failed`: it cannot be fetched. `account`: the fault is with the number or its
+ * token.
  */
 export interface FetchFailure {
   readonly kind: 'wait' | 'refused' | 'failed' | 'account';
-  /** One sentence; never the token, never the file's address. */
+  /** One sentence, without the token or the file's address. */
   readonly failure: string;
 }
 
-/** What it means that the platform did not describe a file. */
+/** The meaning of a failed request for a file's description. */
 export function failureOfDescription(answer: PlatformFailure): FetchFailure {
   const { kind, code, subcode, message: failure } = answer;
   if (kind !== 'rejected') return { kind: 'wait', failure };
   const listed = code === null ? null : findPlatformError(code, subcode);
   if (listed?.action === 'pause_lane') return { kind: 'account', failure };
-  // Without a status it was Herald who would not send the token.
+  // Without a status, Herald itself refused to send the token.
   if (answer.status === null) return { kind: 'account', failure };
   const forNow = listed?.category === 'rate_limited' || listed?.category === 'platform_unavailable';
   return { kind: forNow ? 'wait' : 'refused', failure };
 }
 
-/** An address lives for five minutes: where it leads nowhere any more, another one may be asked for. */
+/** An address is valid for five minutes: if it has expired, another may be requested. */
 export function isStaleAddress(exchange: DownloadExchange): boolean {
   return exchange.kind === 'refused' && [403, 404, 410].includes(exchange.status);
 }
 
-/** What it means that a file's bytes did not come; null where they did. */
+/** The meaning of a failed download; null where it succeeded. */
 export function failureOfDownload(exchange: DownloadExchange, maxBytes: number): FetchFailure | null {
   switch (exchange.kind) {
     case 'downloaded':

@@ -2,13 +2,13 @@ import { fileTypeFromBuffer } from 'file-type';
 import type { TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
 import { type Format, FORMATS } from './formats.js';
 
-/** So many bytes decide the family of a file. */
+/** The first bytes, which decide the family of a file. */
 export const HEAD_BYTES = 4_100;
 
-/** A file that can be read anywhere. */
+/** A file that can be read at any position. */
 export type ByteSource = Pick<TemporaryFile, 'sizeBytes' | 'read'>;
 
-/** The file is not taken: `detected` names its type where that is known, `reason` is a clause for the caller. */
+/** The file is refused: `detected` names its type if known, `reason` is a clause for the caller. */
 export class NotTakenError extends Error {
   constructor(
     readonly detected: string | null,
@@ -19,22 +19,22 @@ export class NotTakenError extends Error {
   }
 }
 
-/** The library's type for the bytes: it is reported to the caller, and detects binary files that look like text. */
+/** The library's type for the bytes: reported to the caller, and used to detect binary files that look like text. */
 export async function nameOf(head: Buffer): Promise<string | null> {
   try {
     const type = await fileTypeFromBuffer(head);
-    // MPEG audio of other layers than MP3's: a text in UTF-16 begins so, too.
+    // MPEG audio of layers other than MP3's: UTF-16 text may begin with the same bytes.
     return type === undefined || ['mp1', 'mp2'].includes(type.ext) ? null : type.mime;
   } catch {
     return null; // a file that is broken beyond naming
   }
 }
 
-// More than the index of a film of 16 MiB has.
+// Larger than the index of a 16 MiB film.
 const MAX_MOVIE_BYTES = 1_024 * 1_024;
 const MAX_BOXES = 1_000;
 
-/** Whether an MP4 is a video or audio, its tracks say, and not the brand, which many writers set alike for both. */
+/** The tracks decide whether an MP4 is video or audio. The brand does not, since many writers use one for both. */
 export async function mp4Format(file: ByteSource): Promise<Format> {
   return (await isSoundOnly(file)) ? FORMATS.m4a : FORMATS.mp4;
 }
@@ -53,7 +53,7 @@ async function isSoundOnly(file: ByteSource): Promise<boolean> {
   return kinds.has('soun') && !kinds.has('vide');
 }
 
-/** The box that describes the tracks, which is before or behind the media data; empty where there is none. */
+/** The box that describes the tracks, before or after the media data; empty where there is none. */
 async function movieOf(file: ByteSource): Promise<Buffer> {
   for (let at = 0, boxes = 0; boxes < MAX_BOXES; boxes++) {
     const head = await file.read(at, 16);
@@ -73,12 +73,12 @@ export function isTagged(head: Buffer): boolean {
   return head.toString('latin1', 0, 3) === 'ID3';
 }
 
-/** MP3 or AAC (ADTS), mostly behind an ID3 tag, which the library passes over in the bytes that it has. */
+/** MP3 or AAC (ADTS), usually after an ID3 tag, which the library skips only within its bytes. */
 export async function mpegAudioFormat(file: ByteSource): Promise<Format> {
   const tag = await file.read(0, 10);
   const at = isTagged(tag) ? 10 + tag.subarray(6).reduce((sum, byte) => sum * 128 + byte, 0) : 0;
   const bytes = await file.read(at, HEAD_BYTES + MAX_PADDING_BYTES);
-  // Some writers fill up behind the tag.
+  // Some writers add padding after the tag.
   const start = Math.max(
     0,
     bytes.findIndex((byte) => byte !== 0),
@@ -89,10 +89,10 @@ export async function mpegAudioFormat(file: ByteSource): Promise<Format> {
   throw new NotTakenError(name);
 }
 
-/** Where the head of Opus, which is the first packet of an Ogg file, has its number of channels. */
+/** Position of the channel count in the Opus header, the first packet of an Ogg file. */
 const CHANNELS_AT = 37;
 
-/** Opus in mono: the platform takes no other. */
+/** Accepts only mono Opus, like WhatsApp. */
 export async function opusFormat(file: ByteSource): Promise<Format> {
   const [channels = 1] = await file.read(CHANNELS_AT, 1);
   if (channels === 1) return FORMATS.ogg;
@@ -100,7 +100,7 @@ export async function opusFormat(file: ByteSource): Promise<Format> {
   throw new NotTakenError(FORMATS.ogg.mimeType, reason);
 }
 
-// The names of some thousand entries.
+// Room for the names of some thousand entries.
 const MAX_DIRECTORY_BYTES = 256 * 1_024;
 const DIRECTORY_ENTRY = 'PK\x01\x02';
 const CONTENT_TYPES = '[Content_Types].xml';
@@ -111,8 +111,8 @@ const MAIN_PARTS: ReadonlyMap<string, Format> = new Map<string, Format>([
 ]);
 
 /**
- * Word, Excel and PowerPoint files whose list of content types is not at their beginning, where the library looks for it:
- * some writers put it last. The directory at the end has the names of their parts.
+ * Word, Excel and PowerPoint files whose list of content types is not at the beginning, where the library looks for it:
+ * some writers put it last. The directory at the end names their parts.
  */
 export async function zipFormat(file: ByteSource): Promise<Format> {
   const tail = await file.read(Math.max(0, file.sizeBytes - MAX_DIRECTORY_BYTES), MAX_DIRECTORY_BYTES);
@@ -132,7 +132,7 @@ export async function zipFormat(file: ByteSource): Promise<Format> {
 const ROOT_CLASS_AT = 80;
 const CHUNK_BYTES = 64 * 1_024;
 
-/** The first number of the class that the root of a document names: Word 8 and 6, Excel 8 and 5, PowerPoint. */
+/** The first number of the class in a document's root: Word 8 and 6, Excel 8 and 5, PowerPoint. */
 const CLASSES: ReadonlyMap<number, Format> = new Map<number, Format>([
   [0x00020906, FORMATS.doc],
   [0x00020900, FORMATS.doc],
@@ -141,7 +141,7 @@ const CLASSES: ReadonlyMap<number, Format> = new Map<number, Format>([
   [0x64818d10, FORMATS.ppt],
 ]);
 
-/** Directory entries of the streams that identify each kind of document, for writers that name no class. */
+/** Directory entries of the streams that identify each kind of document, for writers that set no class. */
 const STREAMS: readonly (readonly [entry: Buffer, Format])[] = [
   [directoryEntry('WordDocument'), FORMATS.doc],
   [directoryEntry('Workbook'), FORMATS.xls],
@@ -149,7 +149,7 @@ const STREAMS: readonly (readonly [entry: Buffer, Format])[] = [
   [directoryEntry('PowerPoint Document'), FORMATS.ppt],
 ];
 
-/** An entry begins with its name, filled up to 64 bytes, and the length of the name with its zero ([MS-CFB], 2.6.1). */
+/** An entry begins with its name, padded to 64 bytes, and the length of the name with its zero ([MS-CFB], 2.6.1). */
 function directoryEntry(name: string): Buffer {
   const bytes = Buffer.alloc(66);
   bytes.write(name, 'utf16le');
@@ -157,7 +157,10 @@ function directoryEntry(name: string): Buffer {
   return bytes;
 }
 
-/** Word, Excel and PowerPoint files in the binary format before 2007, of which the library knows the container only. */
+/**
+ * Word, Excel and PowerPoint files in the binary format before 2007, of which the library recognises only the
+ * container.
+ */
 export async function compoundFormat(file: ByteSource): Promise<Format> {
   const header = await file.read(0, 52);
   if (header.length === 52) {
@@ -166,7 +169,7 @@ export async function compoundFormat(file: ByteSource): Promise<Format> {
     const format = rootClass.length === 4 ? CLASSES.get(rootClass.readUInt32LE()) : undefined;
     if (format !== undefined) return format;
   }
-  // The first one is that of the document; others belong to documents in it.
+  // The first match belongs to the document; others belong to embedded documents.
   for (let at = 0; at < file.sizeBytes; at += CHUNK_BYTES) {
     const chunk = await file.read(at, CHUNK_BYTES + 65);
     const found = STREAMS.map(([entry, format]) => ({ at: chunk.indexOf(entry), format })).filter(

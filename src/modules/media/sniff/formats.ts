@@ -3,14 +3,14 @@ import type { MediaType } from '../media.types.js';
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
 
-/** No upload is larger, whatever its type (specification: media upload, up to 32 MiB). */
+/** Limit of any upload (specification: media upload, up to 32 MiB). */
 export const MAX_UPLOAD_BYTES = 32 * MIB;
 
-/** A kind of file that the platform takes. */
+/** A kind of file that WhatsApp accepts. */
 export interface Format {
   mimeType: string;
   type: MediaType;
-  /** The platform's limit, whose MB and KB are powers of two, and never more than MAX_UPLOAD_BYTES. */
+  /** WhatsApp's limit, whose MB and KB are powers of two, and never more than MAX_UPLOAD_BYTES. */
   limitBytes: number;
   /** For a file without a name. */
   extension: string;
@@ -22,7 +22,7 @@ function format(type: MediaType, limitBytes: number, mimeType: string, extension
 
 const OPEN_XML = 'application/vnd.openxmlformats-officedocument';
 
-/** Everything that the platform takes as an upload. */
+/** Everything that WhatsApp accepts as an upload. */
 export const FORMATS = {
   jpeg: format('image', 5 * MIB, 'image/jpeg', 'jpg'),
   png: format('image', 5 * MIB, 'image/png', 'png'),
@@ -32,7 +32,7 @@ export const FORMATS = {
   amr: format('audio', 16 * MIB, 'audio/amr', 'amr'),
   mp3: format('audio', 16 * MIB, 'audio/mpeg', 'mp3'),
   m4a: format('audio', 16 * MIB, 'audio/mp4', 'm4a'),
-  // Of Ogg the platform takes Opus only and needs the codec in the type.
+  // WhatsApp accepts only Opus in Ogg, and needs the codec in the type.
   ogg: format('audio', 16 * MIB, 'audio/ogg; codecs=opus', 'ogg'),
   text: format('document', MAX_UPLOAD_BYTES, 'text/plain', 'txt'),
   pdf: format('document', MAX_UPLOAD_BYTES, 'application/pdf', 'pdf'),
@@ -48,23 +48,23 @@ export const FORMATS = {
 
 const ALL: readonly Format[] = Object.values(FORMATS);
 
-/** MIME types of the formats of a type; null: of all. */
+/** MIME types of the formats of a type; null: of all types. */
 export function mimeTypesOf(type: MediaType | null): string[] {
   return [...new Set(ALL.filter((format) => type === null || format.type === type).map((format) => format.mimeType))];
 }
 
-/** Whether a browser shows files of this MIME type without running anything of them: images, audio, video and PDF. */
+/** Whether a browser shows files of this MIME type without running code: images, audio, video and PDF. */
 export function isShown(mimeType: string): boolean {
   const known = ALL.find((format) => format.mimeType === mimeType);
   return known !== undefined && (known.type !== 'document' || known === FORMATS.pdf);
 }
 
-/** Extension of a MIME type that we serve, without a dot; `bin` for others. */
+/** Extension of a served MIME type, without a dot; `bin` for others. */
 export function extensionOf(mimeType: string): string {
   return ALL.find((format) => format.mimeType === mimeType)?.extension ?? 'bin';
 }
 
-/** True for what the platform takes; another Content-Type is never served. */
+/** Whether WhatsApp accepts it; no other Content-Type is ever served. */
 export function isKnownMimeType(mimeType: string): boolean {
   return ALL.some((format) => format.mimeType === mimeType);
 }
@@ -74,10 +74,10 @@ export function plainType(mimeType: string): string {
   return mimeType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-/** True where a file of this MIME type, as a caller declares it, may be what its bytes turned out to be. */
+/** Whether a declared MIME type is compatible with the detected one. */
 export function agrees(declared: string | null, detected: string): boolean {
   const name = plainType(declared ?? '');
-  // Clients send these for any file; text/plain is the type of a part that has none (RFC 7578, 4.4).
+  // Clients send these for any file; text/plain is the type of a part without one (RFC 7578, 4.4).
   if (['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'].includes(name)) return true;
   const actual = plainType(detected);
   return name === actual || (OTHER_NAMES[actual]?.includes(name) ?? false);
@@ -86,7 +86,7 @@ export function agrees(declared: string | null, detected: string): boolean {
 const ZIP_NAMES = ['application/zip', 'application/x-zip-compressed'];
 const COMPOUND_NAMES = ['application/x-cfb', 'application/x-ole-storage', 'application/vnd.ms-office'];
 
-/** Other names under which browsers and systems know what the platform takes. */
+/** Other names that browsers and systems use for accepted types. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   'image/jpeg': ['image/jpg', 'image/pjpeg'],
   'image/png': ['image/x-png', 'image/apng'],
@@ -111,7 +111,7 @@ const MIME_TYPE =
   /^[a-z0-9][a-z0-9!#$&^_.+-]{0,100}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,100}(; ?[a-z0-9-]+="?[a-z0-9._ ,-]+"?)*$/i;
 const MAX_MIME_TYPE_LENGTH = 255;
 
-/** The type where it is one that can be in a header, else that of bytes of any kind. */
+/** The type if it is valid in a header, otherwise that of arbitrary bytes. */
 export function mimeTypeOf(text: string | null): string {
   const type = text?.trim() ?? '';
   return type.length <= MAX_MIME_TYPE_LENGTH && MIME_TYPE.test(type) ? type : 'application/octet-stream';

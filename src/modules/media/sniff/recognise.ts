@@ -12,13 +12,13 @@ import {
 } from './contents.js';
 import { type Format, FORMATS } from './formats.js';
 
-/** Formats that begin alike. */
+/** Formats with the same beginning. */
 export interface Family {
-  /** What such a file mostly is. */
+  /** The usual type of such a file. */
   name: string;
   limitBytes: number;
   types: readonly MediaType[];
-  /** The format of a complete file, where its beginning does not decide it. @throws NotTakenError */
+  /** The format of a complete file, if its beginning does not decide it. @throws NotTakenError */
   formatOf: (file: ByteSource) => Format | Promise<Format>;
 }
 
@@ -30,15 +30,15 @@ const mp4: Family = { ...family(FORMATS.mp4, mp4Format), types: ['video', 'audio
 const mpegAudio = family(FORMATS.mp3, mpegAudioFormat);
 const animated = family(FORMATS.animatedSticker);
 const png = family(FORMATS.png);
-// Its bytes are looked at one by one as they come.
+// Every byte is checked as it arrives.
 export const TEXT = family(FORMATS.text);
 
-/** By the library's name of what a file begins like. */
+/** By the library's name for the beginning of a file. */
 const FAMILIES: ReadonlyMap<string, Family> = new Map([
   ['image/jpeg', family(FORMATS.jpeg)],
   ['image/png', png],
   ['image/apng', png],
-  // The platform takes WebP as a sticker only.
+  // WhatsApp accepts WebP only as a sticker.
   ['image/webp', family(FORMATS.sticker)],
   ['video/mp4', mp4],
   ['video/x-m4v', mp4],
@@ -58,8 +58,8 @@ const FAMILIES: ReadonlyMap<string, Family> = new Map([
 ]);
 
 /**
- * What the beginning of a file shows, before the rest has arrived. `family` is null where the platform takes no file that
- * begins so; `name` says what it is as far as that is known.
+ * What the beginning of a file shows, before the rest has arrived. `family` is null where WhatsApp accepts no such
+ * file; `name` is its type, if known.
  */
 export async function firstLook(head: Buffer): Promise<{ family: Family | null; name: string | null }> {
   const name = activeTextType(head) ?? (await nameOf(head));
@@ -77,20 +77,20 @@ function isAnimatedWebp(head: Buffer): boolean {
   return head.toString('latin1', 8, 16) === 'WEBPVP8X' && ((head[20] ?? 0) & 0x02) !== 0;
 }
 
-/** Of some formats the library knows two or three letters only, which texts begin with as well. */
+/** The library recognises some formats by two or three letters only, with which text may begin too. */
 const LETTERS_ONLY =
   /^(image\/bmp|text\/|model\/|audio\/|video\/|font\/|application\/(x-|vnd|pgp|octet|zip|gzip|java))/;
 
 function isHarmlessText(detected: string): boolean {
-  // None of these works without bytes that no text has, and the whole file is looked at for them.
+  // All of these formats contain bytes that text cannot have, and the whole file is checked for them.
   return LETTERS_ONLY.test(detected) && !/html|xml|script/.test(detected);
 }
 
-// What can only be a page or a script; browsers take more for one (WHATWG MIME Sniffing, 7.1), but a text may well begin
-// with a comment or a tag, as many a readme does, and is never served for a browser to sniff.
+// The beginning of a page or a script. Browsers accept more as one (WHATWG MIME Sniffing, 7.1), but text such as a
+// readme may begin with a comment or a tag, and it is never served for a browser to sniff.
 const WEB_PAGE = /^<(!doctype html|html|head|body|title|script|style|iframe)[\s>]|^<(\?php|%)/;
 
-/** The type of a text that is more than plain: what a browser would run or draw. Null for plain text. */
+/** The type of text that a browser would run or draw. Null for plain text. */
 export function activeTextType(head: Buffer): string | null {
   const start = head
     .toString('utf8', 0, 1_024)
@@ -102,21 +102,23 @@ export function activeTextType(head: Buffer): string | null {
   return WEB_PAGE.test(start) ? 'text/html' : null;
 }
 
-/** 1 for bytes that are in no text: what is below a space but tab, line feed, form feed, carriage return; and DEL. */
+/**
+ * 1 for bytes that text cannot contain: below a space, except tab, line feed, form feed and carriage return; and DEL.
+ */
 const FORBIDDEN = new Uint8Array(256).fill(1, 0, 0x20).fill(0, 0x09, 0x0b).fill(0, 0x0c, 0x0e).fill(1, 0x7f, 0x80);
 
-/** Looks at a text as it comes: valid UTF-8 without control characters. */
+/** Checks text as it arrives: valid UTF-8 without control characters. */
 export class TextScan {
   private readonly decoder = new TextDecoder('utf-8', { fatal: true });
   private isText = true;
 
-  /** Returns false from the first byte on that can't be in a text. */
+  /** Returns false from the first invalid byte on. */
   push(chunk: Buffer): boolean {
     this.isText = this.isText && this.decodes(chunk) && !hasControls(chunk);
     return this.isText;
   }
 
-  /** The verdict at the end: a character that was cut in two is none. */
+  /** The result at the end: an incomplete character is invalid. */
   finish(): boolean {
     return this.isText && this.decodes();
   }
@@ -132,7 +134,7 @@ export class TextScan {
 }
 
 function hasControls(bytes: Buffer): boolean {
-  // A plain loop: it meets every byte of every text, and an iterator costs several times as much.
+  // A plain loop: it runs for every byte of every text, and an iterator costs several times as much.
   let found = 0;
   for (let at = 0; at < bytes.length; at++) found |= FORBIDDEN[bytes[at] as number] as number;
   return found !== 0;

@@ -15,28 +15,28 @@ import {
 import { FETCH_LANE, withMediaEvents } from '../media.repository.js';
 import type { MediaObject } from '../media.types.js';
 
-/** A customer's file that this process fetches now. */
+/** A customer's file that this process is fetching. */
 export interface ClaimedFile extends Pick<
   MediaObject,
   'id' | 'organizationId' | 'connectionId' | 'mimeType' | 'sha256'
 > {
   platformMediaId: string;
-  /** Fetches that were begun, this one included; with the owner it identifies this claim. */
+  /** Number of fetches started, including this one; with the owner it identifies this claim. */
   tries: number;
   owner: string;
 }
 
 type FileRow = ClaimRow<Omit<ClaimedFile, 'owner'>>;
 
-/** After this long without a renewal a claimed file is fetched again. */
+/** A claimed file without a renewal for this long is fetched again. */
 export const FETCH_LEASE_MS = 60_000;
-/** The platform keeps a customer's file for seven days (developers.facebook.com, Cloud API, media); less an hour. */
+/** WhatsApp keeps a customer's file for seven days (developers.facebook.com, Cloud API, media); minus an hour. */
 export const FETCH_FOR_HOURS = 7 * 24 - 1;
 
-/** Numbers of which one statement fails files, at the most. They are taken at random, so that none hides the others. */
+/** Limit of numbers whose files one statement fails. They are chosen at random, so that none hides the others. */
 const EXPIRED_NUMBERS = 5;
 
-/** The lane of a connection's files; the lane of its messages is named by the connection's id alone. */
+/** The lane of a connection's files. The lane of its messages has the connection's id alone. */
 export function fetchLaneOf(connectionId: string): string {
   return `${FETCH_LANE}${connectionId}`;
 }
@@ -46,7 +46,7 @@ export function connectionOfLane(laneKey: string): string {
 }
 
 /**
- * The fetch lane's statements on `media_object`. A claim moves `next_attempt_at` on to the end of the lease, so that a
+ * The fetch lane's statements on `media_object`. A claim moves `next_attempt_at` to the end of the lease, so that a
  * file whose process died is due again by itself.
  */
 @Injectable()
@@ -74,7 +74,7 @@ export class FetchRepository {
     return { grant, items: items.map((file) => ({ ...file, owner })) };
   }
 
-  /** Prolongs a lease; false where the file was deleted or claimed again. */
+  /** Extends a lease; false where the file was deleted or claimed again. */
   renew(file: ClaimedFile): Promise<boolean> {
     return this.database.changes(
       `update media_object set lease_until = clock_timestamp() + make_interval(secs => $5),
@@ -85,9 +85,9 @@ export class FetchRepository {
   }
 
   /**
-   * Puts the file back for a later try, or fails it where that would come after the platform has forgotten it.
+   * Returns the file for a later try, or fails it if WhatsApp would have deleted it by then.
    *
-   * @param mostTries what the count of tries is held to, where the try says nothing against the file
+   * @param mostTries limit for the stored count of tries, where the try was not the file's fault
    */
   async retry(file: ClaimedFile, failure: string, delayMs: number, mostTries: number | null): Promise<void> {
     await this.database.execute(
@@ -100,7 +100,7 @@ export class FetchRepository {
     );
   }
 
-  /** Puts the file back as it was: nothing was tried. */
+  /** Returns the file unchanged: nothing was tried. */
   async release(file: ClaimedFile, failure: string | null): Promise<void> {
     await this.database.execute(
       `update media_object set tries = tries - 1, next_attempt_at = clock_timestamp(), lease_owner = null,
@@ -120,13 +120,16 @@ export class FetchRepository {
     );
   }
 
-  /** Fails files that the platform no longer has, whatever kept them from being fetched, up to `limit` of a number. Returns how many. */
+  /**
+   * Fails files that WhatsApp no longer has, for whatever reason they were not fetched, up to `limit` per number.
+   * Returns how many.
+   */
   async expire(limit: number): Promise<number> {
     return this.database.execute(EXPIRE, [FETCH_FOR_HOURS, limit]);
   }
 }
 
-/** The claim's own row. Workers start from a row that they claimed; the workspace is still in the fence. */
+/** The claim's own row. Workers start from a row that they claimed; the workspace is still part of the condition. */
 const MINE = `where id = $1 and organization_id = $2 and status = 'pending' and lease_owner = $3 and tries = $4`;
 
 function fenceOf(file: ClaimedFile): unknown[] {

@@ -23,18 +23,18 @@ import { HEAD_BYTES, NotTakenError } from '../sniff/contents.js';
 import { agrees, type Format, FORMATS, MAX_UPLOAD_BYTES, mimeTypesOf, plainType } from '../sniff/formats.js';
 import { type Family, firstLook, TEXT, TextScan } from '../sniff/recognise.js';
 
-/** The part `file` of a form, while it comes in. */
+/** The part `file` of a form, while it arrives. */
 interface FilePart {
-  /** As the caller named it; null bytes, paths and all. */
+  /** The caller's name, unchecked: it may contain null bytes and paths. */
   name: string;
   /** Content-Type of the part; `text/plain` where it has none. */
   mimeType: string;
   bytes: Readable;
-  /** Text fields that were before it, unchecked. */
+  /** Text fields that came before it, unchecked. */
   fieldsSoFar: Readonly<Record<string, unknown>>;
 }
 
-/** What is around the file: boundaries, part headers, three short fields. */
+/** Limit of everything around the file: boundaries, part headers, three short fields. */
 const FORM_OVERHEAD_BYTES = 64 * 1_024;
 const MAX_FORM_BYTES = MAX_UPLOAD_BYTES + FORM_OVERHEAD_BYTES;
 
@@ -48,7 +48,10 @@ const LIMITS = {
   headerPairs: 16,
 };
 
-/** The text fields of a form: `fields` as those of POST /media, and the type of the file where the form has it in a field. */
+/**
+ * The text fields of a form: `fields` like those of POST /media, and the type of the file if the form has it in a
+ * field.
+ */
 export interface FormFields {
   fields: Readonly<Record<string, unknown>>;
   mimeType?: string | undefined;
@@ -58,20 +61,20 @@ type FormReader = (form: Readonly<Record<string, unknown>>) => FormFields;
 
 const OWN_FORM: FormReader = (fields) => ({ fields });
 
-/** A file that has come whole, in a temporary file that is ours to put or discard. */
+/** A file that has arrived whole, in a temporary file that must be stored or discarded. */
 interface Arrived {
   part: Pick<FilePart, 'name' | 'mimeType'>;
   file: TemporaryFile;
   received: ReceivedFile;
 }
 
-/** Uploads that one process takes at once; each costs a socket, a file and some hundred kilobytes. */
+/** Limit of concurrent uploads in one process; each costs a socket, a file and some hundred kilobytes. */
 export const UPLOADS_AT_ONCE = 96;
-/** Of these one workspace may have so many. */
+/** The part of that limit for one workspace. */
 export const UPLOADS_OF_ONE_WORKSPACE = 24;
 const RETRY_AFTER_SECONDS = 2;
 
-/** Takes the caller's files: straight from the wire to the storage, checked on the way, refused as early as can be. */
+/** Receives callers' files: streams them to the storage, checks them meanwhile, and refuses as early as possible. */
 @Injectable()
 export class UploadService {
   private readonly logger = new Logger(UploadService.name);
@@ -84,14 +87,15 @@ export class UploadService {
   ) {}
 
   /**
-   * Reads the form and stores its file. Whatever goes wrong, nothing of it stays behind.
+   * Reads the form and stores its file. On any failure nothing of it is left.
    *
-   * @param read makes the fields of POST /media of those of another form; called for what has come so far, too.
-   * @throws INVALID_REQUEST, MEDIA_TOO_LARGE, MEDIA_TYPE_NOT_SUPPORTED, MEDIA_STORAGE_FULL (400), CONNECTION_NOT_FOUND (404),
-   * UNSUPPORTED_CONTENT_TYPE (415), UPLOAD_LIMIT_REACHED (429), SERVICE_UNAVAILABLE (503) where the disk is full.
+   * @param read converts the fields of another form to those of POST /media; also called for the fields so far.
+   * @throws INVALID_REQUEST, MEDIA_TOO_LARGE, MEDIA_TYPE_NOT_SUPPORTED, MEDIA_STORAGE_FULL (400), CONNECTION_NOT_FOUND
+   * (404), UNSUPPORTED_CONTENT_TYPE (415), UPLOAD_LIMIT_REACHED (429), SERVICE_UNAVAILABLE (503) where the disk is
+   * full.
    */
   async upload(caller: Caller, req: HeraldRequest, res: Response, read = OWN_FORM): Promise<ListedMedia> {
-    // A caller that is refused may finish sending a file of up to twice the limit, and then reads why.
+    // A refused caller may finish sending a file of up to twice the limit, and then reads the reason.
     req.drainUpTo = { bytes: 2 * MAX_FORM_BYTES, ms: 30_000 };
     requireForm(req);
     const release = this.slots.take(caller.organizationId);
@@ -127,7 +131,7 @@ export class UploadService {
     }
   }
 
-  /** Streams the file to the storage. On any failure the temporary file is gone when this rejects. */
+  /** Streams the file to the storage. If this rejects, the temporary file is already removed. */
   private async take(caller: Caller, part: FilePart, over: AbortSignal, read: FormReader): Promise<Arrived> {
     over.throwIfAborted();
     over.addEventListener('abort', () => part.bytes.destroy(over.reason as Error));
@@ -139,7 +143,7 @@ export class UploadService {
     const file = await this.files.create();
     try {
       const reception = new FileReception(file, () => typeOf(fieldsSoFar));
-      // A refusal must not destroy the stream: the parser would take that for the form's end, and say so first.
+      // A refusal must not destroy the stream: the parser would read that as the form's end, and report it first.
       const chunks = part.bytes.iterator({ destroyOnReturn: false });
       for await (const chunk of chunks) await reception.push(chunk as Buffer);
       if (file.sizeBytes === 0) throw invalidField('file', 'empty', 'The file is empty; send one with content.');
@@ -175,12 +179,12 @@ export class UploadService {
 }
 
 /**
- * Reads a multipart form with one file, which goes to `take` as it comes; nothing of it is kept here. Resolves with the
- * text fields once all is read. Rejects as soon as the upload is over, also because `take` rejected; the rest of the body
- * is then thrown away as it comes in.
+ * Reads a multipart form with one file, which `take` receives as it arrives. Resolves with the text fields once
+ * everything is read. Rejects as soon as the upload has failed, also in `take`; the rest of the body is then discarded
+ * as it arrives.
  *
- * @throws INVALID_REQUEST (400) where the form is broken or cut short, MEDIA_TOO_LARGE (400) where all of it, whatever it
- * is made of, has more than MAX_FORM_BYTES.
+ * @throws INVALID_REQUEST (400) where the form is malformed or incomplete, MEDIA_TOO_LARGE (400) where the whole form
+ * has more than MAX_FORM_BYTES.
  */
 function readForm(
   req: HeraldRequest,
@@ -201,7 +205,7 @@ function readForm(
       },
       _removeFile: (_req, _file, done) => done(null),
     };
-    // A form whose length was not said may have no end: before its parts, behind them, in a part without a name.
+    // A form without a stated length may be endless: before its parts, after them, or in a part without a name.
     let formBytes = 0;
     req.on('data', (chunk: Buffer) => {
       formBytes += chunk.length;
@@ -210,7 +214,7 @@ function readForm(
     const upload = multer({ storage, limits: LIMITS, defParamCharset: 'utf8' }).single('file');
     void upload(req, res, (error: unknown) => {
       const form = req.body as Record<string, unknown> | undefined;
-      // Where it takes the Content-Type for none that it knows, the parser reads nothing and says nothing.
+      // If the parser does not support the Content-Type, it reads nothing and reports nothing.
       if (error === undefined && form !== undefined) resolve(form);
       else reject(refusalOf(error));
     });
@@ -233,7 +237,7 @@ function refusalOf(error: unknown): Error {
     const message = SENTENCES[error.code] ?? 'The form has a field that is not known here.';
     return invalidField(error.field?.slice(0, 64) ?? '', error.code.toLowerCase(), message);
   }
-  // What is left comes from the parser: a missing boundary, a broken part header, a body that ends too early.
+  // All other errors come from the parser: a missing boundary, a malformed part header, an incomplete body.
   return invalidField(
     '',
     'multipart',
@@ -250,8 +254,8 @@ interface ReceivedFile {
 }
 
 /**
- * Takes a file piece by piece into a temporary one, and looks at it on the way: what can't be taken is refused at the
- * first byte that shows it. Keeps 4 KiB of it in memory.
+ * Receives a file piece by piece into a temporary one, and examines it meanwhile: it is refused at the first byte that
+ * shows a fault. Keeps 4 KiB of it in memory.
  */
 export class FileReception {
   private readonly hash = createHash('sha256');
@@ -259,7 +263,7 @@ export class FileReception {
   private head: Buffer[] = [];
   private looked: Family | null = null;
 
-  /** @param wantedType the caller's `type` as far as it is known by now */
+  /** @param wantedType the caller's `type`, as far as it has arrived */
   constructor(
     private readonly file: TemporaryFile,
     private readonly wantedType: () => MediaType | null,
@@ -282,7 +286,7 @@ export class FileReception {
   }
 
   /**
-   * The verdict on the whole file.
+   * The result for the whole file.
    *
    * @throws MEDIA_TYPE_NOT_SUPPORTED, MEDIA_TOO_LARGE (400).
    */
@@ -324,7 +328,7 @@ export class FileReception {
 
 const NO_TEXT = 'The file is of no known type, and no text in UTF-8 either';
 
-/** What the caller says of the file must be what its bytes say. */
+/** The caller's statements about the file must match its bytes. */
 function checkAgainst(fields: UploadMediaRequest, { part, received }: Arrived): void {
   const { mimeType, type } = received.format;
   const refuse = (allowedTypes: readonly string[], reason: string): never => {
@@ -341,12 +345,14 @@ function checkAgainst(fields: UploadMediaRequest, { part, received }: Arrived): 
   }
 }
 
-/** The file is at least as large as the body without what may be around it; without Content-Length one byte. */
+/**
+ * The file has at least the bytes of the body minus the limit of everything around it; without Content-Length one byte.
+ */
 function leastBytesOf(req: HeraldRequest): number {
   return Math.max(1, Number(req.headers['content-length'] ?? 0) - FORM_OVERHEAD_BYTES);
 }
 
-/** The caller's `type` as far as the form has come; one that is none is refused at its end. */
+/** The caller's `type`, as far as the form has arrived; an invalid one is refused at the form's end. */
 function typeOf({ type }: FilePart['fieldsSoFar']): MediaType | null {
   return MEDIA_TYPES.find((known) => known === type) ?? null;
 }
@@ -361,15 +367,16 @@ function requireForm(req: HeraldRequest): void {
   }
 }
 
-/** Bounds the uploads under way in this process. */
+/** Limits the uploads in this process. */
 export class UploadSlots {
   private taken = 0;
   private readonly byWorkspace = new Map<string, number>();
 
   /**
-   * Takes a place; call what it returns, once, when the upload is over.
+   * Takes a place; call the returned function once, when the upload is over.
    *
-   * @throws UPLOAD_LIMIT_REACHED (429) where the workspace has its share, SERVICE_UNAVAILABLE (503) where all are taken.
+   * @throws UPLOAD_LIMIT_REACHED (429) where the workspace has used its share, SERVICE_UNAVAILABLE (503) where all
+   * places are taken.
    */
   take(organizationId: string): () => void {
     const own = this.byWorkspace.get(organizationId) ?? 0;
@@ -395,15 +402,15 @@ export class UploadSlots {
 
 const LOOK_MS = 1_000;
 const GRACE_MS = 30_000;
-/** A connection slower than this (0.3 Mbit/s) can't upload; 32 MiB then take 14 minutes. */
+/** Minimum speed for uploads (0.3 Mbit/s): 32 MiB then take 14 minutes. */
 const MIN_BYTES_PER_MS = (40 * 1_024) / 1_000;
 
 /**
- * Ends uploads that come too slowly, or no more: each of them holds a slot. The mean rate counts, so a pause
- * is allowed after a quick start, but none that is longer than the time of grace.
+ * Ends uploads that are too slow or have stopped, since each occupies a slot. The mean rate counts, so a pause is
+ * allowed after a quick start, but none longer than the grace period.
  *
  * @param tooSlow called once, with the error for the caller
- * @returns what stops the watch
+ * @returns stops the watch
  */
 export function watchPace(socket: Socket, tooSlow: (error: Error) => void, graceMs = GRACE_MS): () => void {
   const startedAt = performance.now();

@@ -18,41 +18,39 @@ import { countedMessages } from './counted-messages.js';
 import type { MessageInput } from './message-input.js';
 import { WINDOW_MS } from '../../conversations/windows/windows.types.js';
 
-/** A validated message that waits to become durable. */
+/** A validated message that is not stored yet. */
 export interface NewMessage extends MessageInput {
   id: string;
   organizationId: string;
   conversationId: string | null;
-  /**
-   * What the statement looks up where the conversation is not known. `window`: it must exist, with an open window.
-   * `contact`: it is made where there is none.
-   */
+  /** For an unknown conversation. `window`: one with an open window is required; `contact`: it is created if missing. */
   lookUp?: 'window' | 'contact' | null;
-  /** Where it is addressed to one. */
+  /** The user id that the message is addressed to, if any. */
   recipientUserId?: string | null;
   sender: string;
   idempotencyKey: string;
-  /** SHA-256 of the request's meaning, hexadecimal. */
+  /** SHA-256 of the request's meaning (`fingerprintOf`), hexadecimal. */
   fingerprint: string;
-  /** Of the request, where its trace is recorded. */
+  /** The trace of the request, where traces are recorded. */
   traceContext?: TraceContext | undefined;
 }
 
 /**
- * `inserted`: this call made the message. `known`: the key had one already, made from `fingerprint`. Of all others the key is
- * free and nothing was made: the contact's window is not open, they opted out, they are not reached under this name any
- * more and no new one is known, or (`limited`) a limit of the workspace is reached.
+ * `inserted`: this call stored the message. `known`: the key belongs to an earlier message with this `fingerprint`. In
+ * all other cases nothing was stored and the key stays free: the contact's window is not open, the contact opted out,
+ * the contact gave up this number or user id and no new one is known, or (`limited`) a limit of the workspace is
+ * reached.
  */
 export interface Accepted {
   kind: 'inserted' | 'known' | 'window_closed' | 'opted_out' | 'replaced' | 'limited';
   messageId: string;
   fingerprint: string;
-  /** The conversation that was looked up for its window, where there is one. */
+  /** The conversation whose window was looked up, if there is one. */
   conversationId?: string | null;
   lastInboundAt?: Date | null;
   optOut?: OptOutFound;
   replaced?: ReplacedRecipient;
-  /** Why it was not taken, where a limit is reached. */
+  /** The error to answer with where a limit is reached. */
   limitError?: AppError;
 }
 
@@ -62,26 +60,26 @@ interface NewGroup {
   requireAll: boolean;
 }
 
-/** Callers whose messages share batches: of all workspaces without limits, or of one with limits, whose lock delays no other. */
+/** Callers that share batches: all workspaces without limits, or one with limits: its lock delays no other workspace. */
 interface Queue {
   batches: GroupCommit<NewMessage, Accepted>;
   groups: GroupCommit<NewGroup, Accepted[]>;
-  /** Messages of groups that wait. */
+  /** Messages in waiting groups. */
   grouped: number;
   callers: number;
 }
 
-/** Not all of a group could be stored, so that none of it was. */
+/** Not every message of a group could be stored, so none was. */
 export class GroupRefused extends Error {
   constructor(
-    /** One a message, in the same order; what is `inserted` here was not kept. */
+    /** One result per message, in the same order. What is `inserted` here was rolled back. */
     readonly results: readonly Accepted[],
   ) {
     super('not all messages could be stored');
   }
 }
 
-/** A message that was not inserted, or one whose conversation was looked up; what is not among them was inserted. */
+/** A message that was not inserted, or whose conversation was looked up. Messages without such a row were inserted. */
 interface StoredRow {
   id: string;
   isInserted: boolean;
@@ -91,10 +89,10 @@ interface StoredRow {
   replaced: (Omit<ReplacedRecipient, 'previous'> & { names: string[] }) | null;
 }
 
-/** Messages of groups that wait in one queue for their transaction; as many as a `GroupCommit` lets wait. */
+/** Limit of messages in groups that wait in one queue; the same as the limit of a `GroupCommit`. */
 const MAX_GROUPED = 2_000;
 const WITHOUT_LIMITS = '';
-/** Several commits of a usual disk: then the batch under way is blocked. */
+/** As long as several commits on a usual disk. After that the batch in flight counts as blocked. */
 const OVERLAP_AFTER_MS = 25;
 
 interface KeyRow {
@@ -104,10 +102,10 @@ interface KeyRow {
   fingerprint: string;
 }
 
-/** Makes accepted messages durable, many callers in one statement. */
+/** Makes accepted messages durable. One statement serves many callers. */
 @Injectable()
 export class AcceptRepository {
-  /** By workspace. One of a workspace with limits goes with its last caller. */
+  /** By workspace. The queue of a workspace with limits is removed with its last caller. */
   private readonly queues = new Map<string, Queue>();
 
   constructor(
@@ -117,9 +115,9 @@ export class AcceptRepository {
   ) {}
 
   /**
-   * Resolves once the message, or the one that its key already has, is durable.
+   * Resolves once the message is durable, or the earlier message of the same key.
    *
-   * @param limited the workspace has limits, which are then checked and counted in the same transaction.
+   * @param limited whether the workspace has limits; they are checked and counted in the same transaction.
    * @throws SERVICE_UNAVAILABLE (503) when the queue of waiting callers is full or the commit's outcome is unknown.
    */
   async accept(message: NewMessage, limited = false): Promise<Accepted> {
@@ -131,12 +129,13 @@ export class AcceptRepository {
   }
 
   /**
-   * As `accept` for messages whose keys differ, in one transaction. Of those to one recipient an earlier one leaves first.
+   * Like `accept`, for messages with different keys, in one transaction. Messages to one recipient leave in their
+   * order.
    *
    * @param requireAll stores all or none.
-   * @returns one result a message, in the same order.
+   * @returns one result per message, in the same order.
    * @throws GroupRefused where all are required and one is neither new nor known from the same fingerprint;
-   * SERVICE_UNAVAILABLE (503) as `accept`.
+   * SERVICE_UNAVAILABLE (503) like `accept`.
    */
   async acceptTogether(messages: readonly NewMessage[], requireAll: boolean, limited = false): Promise<Accepted[]> {
     return this.inQueue(messages[0]?.organizationId ?? '', limited, async (queue) => {
@@ -181,7 +180,7 @@ export class AcceptRepository {
     await Promise.all([...this.queues.values()].flatMap(({ batches, groups }) => [batches.idle(), groups.idle()]));
   }
 
-  /** The messages of those of the keys that are used, by key. */
+  /** The messages of the used ones among these keys, by key. */
   async findByKeys(organizationId: string, idempotencyKeys: readonly string[]): Promise<Map<string, Accepted>> {
     const rows = await this.database.query<KeyRow>(
       `select ${KEY_COLUMNS} from idempotency_key k join message m on m.id = k.message_id
@@ -203,7 +202,7 @@ export class AcceptRepository {
     }
   }
 
-  /** Of a workspace with limits one batch is under way at a time: a second one would wait for its lock with a connection. */
+  /** A workspace with limits has one batch in flight: a second would hold a connection while it waits for the lock. */
   private newQueue(limited: boolean): Queue {
     const { database, tracing } = this;
     const commit = (messages: readonly NewMessage[], statements: Statements): Promise<Accepted[]> =>
@@ -215,7 +214,7 @@ export class AcceptRepository {
       batches: new GroupCommit(database, { ...single, maxBatch: 250, tracing, commit }),
       groups: new GroupCommit(database, {
         name: 'accept_group',
-        // A group is taken back as a whole, and shares its transaction with no other.
+        // A group is rolled back as a whole, so it shares its transaction with no other.
         maxBatch: 1,
         ...(limited && { maxInFlight: 1 }),
         tracing,
@@ -232,8 +231,8 @@ export class AcceptRepository {
   }
 
   /**
-   * As `commit` for workspaces with limits, which are locked first. What was not made leaves its room to the next one; a
-   * repeat of a key needs none.
+   * Like `commit`, for workspaces with limits: it locks those first. Room of messages that were not stored goes to the
+   * next ones; a repeated key takes no room.
    */
   private async commitLimited(messages: readonly NewMessage[], statements: Statements): Promise<Accepted[]> {
     let open = await countedMessages(messages, statements);
@@ -269,8 +268,8 @@ export class AcceptRepository {
   }
 
   private async commit(messages: readonly NewMessage[], statements: Statements): Promise<Accepted[]> {
-    // One row a key, in the order of the index: two batches that share keys then never deadlock. Ids count up, so the
-    // statement gives them their places in the queue in the order in which they were made.
+    // One row per key, in the order of the index, so that batches with common keys never deadlock. Ids ascend, so
+    // messages enter the queue in the order in which they were created.
     const sorted = [...messages].sort(inKeyOrder);
     const rows = sorted.filter((message, index) => {
       const before = sorted[index - 1];
@@ -282,7 +281,7 @@ export class AcceptRepository {
     const stored = new Map(found.map((row) => [row.id, row]));
     const missing = rows.filter(({ id }) => stored.get(id)?.isInserted === false);
     const known = missing.length === 0 ? new Map<string, KeyRow>() : await this.readKnown(missing, statements);
-    // Another transaction made their contact meanwhile: a new statement sees it.
+    // Another transaction created the contact meanwhile: a new statement sees it.
     const passed = missing.filter(
       (message) =>
         message.lookUp === 'contact' &&
@@ -309,7 +308,7 @@ export class AcceptRepository {
     ]);
   }
 
-  /** A statement of its own: the INSERT's snapshot does not show the row that it conflicted with. */
+  /** A separate statement, because the snapshot of the INSERT does not include the row that it conflicted with. */
   private async readKnown(rows: NewMessage[], statements: Statements): Promise<Map<string, KeyRow>> {
     const found = await statements.query<KeyRow>(
       `select ${KEY_COLUMNS} from unnest($1::uuid[], $2::uuid[]) as asked (organization_id, key)
@@ -328,7 +327,7 @@ function asGroup(messages: readonly NewMessage[], requireAll: boolean, results: 
   return results;
 }
 
-/** One new conversation for all messages of a batch to one contact, should there be none. */
+/** Gives all messages of a batch to one contact the same id for a conversation, in case it must be created. */
 function withNewConversations(messages: readonly NewMessage[]): object[] {
   const ids = new Map<string, string>();
   return messages.map((message) => {
@@ -340,7 +339,7 @@ function withNewConversations(messages: readonly NewMessage[]): object[] {
   });
 }
 
-/** @param stored nothing where it was inserted, and no conversation was looked up. */
+/** @param stored undefined where the message was inserted and no conversation was looked up. */
 function resultOf(message: NewMessage, stored?: StoredRow, known?: KeyRow): Accepted {
   const { id: messageId, fingerprint } = message;
   if (stored === undefined) return { kind: 'inserted', messageId, fingerprint };
@@ -350,7 +349,7 @@ function resultOf(message: NewMessage, stored?: StoredRow, known?: KeyRow): Acce
     return { kind: 'inserted', messageId, fingerprint, ...lookedUp };
   }
   if (known !== undefined) {
-    // Its own where a batch is tried again that ran out of time after its INSERT.
+    // The key can be this message's own: the batch may have run out of time after its INSERT, and is tried again.
     const { messageId: first } = known;
     return { kind: first === messageId ? 'inserted' : 'known', messageId: first, fingerprint: known.fingerprint };
   }
@@ -363,7 +362,7 @@ function resultOf(message: NewMessage, stored?: StoredRow, known?: KeyRow): Acce
   return { kind: 'window_closed', messageId, fingerprint, lastInboundAt: stored.lastInboundAt };
 }
 
-/** The message to the name that its recipient has now; null where it is not about that, or no new name is known. */
+/** The message addressed to its recipient's new name; null where the name was not replaced, or no new one is known. */
 function readdressed(message: NewMessage, accepted: Accepted | undefined): NewMessage | null {
   if (accepted?.replaced === undefined) return null;
   const { phone, userId } = accepted.replaced;
@@ -373,7 +372,7 @@ function readdressed(message: NewMessage, accepted: Accepted | undefined): NewMe
   return { ...message, recipient: toUserId ?? recipient, recipientUserId: toUserId };
 }
 
-/** Without what a caller may remember of the name: no contact has it. */
+/** Without the conversation, which callers remember by the old name: no contact has that name now. */
 function ofFormerName(accepted: Accepted): Accepted {
   return { ...accepted, conversationId: null };
 }
@@ -392,7 +391,7 @@ function keyOf(organizationId: string, idempotencyKey: string): string {
 
 const KEY_COLUMNS = `${camelColumns('k', 'organization_id, key, message_id')}, encode(m.fingerprint, 'hex') as fingerprint`;
 
-/** Conversations by the name that the message is addressed to: as in `ConversationsRepository.findByRecipient`. */
+/** Conversations by the name that the message is addressed to, like `ConversationsRepository.findByRecipient`. */
 const FOUND = `case when i."recipientUserId" is null then coalesce(
     (select c.id from conversation c where c.connection_id = i."connectionId" and c.phone = i.recipient),
     (select c.id from conversation c where c.connection_id = i."connectionId" and c.wa_id = i.recipient))
@@ -406,7 +405,7 @@ const OPT_OUT = optOutOf({
   isMarketing: `i."templateCategory" = 'MARKETING'`,
 });
 
-/** The contact who had the name before: read only where no contact has it. */
+/** The contact who had the name before. Read only where no contact has it now. */
 const REPLACED = `case when f.found_id is null and i."lookUp" is not null then (
     select json_build_object('conversationId', c.id, 'phone', coalesce(c.phone, c.wa_id), 'userId', c.user_id,
       'names', (select json_agg(distinct n.name) from conversation g join conversation_alias n on n.conversation_id = g.id
@@ -417,9 +416,9 @@ const REPLACED = `case when f.found_id is null and i."lookUp" is not null then (
     order by a.replaced_at desc limit 1) end`;
 
 /**
- * SQL. $1: the messages as JSON, with the names of `NewMessage`, and an id for the conversation that may have to be made. $2:
- * hours to live of messages without a time of their own. Conversations are made before keys, both in the order of
- * their indexes: batches never deadlock. A message is new where its key is.
+ * SQL. $1: the messages as JSON, with the fields of `NewMessage` and an id for a conversation that may be created. $2:
+ * time to live in hours for messages that give none. Conversations are created before keys, both in the order of their
+ * indexes, so batches never deadlock. A message is new if its key is.
  */
 const insertMessages = (more: string): string => `
 with given as materialized (
@@ -483,7 +482,7 @@ where f.id is null or a."lookUp" is not null`;
 
 export const INSERT_MESSAGES: Prepared = { name: 'message_accept', text: insertMessages('') };
 
-// Where a message has a tag. A tag that is new is made; two that make the same one wait for each other, and only then.
+// For messages with a tag. Statements that create the same new tag wait for each other; existing tags cause no wait.
 export const INSERT_TAGGED: Prepared = {
   name: 'message_accept_tagged',
   text: insertMessages(`, tagged as (

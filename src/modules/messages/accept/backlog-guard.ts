@@ -6,16 +6,16 @@ import { MessagesRepository } from '../messages.repository.js';
 interface Estimate {
   counted: number;
   acceptedSince: number;
-  /** Monotonic milliseconds before which it is not counted again. */
+  /** No new count before this time (monotonic ms). */
   restsUntil: number;
-  /** Monotonic milliseconds from which the count is too old. */
+  /** From this time on the count is too old (monotonic ms). */
   oldAt: number;
   counting: Promise<void> | null;
-  /** Counts that were begun. */
+  /** How many counts have begun. */
   begun: number;
 }
 
-/** What was let through and added to the estimate, before it is known whether it is accepted. */
+/** Messages that were let through and added to the estimate, before it is known whether they are accepted. */
 export interface Reservation {
   readonly estimate: Estimate;
   readonly begun: number;
@@ -23,23 +23,27 @@ export interface Reservation {
 
 type Kind = 'queued' | 'scheduled';
 
-/** The part of the remaining capacity that may be used before the next count: so many processes may do so at once. */
+/**
+ * One sixteenth of the remaining capacity may be used before the next count, so sixteen processes may do so at the same
+ * time.
+ */
 const PROCESSES = 16;
-/** A smaller backlog is counted once; only a larger one is read up to the limit. */
+/** The count stops here first; only a larger backlog is counted up to the limit. */
 const FEW = 10_000;
 const OLD_MS = 300_000;
 const MIN_REST_MS = 5_000;
-/** The pause between counts, as a multiple of a count's duration; at most the wait of a refused caller. */
+/** The pause between counts, as a multiple of a count's duration; at most the time a refused caller is told to wait. */
 const REST_TIMES = 100;
 const MAX_WORKSPACES = 10_000;
 const RETRY_AFTER_SECONDS = 60;
 
 /**
- * Bounds how many messages a workspace may have queued. What this process accepts is added to the last count, and
- * nothing is subtracted for what was sent: so it is counted again, in the background, once a sixteenth of the remaining
- * capacity may be used, or the limit reached, or the count is five minutes old. A workspace whose messages are sent as
- * they come is counted once in five minutes, and then only few rows are read. The limit may be passed by what is
- * accepted during a count and, where there are more than sixteen processes, by what the others accept between two.
+ * Limits how many messages a workspace may have queued. The estimate is the last count plus what this process has
+ * accepted since; messages that were sent are not subtracted. A new count runs in the background when a sixteenth of
+ * the remaining capacity may be used, when the limit is reached, or when the count is five minutes old. A workspace
+ * whose queue stays short is counted every five minutes, at the cost of a few rows. The limit can be exceeded by
+ * messages accepted during a count and, with more than sixteen processes, by those that the others accept between two
+ * counts.
  */
 @Injectable()
 export class BacklogGuard {
@@ -51,9 +55,10 @@ export class BacklogGuard {
   ) {}
 
   /**
-   * Scheduled messages are counted apart, up to the same limit: however many there are, a message can be sent at once.
+   * Scheduled messages have a count and the same limit of their own, so any number of them leaves room to send at once.
    *
-   * @throws BACKLOG_LIMIT_REACHED (429) when the workspace would have more messages queued, or scheduled, than it may have.
+   * @throws BACKLOG_LIMIT_REACHED (429) when the workspace would have more messages queued, or scheduled, than it may
+   * have.
    */
   check(organizationId: string, kind: Kind = 'queued', count = 1): Reservation {
     const estimate = this.requireRoom(organizationId, kind, count);
@@ -61,13 +66,13 @@ export class BacklogGuard {
     return { estimate, begun: estimate.begun };
   }
 
-  /** So many of a reservation were surely not accepted: refused, or known by their keys. */
+  /** Gives back `count` of a reservation: messages that were refused, or whose keys were known. */
   giveBack({ estimate, begun }: Reservation, count: number): void {
-    // A count that was begun since takes off all that was reserved before it.
+    // A count that began since has already dropped earlier reservations.
     if (estimate.begun === begun) estimate.acceptedSince -= count;
   }
 
-  /** As `check`, of what is not accepted. */
+  /** Like `check`, without a reservation. */
   requireRoom(organizationId: string, kind: Kind, count: number): Estimate {
     const estimate = this.estimateOf(kind === 'queued' ? organizationId : `${organizationId}/${kind}`);
     if (this.isDoubtful(estimate)) this.recount(organizationId, kind, estimate);

@@ -11,21 +11,21 @@ import { ratesErrors } from '../../../infrastructure/rates/rates.errors.js';
 import type { AuthenticatedRequest } from '../../keys/caller.decorator.js';
 import { type Batch, MAX_MESSAGES, readBatch } from '../dto/send-batch.js';
 
-/** A hundred texts of full length, or templates with twenty values each. */
+/** Enough for a hundred texts of full length, or templates with twenty values each. */
 const BATCH_LIMIT_BYTES = 4 * 1_024 * 1_024;
-/** Of a body that is not read yet, one token; so the largest needs as many as the most messages. */
+/** The part of an unread body that costs one token; the largest body then costs as many tokens as the most messages. */
 const BYTES_PER_TOKEN = 40 * 1_024;
-/** Batches above this are read one after another, each in its workspace. */
+/** A workspace reads batches larger than this one at a time. */
 const LARGE_BYTES = JSON_LIMIT_BYTES;
-/** Each of them keeps up to LARGE_BYTES in memory. */
+/** Each waiting batch keeps up to LARGE_BYTES in memory. */
 const MAX_WAITING = 8;
 const WAIT_MS = 5_000;
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Reads the body of a batch. It may be sixteen times as large as others, so it is paid for before it is read: a token for
- * each 40 KiB. Its messages are counted as it arrives, and parsed later, one by one; then each costs one token. What is
- * refused before its messages are known costs what was read of it.
+ * Reads the body of a batch. It may be sixteen times as large as other bodies, so the rate limit is charged before
+ * reading: a token per 40 KiB. Messages are counted as they arrive and parsed later, one by one; then each costs one
+ * token. A batch that is refused before its messages are known costs the part that was read.
  */
 @Injectable()
 export class BatchBody implements NestInterceptor {
@@ -70,7 +70,7 @@ export class BatchBody implements NestInterceptor {
         size += part.length;
         scan.push(part);
         if (scan.hasTooManyItems) throw tooMany(burst);
-        // What says no length is paid for as it arrives.
+        // A body without a Content-Length is charged as it arrives.
         return size > announced ? admit(size) : undefined;
       });
       scan.end();
@@ -86,7 +86,7 @@ export class BatchBody implements NestInterceptor {
   }
 }
 
-/** The place of one request among the large ones of its workspace. */
+/** The place of one request among the large batches of its workspace. */
 class LargePlace {
   private isTaken = false;
   private isOver = false;
@@ -96,7 +96,7 @@ class LargePlace {
     private readonly organizationId: string,
   ) {}
 
-  /** @throws RATE_LIMITED (429) where too many wait, or none came free in time. */
+  /** @throws RATE_LIMITED (429) where too many wait, or no place became free in time. */
   async enter(): Promise<void> {
     if (this.isTaken) return;
     const scope = 'large_batches';
@@ -118,7 +118,7 @@ function tokensOf(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / BYTES_PER_TOKEN));
 }
 
-/** One token a message; one that is larger than a message may be is only read, and costs that. */
+/** One token per message; a message above the size limit is only read, and costs tokens by its size. */
 function priceOf(messages: readonly Buffer[]): number {
   return messages.reduce((sum, { length }) => sum + (length > JSON_LIMIT_BYTES ? tokensOf(length) : 1), 0);
 }

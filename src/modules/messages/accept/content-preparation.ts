@@ -12,11 +12,12 @@ import type { MessageContent, TemplateContent } from './variants/variant.js';
 
 /** The platform's limit for a document's name. */
 const MAX_FILENAME_LENGTH = 240;
-/** Types that name neither a template nor a file. */
+/** Types that use neither a template nor a file. */
 const PLAIN: ReadonlySet<string> = new Set(['text', 'reaction', 'location', 'contacts']);
 
 /**
- * Turns a message's content into what is stored and sent: its template is looked up and filled, its files are checked.
+ * Turns a message's content into the form that is stored and sent: looks up and fills in its template, and checks its
+ * files.
  */
 @Injectable()
 export class ContentPreparation {
@@ -31,21 +32,21 @@ export class ContentPreparation {
   }
 
   /**
-   * @param toUserId it is addressed to a user id, not to a number.
+   * @param toUserId the message is addressed to a user id, not to a number.
    * @throws TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED, TEMPLATE_PARAMETERS_MISMATCH, RECIPIENT_NEEDS_PHONE,
    * MEDIA_NOT_FOUND, MEDIA_TYPE_MISMATCH, VALIDATION_FAILED (all 422).
    */
   async prepare(connection: Connection, given: MessageContent, toUserId: boolean): Promise<MessageContent> {
     const prepared = await this.prepareAgain(connection, given, toUserId);
     const { mediaObjectId } = given;
-    // It is no part of the message then, but must exist nevertheless.
+    // The file is not used in this message, but it must exist.
     if (mediaObjectId !== null && !ownFilesIn(prepared.type, prepared.content).some(({ id }) => id === mediaObjectId)) {
       await this.media.get(connection.organizationId, mediaObjectId).catch(asViolation);
     }
     return prepared;
   }
 
-  /** As `prepare`, for a message that has been prepared before: what it only refers to may be gone by now. */
+  /** Like `prepare`, for a message that was prepared before. Its file or template may be gone by now. */
   async prepareAgain(
     connection: Connection,
     sent: MessageContent,
@@ -96,12 +97,12 @@ export class ContentPreparation {
   }
 }
 
-/** The body of a request names what does not exist: a violation of the body. */
+/** The body names something that does not exist, which is a violation of the body. */
 export function asViolation(error: unknown): never {
   throw error instanceof AppError && error.kind === 'not_found' ? error.withKind('unprocessable') : error;
 }
 
-/** The file's own value where the caller gives none. */
+/** Values of the file for fields that the caller left out. */
 function defaultsOf(file: FileForSending, type: MediaType): Record<string, unknown> {
   if (type === 'document' && file.filename !== null) {
     return { filename: Array.from(file.filename).slice(0, MAX_FILENAME_LENGTH).join('') };
@@ -109,7 +110,7 @@ function defaultsOf(file: FileForSending, type: MediaType): Record<string, unkno
   return type === 'audio' && file.voice ? { voice: true } : {};
 }
 
-/** What several messages need, looked up once for all of them. */
+/** Look-ups that several messages share, made once for all of them. */
 export class LookUps {
   private readonly made = new Map<string, Promise<unknown>>();
 

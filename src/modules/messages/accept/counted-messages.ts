@@ -4,7 +4,10 @@ import { findPersons } from '../../conversations/contacts/persons.service.js';
 
 export type LimitedMessage = Omit<CountedMessage, 'person'> & { connectionId: string };
 
-/** Messages as limits count them: a marketing template by the person that it is for, however they are named. */
+/**
+ * Messages as limits count them: marketing templates count per person, whether the message names the number or the user
+ * id.
+ */
 export async function countedMessages<M extends LimitedMessage>(
   messages: readonly M[],
   statements: Statements,

@@ -13,16 +13,16 @@ export interface MessageInput extends MessageContent {
   connectionId: string;
   /** Digits without `+`, or a user id. */
   recipient: string;
-  /** In place of `connectionId` and `recipient`, which are empty until they are looked up. */
+  /** Replaces `connectionId` and `recipient`, which are empty until the conversation is looked up. */
   inConversationId?: string | undefined;
   clientMessageId: string | null;
   replyToMessageId: string | null;
-  /** The group that it belongs to; only where the request has it, as `metadata`. */
+  /** The message's group. Absent, like `metadata`, where the request has none. */
   tag?: string | undefined;
   metadata?: Readonly<Record<string, string>> | undefined;
-  /** When it is to go, in UTC with milliseconds; only where the request has it. */
+  /** When the message is to be sent, in UTC with milliseconds. Absent where the request has none. */
   sendAt?: string | undefined;
-  /** Only where the request has it. */
+  /** Absent where the request has none. */
   ttlSeconds?: number | undefined;
 }
 
@@ -33,7 +33,7 @@ const BY_KIND = new Map(MESSAGE_VARIANTS.flatMap((one) => (one.kind ? [[one.kind
 /**
  * Reads the body of POST /messages.
  *
- * @param violations found of it before.
+ * @param violations violations found earlier in the same body.
  * @throws VALIDATION_FAILED (422) naming each invalid field and its rule.
  */
 export function readMessageInput(body: unknown, violations: ErrorDetail[] = []): MessageInput {
@@ -60,7 +60,7 @@ export function readMessageInput(body: unknown, violations: ErrorDetail[] = []):
 
 const OF_MEDIA: ReadonlySet<string> = new Set(['caption', 'filename', 'voice']);
 
-/** Says of what is missing, or in another place, what its caller meant. */
+/** Improves the message of a missing or misplaced field by what the caller probably meant. */
 function explain(body: Record<string, unknown>, violations: ErrorDetail[]): void {
   const isUntyped = body.type === undefined && body.body === undefined;
   const hasFile = typeof body.type === 'string' && isMediaType(body.type);
@@ -77,16 +77,16 @@ function explain(body: Record<string, unknown>, violations: ErrorDetail[]): void
 export const MESSAGE_BODY = bodySchema((body) => readMessageInput(body));
 
 /**
- * SHA-256 (hexadecimal) of what a request means. Two bodies that differ only in the order of keys, white space,
- * defaults left out or `+` mean the same.
+ * SHA-256 (hexadecimal) of a request's meaning. Bodies that differ only in the order of keys, white space, defaults
+ * left out or `+` mean the same.
  */
 export function fingerprintOf(input: MessageInput): string {
   return hash('sha256', meaningOf(input));
 }
 
 /**
- * As `canonicalJson(input)` to the byte, for stored fingerprints are compared with it; the keys, in their order, and what
- * needs no escape are known here.
+ * Equals `canonicalJson(input)` byte for byte, because stored fingerprints are compared with it. It is faster, since
+ * the order of the keys and the values without escapes are known.
  */
 function meaningOf(input: MessageInput): string {
   const {

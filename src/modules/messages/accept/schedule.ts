@@ -3,14 +3,14 @@ import { commonErrors } from '../../../common/common.errors.js';
 import { messagesErrors } from '../messages.errors.js';
 import { violation } from '../../../common/shape.js';
 
-/* Limits of the contract: how far ahead a message may be scheduled, and how long it may wait from then on. */
+/* Limits of the API: how far ahead a message may be scheduled, and how long it may wait after that. */
 const EARLIEST_SECONDS = 10;
 const LATEST_DAYS = 35;
 export const TTL_SECONDS = { min: 30, max: 2_592_000 } as const;
 
 /**
- * Lets a time pass that may be given to a new message. It is no part of the form: a repeat of a used key passes, however
- * late it comes.
+ * Checks the send time of a new message. It is not part of the shape check, so that the repeat of a used key passes at
+ * any time.
  *
  * @throws SEND_AT_PASSED, VALIDATION_FAILED (422).
  */

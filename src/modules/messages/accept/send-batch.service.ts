@@ -31,10 +31,10 @@ import {
   type Sender,
 } from './send-preparation.js';
 
-/** One message of a batch, and what is known of it so far. */
+/** One message of a batch, and its result so far. */
 export interface Entry {
   index: number;
-  /** Null where it is malformed. */
+  /** Null for a malformed message. */
   request: (RequestKey & { input: MessageInput }) | null;
   prepared: PreparedSend | null;
   error: AppError | null;
@@ -43,9 +43,9 @@ export interface Entry {
 
 /** Messages of one batch that are looked up at the same time. */
 const PREPARED_AT_ONCE = 8;
-/** Parsed and validated in one turn of the event loop: a few milliseconds. */
+/** Bytes parsed and validated in one turn of the event loop: a few milliseconds of work. */
 const BYTES_A_TURN = 64 * 1_024;
-/** These say nothing of the message: the whole batch may be sent again as it is. */
+/** Errors that do not concern the message: the whole batch may be sent again unchanged. */
 const NOT_OF_A_MESSAGE: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'payment_required',
   'rate_limited',
@@ -55,7 +55,7 @@ const NOT_OF_A_MESSAGE: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'internal',
 ]);
 
-/** Takes many messages with one request: each as POST /messages would, all in one transaction. */
+/** Accepts many messages with one request: each like POST /messages, all in one transaction. */
 @Injectable()
 export class SendBatchService {
   constructor(
@@ -71,12 +71,12 @@ export class SendBatchService {
   ) {}
 
   /**
-   * What was taken is durable and queued when this resolves.
+   * When this resolves, accepted messages are durable and queued.
    *
    * @param messages JSON texts, each with its `idempotency_key`.
-   * @param strict takes all or none.
-   * @throws BATCH_REFUSED (422) with every error of a strict batch. What concerns no single message is thrown as it is
-   * (402, 429, 502, 503, 504) where nothing was taken.
+   * @param strict accepts all or none.
+   * @throws BATCH_REFUSED (422) with every error of a strict batch. An error that concerns no single message (402, 429,
+   * 502, 503, 504) is thrown as it is, if nothing was accepted.
    */
   async send(sender: Sender, messages: readonly Buffer[], strict: boolean): Promise<SendBatchResponse> {
     this.tracing.current?.setAttribute('herald.messages', messages.length);
@@ -94,7 +94,7 @@ export class SendBatchService {
     return this.resultOf(entries);
   }
 
-  /** @throws as `send`; nothing was stored. */
+  /** @throws the same as `send`; nothing was stored. */
   private async requireStorable(organizationId: string, entries: readonly Entry[], strict: boolean): Promise<void> {
     await this.answerRepeats(organizationId, entries.filter(isRefused));
     if (!entries.some(isRefused)) return;
@@ -132,14 +132,17 @@ export class SendBatchService {
     return reserved;
   }
 
-  /** What was not stored does not count as waiting. */
+  /** Releases the reservations of messages that were not stored. */
   private giveBack(reserved: readonly Reserved[], isStored: (entry: Entry) => boolean): void {
     for (const { entries, reservation } of reserved) {
       this.backlog.giveBack(reservation, entries.filter((entry) => !isStored(entry)).length);
     }
   }
 
-  /** As for one message: a refusal that arose after the first request of a key must not reach its repeat. */
+  /**
+   * Runs before the checks, as for a single message: a repeated key gets its first answer, even if the request would be
+   * refused now.
+   */
   private async answerRepeats(organizationId: string, entries: readonly Entry[]): Promise<void> {
     const keys = entries.flatMap(({ request }) => (request === null ? [] : [request.idempotencyKey]));
     if (keys.length === 0) return;
@@ -149,7 +152,10 @@ export class SendBatchService {
     }
   }
 
-  /** What only the statement would have found of the others, so that the answer has every error. */
+  /**
+   * Refusals that only the storing statement would find, for the other messages too, so that the answer has every
+   * error.
+   */
   private async findFurther(organizationId: string, entries: readonly Entry[]): Promise<void> {
     const others = entries.filter(isStorable);
     await this.answerRepeats(organizationId, others);
@@ -249,7 +255,7 @@ export class SendBatchService {
   }
 }
 
-/** What was let into the backlog, before it is known whether it is stored. */
+/** A reservation in the backlog, before it is known whether the message is stored. */
 interface Reserved {
   entries: readonly Entry[];
   reservation: Reservation;
@@ -275,7 +281,7 @@ function isRefused({ error }: Entry): boolean {
   return error !== null;
 }
 
-/** What the statement, or an earlier request with its key, made of a message; undefined: nothing. */
+/** Sets the entry's result from the statement, or from an earlier request with its key; undefined: no result. */
 function settle(entry: Entry, accepted: Accepted | undefined): void {
   if (accepted === undefined) return;
   const { kind, messageId, fingerprint, lastInboundAt, optOut, replaced, limitError } = accepted;
@@ -292,7 +298,7 @@ function settle(entry: Entry, accepted: Accepted | undefined): void {
   }
 }
 
-/** Lets other requests pass between the messages of a large batch. */
+/** Yields to other requests between the messages of a large batch. */
 export async function readEntries(messages: readonly Buffer[]): Promise<Entry[]> {
   const firsts = new Map<string, number>();
   const entries: Entry[] = [];

@@ -9,10 +9,10 @@ import type { BatchCheckResponse, BatchWarning } from '../dto/check-batch.js';
 import { type BatchError, messagesErrors } from '../messages.errors.js';
 import { CheckMessageService, type CheckingCaller } from './check-message.service.js';
 
-/** Messages of one batch that are checked at the same time; each asks the database a few things. */
+/** Messages of one batch that are checked at the same time; each check makes a few queries. */
 const CHECKED_AT_ONCE = 8;
 
-/** Says what POST /messages/batch would do with each message of a batch, and does nothing of it. */
+/** Says what POST /messages/batch would do with each message of a batch, without doing it. */
 @Injectable()
 export class CheckBatchService {
   constructor(

@@ -34,7 +34,7 @@ import { warningsOf } from './warnings.js';
 
 export type CheckingCaller = Sender & Pick<Caller, 'scopes'>;
 
-/** What a request is refused for; anything else keeps Herald from knowing it. */
+/** Kinds of errors that mean a refusal; with any other error the outcome is unknown. */
 const REFUSALS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'payment_required',
   'conflict',
@@ -42,7 +42,7 @@ const REFUSALS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'rate_limited',
 ]);
 
-/** Says what POST /messages would do with a body, and does nothing of it. */
+/** Says what POST /messages would do with a body, without doing it. */
 @Injectable()
 export class CheckMessageService {
   constructor(
@@ -61,7 +61,8 @@ export class CheckMessageService {
   ) {}
 
   /**
-   * @throws where the account's templates could never be read though its number can send, PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
+   * @throws PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504) or PLATFORM_REJECTED (400), where the number can send
+   * but the account's templates were never read.
    */
   async check(sender: CheckingCaller, request: MessageInput): Promise<MessageCheck> {
     const { organizationId } = sender;
@@ -120,7 +121,7 @@ export class CheckMessageService {
     }
     const prepared = await passes(() => this.contents.prepare(connection, input, isUserId(input.recipient))).catch(
       (error: unknown) => {
-        // What cannot be asked through a number that cannot send, POST /messages does not ask.
+        // This number cannot send, so POST /messages would not make this query either.
         if (ready === null && error instanceof AppError) return null;
         throw error;
       },
@@ -165,7 +166,7 @@ export class CheckMessageService {
     return LimitBook.look(await countedMessage(message, this.database), this.database);
   }
 
-  /** @param found nothing of the contact and the queue where the number is not known. */
+  /** @param found without the contact and the queue where the number is not known. */
   private checkedOf(
     problems: readonly AppError[],
     { rendered, ...found }: Pick<MessageCheck, 'rendered'> & Partial<MessageCheck>,
@@ -198,7 +199,7 @@ function renderedOf(
   return { header, body, footer, buttons };
 }
 
-/** What is to go later stands behind nothing that waits now. */
+/** A message for later has no waiting message before it. */
 function later({ sendAt }: MessageInput, estimate: QueueEstimate | null): QueueEstimate {
   if (estimate === null) return { ahead: 0, estimatedSendAt: null };
   if (sendAt === undefined || estimate.estimatedSendAt === null) return estimate;

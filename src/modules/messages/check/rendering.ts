@@ -6,7 +6,7 @@ import type { RenderedButtonResponse, RenderedMessageResponse } from '../dto/che
 
 export const NOTHING_RENDERED: RenderedMessageResponse = { header: null, body: null, footer: null, buttons: [] };
 
-/** Labels that WhatsApp gives to these kinds, in English; the recipient's language decides. */
+/** WhatsApp's own labels for these kinds, in English; the recipient sees them in their language. */
 const OWN_LABELS: Readonly<Record<string, string>> = {
   location_request_message: 'Send location',
   request_contact_info: 'Share contact info',
@@ -16,7 +16,7 @@ const OWN_LABELS: Readonly<Record<string, string>> = {
   product_list: 'View items',
 };
 
-/** A message as its recipient sees it: of every kind but a template, which its own text renders. */
+/** A message of any kind but a template, as its recipient sees it. A template is rendered from its own text. */
 export function renderContent(type: string, content: JsonObject, body: string | null): RenderedMessageResponse {
   if (isMediaType(type)) {
     const header = { format: type.toUpperCase(), text: null };

@@ -24,19 +24,19 @@ export interface WarningFacts {
   lastFailure: LastFailure | null;
 }
 
-/** Failures that say something of the recipient, and not of that message. */
+/** Failures that concern the recipient, not just that message. */
 const OF_THE_RECIPIENT: ReadonlySet<string> = new Set([
   'invalid_recipient',
   'recipient_unreachable',
   'recipient_limit',
   'opted_out',
 ]);
-/** Of the number and of a template; the platform pauses or limits what stays RED. */
+/** Ratings of a number or a template; WhatsApp pauses or limits those that stay RED. */
 const LOW_QUALITY: ReadonlySet<string | null> = new Set<string | null>(['YELLOW', 'RED']);
 
 const OF_THE_CONVERSATION: ReadonlySet<string> = new Set(['WINDOW_CLOSES_BEFORE_SEND', 'NOT_CONVERSATION_OWNER']);
 
-/** @param mayRead the caller may read messages; without it nothing that says when the contact wrote last. */
+/** @param mayRead the caller may read messages; without it, no warning says when the contact last wrote. */
 export function warningsOf(facts: WarningFacts, mayRead: boolean): CheckWarningResponse[] {
   const warnings = [ofNumber, ofRecipient, ofOwner, ofTemplate, ofTime, ofFiles, ofFields, ofAction].flatMap((part) => [
     ...part(facts),
@@ -98,7 +98,7 @@ function* ofTemplate({ input, template }: WarningFacts): Generator<CheckWarningR
     const message = `The template has no variable for ${unused.slice(0, 5).join(', ')}; leave the values out.`;
     yield { code: 'TEMPLATE_VALUES_UNUSED', message, field: 'template.components' };
   }
-  // WhatsApp stopped them in April 2025; it takes such a message and reports it as failed.
+  // WhatsApp stopped them in April 2025: it accepts such a message and reports it as failed.
   if (template.category === 'MARKETING' && !isUserId(input.recipient) && countryOf(input.recipient) === 'US') {
     const message = 'WhatsApp mostly does not deliver marketing templates to numbers of the United States.';
     yield { code: 'MARKETING_TO_UNITED_STATES', message, field: 'to' };
@@ -134,7 +134,7 @@ function* ofFiles({ input }: WarningFacts): Generator<CheckWarningResponse> {
   yield { code: 'MEDIA_LINK_NOT_CHECKED', message, field };
 }
 
-/** What WhatsApp refuses in the action of buttons and lists, which POST /messages passes on as it is. */
+/** Errors in the action of buttons and lists that WhatsApp refuses. POST /messages passes the action on unchecked. */
 function* ofAction({ input: { type, content } }: WarningFacts): Generator<CheckWarningResponse> {
   const kind = type === 'interactive' ? content.type : null;
   const shape = kind === 'button' ? REPLY_BUTTONS : kind === 'list' ? LIST : null;

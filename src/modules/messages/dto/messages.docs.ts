@@ -24,7 +24,7 @@ const REPLAYED = {
   },
 };
 
-/** What a create and a retry refuse for the state of things; 422 on create, 409 on a retry. */
+/** Errors of a create and a retry that depend on the current state: 422 on create, 409 on a retry. */
 const STATE_CODES = [
   'SERVICE_WINDOW_CLOSED',
   'CONNECTION_NOT_FOUND',
@@ -37,7 +37,7 @@ const STATE_CODES = [
   'MEDIA_NOT_FOUND',
   'MEDIA_TYPE_MISMATCH',
 ];
-/** Where the templates of an account could never be read. */
+/** Errors where the templates of an account were never read. */
 const PLATFORM_CODES = ['PLATFORM_REJECTED', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT'];
 
 const MessageBody = (examples = MESSAGE_EXAMPLES): MethodDecorator =>

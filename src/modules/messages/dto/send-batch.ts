@@ -9,7 +9,7 @@ import type { BatchError } from '../messages.errors.js';
 import { MESSAGE_EXAMPLES } from './message-examples.js';
 import { SEND_MESSAGE } from './send-message.js';
 
-/** As many as a full bucket of a key has by default. */
+/** The default burst of a key's rate limit. */
 export const MAX_MESSAGES = 100;
 
 const KEY = {
@@ -24,7 +24,7 @@ const KEYED = namedSchema('BatchKey', {
   properties: { idempotency_key: KEY },
 });
 
-/** A message of POST /messages with the key, which is a header there. */
+/** A message of POST /messages with its key, which is a header there. */
 const BATCH_MESSAGE = namedSchema('BatchMessage', { allOf: [SEND_MESSAGE, KEYED], unevaluatedProperties: false });
 
 const validation = oneOf(['strict', 'permissive'], {
@@ -49,8 +49,8 @@ export interface Batch {
 /**
  * Reads the envelope.
  *
- * @param body as parsed, but for its `messages`.
- * @param most messages that the caller's limit lets through at once.
+ * @param body the parsed body, except its `messages`.
+ * @param most how many messages the caller's rate limit allows at once.
  * @throws VALIDATION_FAILED (422).
  */
 export function readBatch(body: unknown, most: number): Batch {

@@ -4,35 +4,35 @@ import { isInQueue, type MessageStatus } from '../../message-state/message-state
 import type { Message, MessageSource } from '../../message-state/message.types.js';
 import { BY_TIME, HELD_BY_RECIPIENT } from '../../message-state/message-row.types.js';
 
-/** What is left out does not filter. */
+/** Absent fields do not filter. */
 export interface JournalQuery extends Partial<ListCursor> {
   organizationId: string;
   connectionId?: string | undefined;
   direction?: Message['direction'] | undefined;
   source?: MessageSource | undefined;
   status?: MessageStatus | undefined;
-  /** Several, in place of `status`. */
+  /** Several statuses, instead of `status`. */
   statuses?: readonly MessageStatus[] | undefined;
   conversationId?: string | undefined;
   clientMessageId?: string | undefined;
   tag?: string | undefined;
-  /** The file that it sends, refers to, or that came with it. */
+  /** A file that the message sends, refers to, or came with. */
   mediaObjectId?: string | undefined;
-  /** WhatsApp's id of it, or of an earlier attempt. */
+  /** WhatsApp's id of the message, or of an earlier attempt. */
   metaMessageId?: string | undefined;
-  /** Of what failed, or has an unknown outcome. */
+  /** The category of a failure or of an unknown outcome. */
   failureCategory?: string | undefined;
-  /** Made then or later. */
+  /** Created at this time or later. */
   since?: Date | undefined;
   /** Made before. */
   until?: Date | undefined;
-  /** Digits: of the sender, one of our numbers or a contact's. */
+  /** Digits: the sender, which is one of our numbers or a contact's. */
   from?: string | undefined;
   /** Digits. */
   to?: string | undefined;
-  /** A user id: messages from and to the contact who is known by it. */
+  /** A user id: messages from and to the contact who has it. */
   recipient?: string | undefined;
-  /** Nothing older than this message: as far as one page looks. */
+  /** The oldest message that this page may read. */
   downTo?: JournalPlace | undefined;
   limit: number;
 }
@@ -42,10 +42,10 @@ export interface JournalPlace {
   id: string;
 }
 
-/** Messages that one page looks at where an index leads to more than the filters leave. */
+/** Messages that one page examines where an index finds more than the filters select. */
 export const MAX_SCANNED = 2_000;
 
-/** A conversation that the filters name. */
+/** A conversation selected by the filters. */
 export interface NamedContact {
   id: string;
   connectionId: string;
@@ -54,12 +54,12 @@ export interface NamedContact {
   userId: string | null;
 }
 
-/** The query for each of its states. */
+/** One query per status. */
 function perState({ statuses, ...query }: JournalQuery): JournalQuery[] {
   return statuses === undefined ? [query] : statuses.map((status) => ({ ...query, status }));
 }
 
-/** `pageOfState` for all states that are asked for, each by its own lists. */
+/** `pageOfState` for all requested statuses; each has lists of its own. */
 export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
   const found = perState(query).flatMap((each) => pageOfState(each, contacts, bind) ?? []);
   if (found.length < 2) return found[0] ?? null;
@@ -67,9 +67,11 @@ export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | 
   return `(select m.* from (${all}) as m order by m.created_at desc, m.id desc limit $2) as m`;
 }
 
-/** `scanEndOfState` for all states that are asked for: the newest, down to which all of their lists go. */
+/**
+ * `scanEndOfState` for all requested statuses: the newest of their ends, because all of their lists reach down to it.
+ */
 export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
-  // PostgreSQL refuses parameters that no part of a statement has.
+  // PostgreSQL refuses parameters that the statement does not use, so only bounded statuses bind any.
   const bounded = perState(query).filter((each) => scanEndOfState(each, contacts, () => '') !== null);
   const found = bounded.flatMap((each) => scanEndOfState(each, contacts, bind) ?? []);
   if (found.length < 2) return found[0] ?? null;
@@ -81,10 +83,11 @@ type Bind = (value: unknown) => string;
 type List = (relation: string, id: string, conditions: readonly string[], columns?: string) => string;
 
 /**
- * The journal's pages, newest first, as SQL. The ids of a page come from ordered lists: what waits, is held or is in flight from
- * `message_queue`, what has an outcome from `message_state`, all else from `message`, each through an index that leads
- * with the filter and goes on in the journal's order. Only the rows of the page are read whole. So a page costs the same
- * at ten thousand and at ten million messages; one statement sees each message in one place.
+ * SQL of the journal's pages, newest first. The ids of a page come from ordered lists: from `message_queue` for
+ * messages that wait, are held or are in flight; from `message_state` for those with an outcome; otherwise from
+ * `message`. Each list uses an index that starts with the filter and continues in the journal's order, and only the
+ * rows of the page are read whole. So a page costs the same with ten thousand and with ten million messages. One
+ * statement sees each message in one place.
  *
  * @returns the page's rows `m` of `message`, for a FROM list; null where the filters contradict each other.
  */
@@ -113,7 +116,8 @@ function pageOfState(query: JournalQuery, contacts: readonly NamedContact[] | nu
       const category = `s.failure_category = ${bind(failureCategory)}`;
       found.push(`exists (select from message_state s where s.message_id = m.id and ${category})`);
     }
-    // The planner would take few of the other filters for a reason to read all messages: it is left no choice.
+    // The limit forces the planner to use this index. Otherwise some of the other filters would make it read all
+    // messages.
     const atMost = `limit ${Math.max(query.limit, MAX_SCANNED)}`;
     const led =
       query.metaMessageId === undefined
@@ -150,7 +154,7 @@ function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind:
   const rest = ofMessage(query, bind);
   const ofItsMessage = (id: string): string[] =>
     rest.length === 0 ? [] : [`(select ${rest.join(' and ')} from message m where m.id = ${id})`];
-  // Outbound messages have the connection's number.
+  // The sender of outbound messages is the connection's number.
   const each = (found: string): string => forEach(connectionId, contacts, bind, found, from);
   if (status === undefined)
     return each(list('message m', 'm.id', [ofKey('m', contacts), `m.direction = 'outbound'`, ...rest]));
@@ -166,31 +170,33 @@ function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind:
   const conditions = [ofKey('q', contacts), ...ofItsMessage('q.message_id')];
   if (to !== undefined) conditions.push(`q.recipient = ${bind(to)}`);
   if (status === 'processing') {
-    // Few, of all connections together.
+    // Few rows, over all connections.
     const sending = '(select * from message_queue where lease_until is not null offset 0) q';
     return each(list(sending, 'q.message_id', conditions));
   }
   if (contacts !== null)
     conditions.push('q.connection_id = k.connection_id', `q.recipient = any(${namesOf(contacts, bind)})`);
   conditions.push('q.attempt_id is null');
-  // Few of very many are of one recipient.
+  // With a recipient, few of very many rows match, so the indexes by recipient are used.
   const parts = to === undefined && contacts === null ? [BY_TIME] : ['q.held_until is null', HELD_BY_RECIPIENT];
   return parts.map((part) => each(list('message_queue q', 'q.message_id', [...conditions, part]))).join(' union all ');
 }
 
-/** Most messages are in these states, and no index has them: their lists walk the journal, as far as one page looks. */
+/**
+ * Most messages have these statuses, and no index has them: their lists walk the journal, as far as one page may read.
+ */
 function isWalked(status: MessageStatus | undefined): boolean {
   return status !== undefined && ['accepted', 'sent', 'delivered', 'read'].includes(status);
 }
 
-/** States in which a message has a failure category, of those that the query asks for. */
+/** Those of the requested statuses in which a message has a failure category. */
 function failingStates({ status }: JournalQuery): ('failed' | 'outcome_unknown')[] {
   return (['failed', 'outcome_unknown'] as const).filter((state) => status === undefined || status === state);
 }
 
 type Contacts = readonly NamedContact[] | null;
 
-/** Runs a list for each conversation or connection `k`, those with one number only where `ownNumber` is given. */
+/** Runs a list for each conversation or connection `k`; with `ownNumber`, only for those with this number. */
 function forEach(
   connectionId: string | undefined,
   contacts: Contacts,
@@ -217,10 +223,10 @@ const ofKey = (alias: string, contacts: Contacts): string =>
   `${alias}.${contacts === null ? 'connection_id' : 'conversation_id'} = k.id`;
 
 /**
- * The message, as `created_at` and `id`, down to which one page looks: with filters that no index has together, few or
- * none of very many messages may be left. $2: how many are passed over.
+ * The oldest message (`created_at` and `id`) that one page may read. Where no index covers all the filters, few or none
+ * of very many messages may match. $2: how many messages the page examines.
  *
- * @returns null where every message that is looked at is listed.
+ * @returns null where every examined message matches.
  */
 function scanEndOfState(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
   const { clientMessageId, tag, mediaObjectId, to, from, source, status, direction, connectionId } = query;
@@ -254,7 +260,7 @@ function scanEndOfState(query: JournalQuery, contacts: readonly NamedContact[] |
     source !== undefined ||
     (contacts !== null && (to !== undefined || from !== undefined))
   ) {
-    // Only what we sent is in such a state.
+    // Only outbound messages have such a status.
     const [states, directions] = isWalked(status) ? [undefined, 'outbound' as const] : [status, direction];
     const bounds = { before, beforeId, limit };
     const wider = { organizationId, connectionId, direction: directions, status: states, ...bounds } as JournalQuery;
@@ -269,8 +275,8 @@ function scanEndOfState(query: JournalQuery, contacts: readonly NamedContact[] |
 }
 
 /**
- * Whether the page is read from `message` by what the caller knows of it: an id, its tag, its file, that the API did
- * not send it, or a number that was written to.
+ * Whether the page is read from `message` by a selective filter: an id, a tag, a file, a source other than the API, or
+ * a number as recipient.
  */
 function leadsToMessage(query: JournalQuery, contacts: Contacts): boolean {
   const { clientMessageId, tag, mediaObjectId, metaMessageId, source, to, status } = query;
@@ -281,7 +287,7 @@ function leadsToMessage(query: JournalQuery, contacts: Contacts): boolean {
   );
 }
 
-/** The few messages that have this id at WhatsApp: each of the workspace's numbers may have received one. */
+/** The few messages with this WhatsApp id: each of the workspace's numbers may have one. */
 export function namedAtWhatsApp(metaMessageId: string, bind: Bind): string {
   const id = bind(metaMessageId);
   return `(select * from message where organization_id = $1 and id = any(array(
@@ -290,12 +296,12 @@ export function namedAtWhatsApp(metaMessageId: string, bind: Bind): string {
     union all select a.message_id from message_attempt a where a.meta_message_id = ${id} and a.organization_id = $1)) offset 0)`;
 }
 
-/** Of what the API has not sent, which a column says. */
+/** Messages that the API did not send; the column `source` says so. */
 function isElsewhere(source: MessageSource | undefined): boolean {
   return source === 'app' || source === 'history';
 }
 
-/** Conditions that an index has in the journal's order. */
+/** The filter that an index has, followed by the journal's order. */
 function indexed({ clientMessageId, tag, mediaObjectId, source, to }: JournalQuery, bind: Bind): string[] {
   if (clientMessageId !== undefined)
     return ['m.organization_id = $1', `m.client_message_id = ${bind(clientMessageId)}`];
@@ -306,7 +312,7 @@ function indexed({ clientMessageId, tag, mediaObjectId, source, to }: JournalQue
   return ['m.organization_id = $1', recipient];
 }
 
-/** What the filters ask of a row `m` of `message` beside its place in a list. */
+/** The filters on a row `m` of `message`, besides its place in a list. */
 function ofMessage({ tag, mediaObjectId, source, to, from }: JournalQuery, bind: Bind): string[] {
   const conditions: string[] = [];
   if (source !== undefined) conditions.push(isElsewhere(source) ? `m.source = ${bind(source)}` : 'm.source is null');
@@ -318,8 +324,8 @@ function ofMessage({ tag, mediaObjectId, source, to, from }: JournalQuery, bind:
 }
 
 /**
- * Names under which messages to the contacts wait: those that were read before, in all spellings, and those that stand
- * in this statement's snapshot, because a message changes its lane when its contact's number becomes known.
+ * Names under which messages to the contacts wait: those read before, in all spellings, and those in this statement's
+ * snapshot. A message moves to another lane when its contact's number becomes known.
  */
 function namesOf(contacts: readonly NamedContact[], bind: Bind): string {
   const numbers = contacts.flatMap(({ phone, waId }) => [phone, waId]).filter((number) => number !== null);
@@ -330,7 +336,7 @@ function namesOf(contacts: readonly NamedContact[], bind: Bind): string {
     where c.id = any(${bind(contacts.map(({ id }) => id))}::uuid[]) and name is not null)`;
 }
 
-/** Condition on rows `m` of `message` where few are left to look at. */
+/** Condition on rows `m` of `message`. For few rows: it runs a subquery for each. */
 function inStatus(status: MessageStatus, bind: Bind): string {
   if (!isInQueue(status)) {
     return `(select s.status from message_state s where s.message_id = m.id) = ${bind(status)}`;
@@ -338,7 +344,7 @@ function inStatus(status: MessageStatus, bind: Bind): string {
   return `(select q.attempt_id is ${status === 'queued' ? '' : 'not '}null from message_queue q where q.message_id = m.id)`;
 }
 
-/** Makes lists of the page's bounds and length, newest first. */
+/** Builds lists with the page's bounds and length, newest first. */
 function listWithin(
   { before = null, beforeId = null, downTo, since, until }: JournalQuery,
   bind: Bind,

@@ -15,7 +15,7 @@ import { SCHEDULE_LANE } from '../schedule/schedule.repository.js';
 
 /** One page of a contact's messages. */
 export interface MessagePage {
-  /** Those that are neither queued nor being sent. */
+  /** Messages that are neither queued nor in flight. */
   ids: string[];
   /** Files that came from the platform. */
   receivedFiles: string[];
@@ -31,7 +31,7 @@ interface ContactRow {
   former: string[];
 }
 
-/** What else is to be done with messages that lose their contact, in the same transaction. */
+/** Further work on messages that lose their contact, in the same transaction. */
 type Forget = (messageIds: readonly string[]) => Promise<Counts>;
 
 const NOTHING_ELSE: Forget = () => Promise.resolve({});
@@ -41,7 +41,7 @@ const RESTORE_BATCH = 2_000;
 const ROUNDS = 5;
 const COUNT_LIMIT = 1_000_000;
 
-/** What operators and retention ask of the tables of messages and contacts, over all workspaces or for one contact. */
+/** Queries of operators and retention on messages and contacts, over all workspaces or for one contact. */
 @Injectable()
 export class MessagesMaintenanceRepository {
   private readonly places = { contents: new BatchPlace(FIRST_ID), attempts: new BatchPlace('-infinity') };
@@ -51,7 +51,7 @@ export class MessagesMaintenanceRepository {
     private readonly facts: FactsService,
   ) {}
 
-  /** All identities of the contact with one of these names in the workspace, whether it is known there or not. */
+  /** All names of the contact with one of these names in the workspace, whether it is known there or not. */
   async identify(known: Subject): Promise<Subject> {
     const { organizationId } = known;
     const numbers = new Set(known.numbers.flatMap((number) => [number, ...spellingsOf(number)]));
@@ -75,8 +75,8 @@ export class MessagesMaintenanceRepository {
   }
 
   /**
-   * Messages of the contact that wait, scheduled ones too, and those in flight: in one statement, for they move from
-   * one place to another.
+   * The contact's waiting messages, scheduled ones too, and those in flight. One statement, since messages move from
+   * one place to the other.
    */
   countLane(subject: Subject): Promise<{ waiting: number; sending: number }> {
     const of = (condition: string): string => `
@@ -96,9 +96,10 @@ export class MessagesMaintenanceRepository {
   }
 
   /**
-   * Ends some messages that wait for the contact, contents and all; their events name no contact. Returns how many.
+   * Ends some messages that wait for the contact, and clears their contents; their events name no contact. Returns how
+   * many.
    *
-   * @param forget removes what else is known of messages with these ids, in the transaction.
+   * @param forget removes what other tables know about these messages, in the same transaction.
    */
   withdraw(subject: Subject, forget = NOTHING_ELSE): Promise<number> {
     return this.database.byIndex(async () => {
@@ -106,11 +107,11 @@ export class MessagesMaintenanceRepository {
       const found = await this.database.query<{ id: string }>(WAITING, params);
       if (found.length === 0) return 0;
       await this.database.query(LOCK_STATES, [found.map(({ id }) => id)]);
-      // What was claimed meanwhile is left out, and what is locked now is not claimed.
+      // Leaves out messages that were claimed meanwhile. Those locked here can no longer be claimed.
       const waiting = await this.database.query<{ id: string }>(LOCK_WAITING, [found.map(({ id }) => id)]);
       const ids = waiting.map(({ id }) => id);
       await forget(ids);
-      // First, so that the events name no person.
+      // Before the events are written, so that they name no person.
       await this.database.execute(BLANK, [subject.organizationId, ids]);
       const erased = ids.map((messageId) => ({ kind: 'erased', messageId }) as const);
       return (await this.facts.apply(erased, this.database)).filter(({ moved }) => moved).length;
@@ -126,10 +127,10 @@ export class MessagesMaintenanceRepository {
   }
 
   /**
-   * In the ambient transaction: the messages stay as rows without anything of the contact. Those that a retry has queued
-   * meanwhile are left out.
+   * Runs in the ambient transaction. The messages stay as rows without anything of the contact. Messages that a retry
+   * has queued meanwhile are left out.
    *
-   * @param forget as in `withdraw`: it sees what a report has written that was under way. Its result is returned.
+   * @param forget like that of `withdraw`. It sees what a concurrent report has written. Its result is returned.
    */
   async blank(organizationId: string, ids: readonly string[], forget = NOTHING_ELSE): Promise<Counts> {
     const locked = await this.database.query<{ id: string }>(LOCK_DECIDED, [organizationId, ids]);
@@ -149,8 +150,8 @@ export class MessagesMaintenanceRepository {
   }
 
   /**
-   * Takes all names from the contact's conversations; returns how many had one. Who has a user id is to be removed from the
-   * platform's contact book as well.
+   * Removes all names from the contact's conversations; returns how many had one. Queues contacts with a user id for
+   * removal from WhatsApp's contact book.
    */
   async blankContacts(subject: Subject): Promise<number> {
     await this.database.execute(
@@ -174,28 +175,28 @@ export class MessagesMaintenanceRepository {
   }
 
   /**
-   * Removes contents of messages of before this time, but of those that wait, or attempts that were replaced before; returns how many.
-   * Contents are found by their ids, which are of the clock of the host that made them, and kept where the database's says
-   * otherwise.
+   * Removes contents of messages from before this time, or attempts replaced before it; returns how many. Contents of
+   * waiting messages stay. Contents are found by their ids, which have the time of the host that created them; one that
+   * is newer by the database's clock stays.
    */
   remove(what: keyof typeof REMOVE, before: Date, limit: number): Promise<number> {
     const params = what === 'contents' ? [lowestIdSince(before), before] : [before];
     return this.places[what].run(this.database, REMOVE[what], limit, params);
   }
 
-  /** Whether any message with such an id waits, is held or is in flight: its content is still to be sent. */
+  /** Whether a message in this range of ids waits, is held or is in flight: its content is still needed. */
   async isAnyInQueue(from: string, below: string): Promise<boolean> {
     const sql = 'select from message_queue where message_id >= $1 and message_id < $2 limit 1';
     return (await this.database.byIndex(() => this.database.find(sql, [from, below]))) !== null;
   }
 
-  /** When the newest message that waits or is under way was queued. Reads all of `message_queue`. */
+  /** When the newest message in the queue was queued. Reads all of `message_queue`. */
   async newestQueued(): Promise<Date | null> {
     const found = 'select max(queued_at) as newest from message_queue';
     return (await this.database.row<{ newest: Date | null }>(found)).newest;
   }
 
-  /** Messages of a restored backup that may have been sent in the time which it does not know of; counted up to a million. */
+  /** Messages of a restored backup that may have been sent after the backup was made; counted up to a million. */
   countUncertain(before: Date): Promise<number> {
     return this.database.count(
       `select count(*)::integer as count from (
@@ -204,7 +205,9 @@ export class MessagesMaintenanceRepository {
     );
   }
 
-  /** Turns them into `outcome_unknown` and closes their attempts, in the ambient transaction; returns how many. */
+  /**
+   * Sets these messages to `outcome_unknown` and closes their attempts, in the ambient transaction; returns how many.
+   */
   async markUncertain(before: Date): Promise<number> {
     let marked = 0;
     for (let after = FIRST_ID; ;) {
@@ -219,18 +222,18 @@ export class MessagesMaintenanceRepository {
     }
   }
 
-  /** Reads all of `message_queue`: a second for a million rows. */
+  /** Reads all of `message_queue`: a second per million rows. */
   lanes(): Promise<LaneStatus[]> {
     return this.database.query<LaneStatus>(LANES);
   }
 
-  /** Messages that are to go later, or are paused, counted up to 100,000. */
+  /** Scheduled and paused messages, counted up to 100,000. */
   scheduled(): Promise<number> {
     const held = boundedCount(`from message_queue q where ${HELD_BY_TIME}`);
     return this.database.byIndex(() => this.database.count(`select ${held} as count`));
   }
 
-  /** Messages that wait and that are under way, each counted up to 100,000. */
+  /** Messages that wait and messages in flight, each counted up to 100,000. */
   depth(): Promise<{ queued: number; processing: number }> {
     const count = (condition: string): string => boundedCount(`from message_queue where ${condition}`);
     return this.database.byIndex(() =>
@@ -241,25 +244,29 @@ export class MessagesMaintenanceRepository {
     );
   }
 
-  /** Messages whose outcome is not known, number by number, each counted up to 1,000. */
+  /** Messages with an unknown outcome, each number counted up to 1,000. */
   unknown(): Promise<number> {
     return this.database.count(UNKNOWN);
   }
 
-  /** Since when the oldest message is due whose number can send; seconds, 0 where none is. Never scans a backlog. */
+  /**
+   * For how many seconds the oldest due message has been due, of numbers that can send; 0: none is due. Never scans a
+   * backlog.
+   */
   async oldestDueSeconds(): Promise<number> {
     return (await this.database.row<{ seconds: number }>(OLDEST_DUE)).seconds;
   }
 }
 
-/** Under which keys messages to the contact wait. */
+/** The keys under which messages to the contact wait. */
 function lanesOf({ numbers, userIds }: Subject): string[] {
   return [...numbers, ...userIds];
 }
 
 const NAMED = `(phone is not null or wa_id is not null or user_id is not null or profile_name is not null)`;
 
-// By the unique indexes of each of the workspace's numbers; those merged into a found one, and what it was merged into.
+// Uses the unique indexes of each of the workspace's numbers. Includes conversations merged into a found one, and the
+// one that it was merged into.
 const IDENTIFY = `
 with found as (
   select c.* from connection n join conversation c on c.connection_id = n.id and c.phone = any($2)
@@ -282,7 +289,8 @@ select id, phone, wa_id, user_id, merged_into,
   array(select a.name from conversation_alias a where a.conversation_id = found.id and ${isOnlyFormer('a')}) as former
 from found where organization_id = $1`;
 
-// The platform's message ids contain the number: a message is not found by its id any more. A used key never expires; the content of its request is removed.
+// WhatsApp's message ids contain the number, so they are removed, and no message is found by them any more. A used key
+// never expires, but the content of its request is removed.
 const blankJournal = (
   of: string,
   id: string,
@@ -313,14 +321,16 @@ const LOCK_WAITING = `
 select q.message_id as id from message_queue q where q.message_id = any($1::uuid[]) and ${queueTakes('erased')}
 order by q.message_id for update of q skip locked`;
 
-/** SQL: up to $4 messages behind a place, $2 and $3, oldest first: in the order of the index that the condition has. */
+/**
+ * SQL: up to $4 messages after the place $2 and $3, oldest first, in the order of the index that serves the condition.
+ */
 const nextOf = (names: string, condition: string): string => `
   select m.* from unnest(${names}) as named (name) cross join lateral (
     select m.id, m.created_at, m.direction, m.media_object_id, m.source from message m
     where m.organization_id = $1 and ${condition} and (m.created_at, m.id) > ($2::timestamptz, $3::uuid)
     order by m.created_at, m.id limit $4) as m`;
 
-// By number, user id or conversation. Authors in groups have no conversation: what they said there has their user id.
+// By number, user id or conversation. A message in a group has no conversation, but its author's user id.
 const PAGE_OF_CONTACT = `
 with page as materialized (
   select * from (
@@ -387,15 +397,15 @@ export const REMOVE = {
     returning replaced_at as place`,
 };
 
-// What was scheduled for a later time has not been sent by then.
+// A message scheduled for a later time had not been sent by then.
 const IS_DOUBTFUL = `${queueTakes('restored')} and coalesce(q.scheduled_for, q.queued_at) < $1`;
 
-// By their ids, going on behind the last batch: the rows left behind are dead until the commit.
+// In the order of ids, starting after the last batch: the rows of earlier batches are dead until the commit.
 const DOUBTFUL = `
 select message_id as id from message_queue q where ${IS_DOUBTFUL} and message_id > $2 order by message_id limit $3`;
 
-// Number by number the oldest of those that are due, from the lane's low-water mark on; and of those that are scheduled,
-// which are due where they were not released.
+// The oldest due message of each number, searched from the lane's low-water mark. Scheduled messages count as due if
+// they were not released.
 const OLDEST_DUE = `
 select greatest(max(extract(epoch from clock_timestamp() - least(queued.due_at, scheduled.held_until))), 0)::float8 as seconds
 from connection c

@@ -21,8 +21,8 @@ import { CONTACTS } from '../../conversations/windows/recipients.service.js';
 import { MessagesMaintenanceRepository } from './messages-maintenance.repository.js';
 
 /**
- * What runs the service rather than its callers: erasure of a contact, retention, messages of a restored backup, and what
- * metrics show of the lanes.
+ * Work for operators rather than callers: erasure of contacts, retention, messages of a restored backup, and metrics of
+ * the lanes.
  */
 @Injectable()
 export class MessagesMaintenance implements OnModuleInit {
@@ -44,7 +44,7 @@ export class MessagesMaintenance implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     this.addErasure();
     this.addGauges();
-    // Only who confirms it sends them, perhaps again.
+    // Only the operator who confirms the database lets these messages be sent, perhaps a second time.
     this.restoration.add({
       name: 'messages',
       newest: () => this.repository.newestQueued(),
@@ -54,7 +54,7 @@ export class MessagesMaintenance implements OnModuleInit {
     await this.addRetention();
   }
 
-  /** The rows of an erased contact stay, for figures and keys, and identify no person. */
+  /** The rows of an erased contact stay, for statistics and idempotency keys, and identify no person. */
   private addErasure(): void {
     this.erasure.identifyWith((known) => this.repository.identify(known));
     this.erasure.add({
@@ -75,7 +75,7 @@ export class MessagesMaintenance implements OnModuleInit {
   /** Removes the content of old messages; the journal keeps their rows and statuses. */
   private async addRetention(): Promise<void> {
     const { messageContentDays, attemptDays } = this.config.retention;
-    // Before the rows of the month that is partly old. In the rounds of a usual installation a month is empty by then.
+    // Before the rows of the month that is only partly old. In a usual installation the month is empty by then.
     await this.retention.addPartitioned({
       table: 'message_content',
       period: 'month',
@@ -132,7 +132,7 @@ export class MessagesMaintenance implements OnModuleInit {
     return sending === 0 ? null : `${sending} message${sending === 1 ? ' is' : 's are'} being sent`;
   }
 
-  /** Cancelled: a person who wants to be forgotten gets no message afterwards. */
+  /** Canceled: a person who is to be erased gets no message afterwards. */
   private async waiting(subject: Subject, erase: boolean): Promise<ErasureBatch> {
     if (!erase) {
       return { found: { cancelled_messages: (await this.repository.countLane(subject)).waiting }, cursor: null };
@@ -153,7 +153,7 @@ export class MessagesMaintenance implements OnModuleInit {
       this.erasure.ofMessages(organizationId, { messageIds, fileIds }, erase);
     if (!erase) addCounts(found, await ofMessages(ids));
     else if (ids.length > 0) {
-      // First: afterwards no message leads to them.
+      // Before the messages: afterwards no message leads to these files.
       await this.media.deleteAll(organizationId, fileIds);
       const others = await this.database.transaction(() => this.repository.blank(organizationId, ids, ofMessages));
       addCounts(found, others);

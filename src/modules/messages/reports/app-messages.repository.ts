@@ -10,20 +10,20 @@ import { pendingFileOf } from './received-messages.repository.js';
 import type { FactsService } from '../../message-state/facts.service.js';
 import { answeredBy } from './received-messages.repository.js';
 
-/** What one message led to. */
+/** The result of one message. */
 export interface RecordedMessage {
   /** False where the message was known before. */
   created: boolean;
-  /** It has a file, which waits to be fetched. */
+  /** The message has a file that is still to be fetched. */
   hasFile: boolean;
 }
 
 /**
- * Makes messages durable that were not sent by the API, each exactly once, in the caller's transaction: those that were
- * sent in the WhatsApp Business app, each with its event, and those of its history, which have none. One result a message,
- * in the same order.
+ * Stores messages that the API did not send, each exactly once, in the caller's transaction: messages sent in the
+ * WhatsApp Business app, each with its event, and imported messages of its history, without events. One result per
+ * message, in the same order.
  *
- * @param conversationIds of the messages, in the same order.
+ * @param conversationIds the messages' conversations, in the same order.
  */
 export async function recordAppMessages(
   reports: readonly AppMessageReport[],
@@ -37,7 +37,7 @@ export async function recordAppMessages(
     return { ...report, id: newId(), conversationId, file: pendingFileOf(report) };
   });
   const rows = messages.map(({ file, ...message }) => ({ ...message, mediaObjectId: file?.id ?? null }));
-  // In the order of the index: two batches that share messages then never deadlock.
+  // In the order of the index, so that batches with common messages never deadlock.
   rows.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const stored = await statements.query<{ id: string; fileId: string | null }>(RECORD, [JSON.stringify(rows)]);
   const created = new Set(stored.map(({ id }) => id));
@@ -56,8 +56,8 @@ export function observationOfAppMessage(report: AppMessageReport): ContactObserv
 }
 
 /**
- * Applies reports about messages that were sent in the app: those that mean no attempt of ours, and bring nothing back that
- * we sent along. Returns the reports that were about one.
+ * Applies reports about messages that were sent in the app: those that name no attempt, and do not return callback data
+ * of ours. Returns the reports that concerned such a message.
  */
 export async function applyAppStatuses(
   reports: readonly StatusReport[],
@@ -89,13 +89,13 @@ function keyOf({ connectionId, metaMessageId }: Pick<StatusReport, 'connectionId
   return `${connectionId}/${metaMessageId}`;
 }
 
-/** SQL: the message of a row `i` is in the journal as one that the API sent. */
+/** SQL: whether the message of a row `i` is in the journal as sent by the API. */
 const IS_OURS = `exists (select from message_attempt a join message m on m.id = a.message_id
     where a.meta_message_id = i."metaMessageId" and m.connection_id = i."connectionId")`;
 
-// What a message answers is looked for among those of the batch, what was sent, and what was received. A message of the
-// history is as old as it is: it stands in the journal at its own time. The file of one may come in a later notification
-// than the message; the placeholder then gets its content.
+// The message that a reply refers to is looked for in the batch, and among sent and received messages. A message of the
+// history is stored at its own time. A file of the history may come in a later notification than its message; the
+// placeholder then gets its content.
 const RECORD = `
 with incoming as materialized (
   select i.*, now.at, case when i.source = 'history' then least(coalesce(i."occurredAt", now.at), now.at) else now.at end as made_at,

@@ -29,7 +29,7 @@ import { FactsService } from '../../message-state/facts.service.js';
 import { type NewsReport, PlatformNewsRepository } from './platform-news.repository.js';
 import { applyStatusReports, type AppliedReport } from './status-reports.repository.js';
 
-/** What one notification says of messages. */
+/** The reports about messages in one notification. */
 export interface MessageReports {
   readonly statuses: readonly StatusReport[];
   readonly inbound: readonly InboundReport[];
@@ -38,32 +38,32 @@ export interface MessageReports {
   readonly echoes: readonly AppMessageReport[];
 }
 
-/** What the reports of one notification changed, and what is to be woken after the commit. */
+/** What the reports of one notification changed, and what to wake after the commit. */
 export interface NotificationEffect {
-  /** Statuses by which no attempt is meant (yet). */
+  /** Statuses for which no attempt was found (yet). */
   unmatched: Set<StatusReport>;
-  /** Messages that were not stored before. */
+  /** Messages stored for the first time. */
   created: number;
-  /** Messages of the app that were not stored before. */
+  /** Messages of the app stored for the first time. */
   echoed: number;
   /** Workspaces with new webhook events. */
   organizationIds: Set<string>;
   /** Connections with files to fetch. */
   fetchFor: Set<string>;
   adoptions: Adoption[];
-  /** Messages by which contacts have other names. */
+  /** Messages that give contacts new names. */
   replacements: string[];
   /** Applied reports about messages whose traces are recorded. */
   traced: { traceContext: TraceContext; messageId: string; status: string }[];
 }
 
-/** A recipient may be a group; only numbers name a contact. */
+/** The recipient may be a group; only a number identifies a contact. */
 const NUMBER = /^[0-9]{5,20}$/;
 
 /**
- * Applies the platform's reports about messages: statuses in status-reports.repository.ts, customers' messages in
- * received-messages.repository.ts, those of the app in app-messages.repository.ts, whose statements also write the webhook events. Every report may come twice, late and
- * in any order.
+ * Applies WhatsApp's reports about messages: statuses in status-reports.repository.ts, customers' messages in
+ * received-messages.repository.ts, messages of the app in app-messages.repository.ts. Their statements also write the
+ * webhook events. Every report may come twice, late and in any order.
  */
 @Injectable()
 export class MessageReportsService {
@@ -80,8 +80,9 @@ export class MessageReportsService {
   ) {}
 
   /**
-   * Applies reports of many notifications in the caller's transaction: statuses, customers' messages and those of the app,
-   * each exactly once, the windows that messages and calls open, and who owns a conversation. One result a notification, in the same order, for `announce`.
+   * Applies the reports of many notifications in the caller's transaction, each exactly once: statuses, customers'
+   * messages and messages of the app, the windows that messages and calls open, and the owners of conversations. One
+   * result per notification, in the same order, for `announce`.
    */
   async applyAll(given: readonly MessageReports[], statements: Statements): Promise<NotificationEffect[]> {
     const notifications = await this.withoutErased(given, statements);
@@ -91,7 +92,7 @@ export class MessageReportsService {
       notifications.flatMap(({ inbound }) => inbound),
       statements,
     );
-    // All contacts at once: their connections are locked in one order.
+    // All contacts in one call, so that their connections are locked in one order.
     const conversationIds = await this.contacts.enterAll(
       [
         ...echoes.map(observationOfAppMessage),
@@ -108,7 +109,7 @@ export class MessageReportsService {
     const writtenTo = conversationIds.slice(echoes.length);
     const received = (await storeMessages(found, writtenTo, statements, this.media)).values();
     const recorded = (await recordAppMessages(echoes, echoedTo, statements, this.media)).values();
-    // Behind the messages of the app, of which these may be.
+    // After the messages of the app are stored, since these statuses may concern them.
     const ofApp = await applyAppStatuses(
       results.flatMap(({ unmatched }) => [...unmatched]),
       statements,
@@ -125,8 +126,8 @@ export class MessageReportsService {
   }
 
   /**
-   * The reports without those that would name a person again who was erased, and has not written since. What customers write
-   * stays: it makes a new contact.
+   * Leaves out reports that would name an erased person who has not written since. A message that a customer writes
+   * stays: it creates a new contact.
    */
   private async withoutErased(
     notifications: readonly MessageReports[],
@@ -148,8 +149,8 @@ export class MessageReportsService {
   }
 
   /**
-   * Which of the reports are about erased people: messages of the app of before the erasure, and of what is no message all
-   * until they have a contact again.
+   * Which of the reports concern erased people. Messages of the app count if they are older than the erasure; all other
+   * reports count until the person is a contact again.
    */
   private async erasedAmong(
     reports: readonly (AppMessageReport | HandoverReport | InboundReport)[],
@@ -171,7 +172,7 @@ export class MessageReportsService {
     return (report) => erased.has(report);
   }
 
-  /** The statuses of all notifications; one result a notification, to which the caller adds what the others change. */
+  /** Applies the statuses of all notifications. One result per notification; the caller adds the other changes. */
   private async applyStatuses(
     notifications: readonly MessageReports[],
     statements: Statements,
@@ -195,8 +196,8 @@ export class MessageReportsService {
   }
 
   /**
-   * Stores messages of the history of the app, in the caller's transaction. They open no window and make no events; of
-   * those that are known nothing changes. Returns how many are new. Files are fetched by the sweep.
+   * Stores messages of the app's history, in the caller's transaction. They open no window and produce no events; known
+   * messages are not changed. Returns how many are new. A sweep fetches their files.
    */
   async importHistory(all: readonly AppMessageReport[], statements: Statements): Promise<number> {
     const isErased = await this.erasedAmong(all, statements);
@@ -206,7 +207,7 @@ export class MessageReportsService {
     return recorded.filter(({ created }) => created).length;
   }
 
-  /** Wakes what has work by these reports, after their commit. Never throws. */
+  /** Wakes the work that these reports created, after their commit. Never throws. */
   announce({ organizationIds, fetchFor, adoptions, replacements, traced }: NotificationEffect): void {
     // In the message's trace, with a link to the request that brought the report.
     for (const { traceContext: parent, messageId, status } of traced) {
@@ -220,7 +221,7 @@ export class MessageReportsService {
     if (replacements.length > 0) this.recipients.replaced(replacements);
   }
 
-  /** Records what changes nothing. Nothing is told of erased people, until they write again. */
+  /** Records reports that change nothing. None about erased people are recorded, until they write again. */
   async tell(news: readonly NewsReport[]): Promise<void> {
     const people = await this.erased.find(
       news.map((each) => ({ ...each, names: 'from' in each ? [each.from, each.userId] : [] })),

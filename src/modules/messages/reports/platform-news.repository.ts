@@ -6,10 +6,10 @@ import type { PlatformNews } from '../../../infrastructure/whatsapp/webhook-news
 import { eventSubject, insertWebhookEvents, type EventType } from '../../webhook/webhook.types.js';
 import { idsInCallback } from './status-reports.repository.js';
 
-/** What the platform told of a workspace's number. */
+/** A report by WhatsApp about a workspace's number. */
 export type NewsReport = PlatformNews & { connectionId: string; organizationId: string };
 
-/** Records what is told of and changes nothing: an event, or a row of the message's acts. Each may come twice. */
+/** Records reports that change no message: as an event, or as a row of the message's acts. Each may come twice. */
 @Injectable()
 export class PlatformNewsRepository {
   constructor(private readonly database: Database) {}
@@ -38,7 +38,7 @@ function typeOf(news: EventNews): EventType {
 }
 
 function dataOf(news: EventNews): Record<string, unknown> {
-  // Not in WhatsApp's words: they may name a person, and nothing says whom.
+  // Without WhatsApp's text: it may name a person, and nothing says whom.
   if (news.kind === 'error') {
     const category = news.code === null ? 'unknown' : classifyPlatformError(news.code).category;
     return { code: news.code, summary: meaningOf(category, news.code).summary };
@@ -57,7 +57,7 @@ function dataOf(news: EventNews): Record<string, unknown> {
   };
 }
 
-// $1 rows. A repeat of the platform's, which has the same data, is no second event; of trouble without a subject it may be one.
+// $1 rows. A repeated report has the same data and produces no second event, except for an error without a subject.
 const RECORD = `
 with given as materialized (
   select g.*, found.id as own_id, coalesce(v.merged_into, found.conversation_id) as conversation_id from json_to_recordset($1) as g ("organizationId" uuid, "connectionId" uuid, "metaMessageId" text,

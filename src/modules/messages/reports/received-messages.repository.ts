@@ -12,9 +12,9 @@ import type { InboundReport } from '../../message-state/message.types.js';
 
 export interface ReceivedMessage {
   messageId: string;
-  /** False where the platform had handed this message over before. */
+  /** False where WhatsApp had delivered this message before. */
   created: boolean;
-  /** It has a file, which waits to be fetched. */
+  /** The message has a file that is still to be fetched. */
   hasFile: boolean;
 }
 
@@ -26,16 +26,16 @@ type StoredRow = { id: string } & Pick<InboundReport, 'connectionId' | 'metaMess
 export interface FoundMessages {
   readonly reports: readonly InboundReport[];
   readonly byKey: ReadonlyMap<string, NewInbound>;
-  /** Of those that are stored already. */
+  /** Ids of messages that are stored already. */
   readonly ids: Map<string, string>;
   readonly fresh: readonly NewInbound[];
-  /** Of `fresh` those that are a part of the conversation with their author: what was said in a group is not. */
+  /** Of `fresh`, those that belong to the conversation with their author; messages in a group do not. */
   readonly direct: readonly NewInbound[];
-  /** Of `direct`, in the same order. */
+  /** The authors of `direct`, in the same order. */
   readonly authors: readonly ContactObservation[];
 }
 
-/** Finds which messages are new. Their authors are entered before `storeMessages`. */
+/** Finds which messages are new. Store their authors before calling `storeMessages`. */
 export async function findNewMessages(
   reports: readonly InboundReport[],
   statements: Statements,
@@ -43,11 +43,11 @@ export async function findNewMessages(
   const byKey = new Map<string, NewInbound>();
   for (const report of reports) {
     const key = keyOf(report);
-    // Ids are given in the order of arrival, which is the order of the journal within a millisecond.
+    // Ids are assigned in the order of arrival, which decides the journal's order within a millisecond.
     if (!byKey.has(key)) byKey.set(key, { ...report, id: newId(), file: pendingFileOf(report) });
   }
   const ids = await read([...byKey.values()], statements);
-  // In the order of the index: two batches that share messages then never deadlock.
+  // In the order of the index, so that batches with common messages never deadlock.
   const inOrder = [...byKey].filter(([key]) => !ids.has(key)).sort(([a], [b]) => (a < b ? -1 : 1));
   const fresh = inOrder.map(([, message]) => message);
   const direct = fresh.filter(({ context }) => context.group_id === undefined);
@@ -55,10 +55,10 @@ export async function findNewMessages(
 }
 
 /**
- * Makes customers' messages durable, each exactly once, many in the caller's transaction, with the files that are to be
- * fetched and their events. One result a report, in the same order; a repeat changes nothing and finds the first one's id.
+ * Stores customers' messages, each exactly once, many in the caller's transaction, with their events and the files to
+ * fetch. One result per report, in the same order; a repeated report changes nothing and gets the id of the first.
  *
- * @param conversationIds those of `found.authors`.
+ * @param conversationIds the conversations of `found.authors`.
  */
 export async function storeMessages(
   { reports, byKey, ids, fresh, direct }: FoundMessages,
@@ -124,14 +124,14 @@ function observationOf(report: InboundReport): ContactObservation {
     profileName: report.profileName,
     at: report.occurredAt,
     replacement: report.replacement ?? null,
-    // The database takes it for its own present where it lies later.
+    // The database replaces a time in its future by the present.
     inboundAt: report.opensWindow ? (report.occurredAt ?? databaseClock.date()) : null,
     wrote: report.opensWindow && report.standby !== true && report.type !== 'reaction',
     standbyAt: report.standby === true ? (report.occurredAt ?? databaseClock.date()) : null,
   };
 }
 
-/** A group's author has no conversation that identifies the contact. */
+/** In a group, no conversation identifies the author, so the contact is stored here. */
 function storedContextOf({ context, userId, profileName }: InboundReport): object | null {
   if (context.group_id !== undefined) return { ...context, sender: { user_id: userId, name: profileName } };
   return Object.keys(context).length === 0 ? null : context;
@@ -146,8 +146,8 @@ function keyOf({ connectionId, metaMessageId }: Pick<InboundReport, 'connectionI
 }
 
 /**
- * The file of a message that came from the platform, to be fetched in the background; null where it has none that can be fetched. A voice
- * message is `audio`. Every field is a stranger's.
+ * The file of a message from WhatsApp, to be fetched in the background; null where there is no file that can be
+ * fetched. A voice message is `audio`. No field can be trusted.
  */
 export function pendingFileOf(
   report: Pick<InboundReport, 'type' | 'content' | 'organizationId' | 'connectionId'>,
@@ -178,14 +178,18 @@ select p.message_id as id, ${camelColumns('p', 'connection_id, meta_message_id')
 from unnest($1::uuid[], $2::text[]) as asked (connection_id, meta_message_id)
 join platform_message p using (connection_id, meta_message_id)`;
 
-/** SQL: the message of the row's connection that has the platform's id `contextMessageId`: sent by us, received, or of the app. */
+/**
+ * SQL: the message of the row's connection that has the WhatsApp id `contextMessageId`: sent by us, received, or sent
+ * in the app.
+ */
 export const answeredBy = (row: string): string => `coalesce(
     (select m.id from message_attempt a join message m on m.id = a.message_id
      where a.meta_message_id = ${row}."contextMessageId" and m.connection_id = ${row}."connectionId" limit 1),
     (select p.message_id from platform_message p
      where p.connection_id = ${row}."connectionId" and p.meta_message_id = ${row}."contextMessageId"))`;
 
-// What a message answers is looked for among those of the batch, what we sent, earlier attempts of it, what was received.
+// The message that a reply refers to is looked for in the batch, among sent messages and their earlier attempts, and
+// among received ones.
 const INSERT = `
 with incoming as materialized (
   select i.*, now.at, answered.id as answered_id

@@ -4,7 +4,7 @@ import type { StatusReport } from '../../message-state/message.types.js';
 import type { Applied, LockedMessage } from '../../message-state/facts.types.js';
 import type { FactsService } from '../../message-state/facts.service.js';
 
-/** What a report led to; null: no attempt of the report's connection is meant. */
+/** The result of a report; null: it names no attempt of its connection. */
 export interface AppliedReport extends Pick<
   LockedMessage,
   'organizationId' | 'conversationId' | 'recipient' | 'traceContext'
@@ -15,10 +15,9 @@ export interface AppliedReport extends Pick<
 }
 
 /**
- * Applies what the platform reports about sent messages, in the caller's transaction. Usually a report returns both ids of its request;
- * where they are missing, or lead to no attempt of the connection, the attempt is looked up by the platform's id.
- *
- * Returns one result a report, in the same order: null where no attempt is meant by it (yet).
+ * Applies WhatsApp's reports about sent messages, in the caller's transaction. Usually a report returns both ids of its
+ * request. Where they are missing, or match no attempt of the connection, the attempt is looked up by WhatsApp's id.
+ * Returns one result per report, in the same order: null where no attempt is found (yet).
  */
 export async function applyStatusReports(
   reports: readonly StatusReport[],
@@ -63,19 +62,19 @@ function resultOf(applied: Applied | undefined): AppliedReport | null {
   return { messageId, organizationId, conversationId, recipient, traceContext, moved: applied.moved };
 }
 
-/** The attempt that a report may be about. */
+/** The attempt that a report may concern. */
 export interface Target {
   messageId: string;
   attemptId: string;
 }
 
-/** The ids that the request contained, `<message id>.<attempt id>`; they may lead nowhere. */
+/** The ids in the request, `<message id>.<attempt id>`; they may match nothing. */
 export function idsInCallback({ callbackData }: Pick<StatusReport, 'callbackData'>): Target | null {
   const [messageId, attemptId, ...more] = (callbackData ?? '').toLowerCase().split('.');
   return isUuid(messageId) && isUuid(attemptId) && more.length === 0 ? { messageId, attemptId } : null;
 }
 
-/** The attempt of each report's connection that has the platform's id, one a report; null: none has it. */
+/** For each report, the attempt of its connection with this WhatsApp id; null: there is none. */
 async function findByPlatformId(reports: readonly StatusReport[], statements: Statements): Promise<(Target | null)[]> {
   if (reports.length === 0) return [];
   const params = [reports.map(({ metaMessageId }) => metaMessageId), reports.map(({ connectionId }) => connectionId)];

@@ -15,19 +15,19 @@ import { messagesErrors } from '../messages.errors.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { isOfApp, type Message } from '../../message-state/message.types.js';
 
-/** A message that may be sent as things are, and its content as it would be sent. */
+/** A message that may be sent now, and the content to send. */
 interface Prepared {
   message: Message;
   content: MessageContent;
 }
 
-/** Of a workspace with limits. */
+/** Limits concurrent retries of a workspace with limits. */
 const TURNS = { slots: 2, mostWaiting: 1_000, waitMs: 10_000 };
-/** What `retryPage` says of a message that it has queued. */
+/** The result of `retryPage` for a message that it has queued. */
 export const QUEUED = 'queued';
 /** Messages of a page that are prepared at the same time. */
 const AT_ONCE = 8;
-/** These say nothing of the message: it is asked again later. */
+/** Errors that do not concern the message: its retry is tried again later. */
 const LATER: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'unavailable',
   'platform_unavailable',
@@ -35,7 +35,7 @@ const LATER: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'internal',
 ]);
 
-/** Queues messages again that have failed. */
+/** Queues failed messages again. */
 @Injectable()
 export class RetriesService {
   private readonly logger = new Logger(RetriesService.name);
@@ -49,11 +49,11 @@ export class RetriesService {
   ) {}
 
   /**
-   * Queues a failed message again; with the confirmation also one whose outcome is unknown.
+   * Queues a failed message again, and with the confirmation also a message whose outcome is unknown.
    *
-   * @param idempotencyKey optional; a repeat of the same key answers the message as it is and queues nothing.
-   * @throws MESSAGE_NOT_FOUND (404), IDEMPOTENCY_KEY_REUSED, MESSAGE_NOT_RETRYABLE, OUTCOME_UNKNOWN_NOT_CONFIRMED (409),
-   * SUBSCRIPTION_REQUIRED (402), and what `MessagesService.send` refuses for state, as 409.
+   * @param idempotencyKey optional; a repeat of the same key returns the message as it is and queues nothing.
+   * @throws MESSAGE_NOT_FOUND (404), IDEMPOTENCY_KEY_REUSED, MESSAGE_NOT_RETRYABLE, OUTCOME_UNKNOWN_NOT_CONFIRMED
+   * (409), SUBSCRIPTION_REQUIRED (402), and what `MessagesService.send` refuses for state, as 409.
    */
   async retry(
     sender: Sender,
@@ -66,7 +66,7 @@ export class RetriesService {
     if (!known) await this.preparation.requirePayment(sender);
     const message = await this.messages.findById(organizationId, id);
     if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
-    // Asked once more, for another request with this key may have queued the message while this one looked.
+    // Checked again, because another request with this key may have queued the message meanwhile.
     if (known || (await this.isRepeat(organizationId, key, id))) return { message, replayed: true };
     const from = statesThatTake(options.confirmOutcomeUnknown ? 'retry_confirmed' : 'retry');
     requireRetryable(message, from);
@@ -76,25 +76,25 @@ export class RetriesService {
       if (key !== null && !(await this.messages.insertRetry(organizationId, key, id))) return null;
       const refusal = (await this.queue(sender, [{ message, content }], from)).get(id);
       if (refusal instanceof Error) throw refusal;
-      // As the retry left it: a worker may take it as soon as it is committed.
+      // The state that the retry left: a worker may claim the message as soon as the commit is done.
       return this.messages.findById(organizationId, id);
     });
     if (queued !== null) {
       this.sending.wake(message.connectionId);
       return { message: queued, replayed: false };
     }
-    // Another request with the same key was faster: it has queued the message, or claimed the key for another one.
+    // Another request with the same key came first: it queued this message, or used the key for another.
     if (!(await this.isRepeat(organizationId, key, id))) throw messagesErrors.IDEMPOTENCY_KEY_REUSED();
     return { message: (await this.messages.findById(organizationId, id)) ?? message, replayed: true };
   }
 
   /**
-   * Queues those of a page of failed messages that may be sent as things are; the others stay failed. Of many look-ups each is made
-   * once, and all enter the queue in one transaction.
+   * Queues the messages of a page of failed ones that may be sent now; the others stay failed. Each look-up is made
+   * once, and all messages are queued in one transaction.
    *
-   * @param isWanted asked first in the transaction that queues them: whether the tag's retry still goes on.
-   * @returns for each id `QUEUED`, or the code of the error for which it stays failed. Null: it was not decided, since something is away,
-   * it is locked, or the signal came before it.
+   * @param isWanted checked first in the transaction: whether the tag's retry still goes on.
+   * @returns for each id `QUEUED`, or the code of the error for which the message stays failed. Null: not decided,
+   * since a dependency is down, the message is locked, or the signal was aborted first.
    */
   async retryPage(
     organizationId: string,
@@ -102,7 +102,7 @@ export class RetriesService {
     signal: AbortSignal,
     isWanted: () => Promise<boolean>,
   ): Promise<(string | null)[]> {
-    // Whether there are limits is looked up.
+    // `limited: true` makes the transaction look for limits.
     const sender = { organizationId, apiPaidUntil: null, limited: true };
     const from = statesThatTake('retry');
     const decided = new Map<string, string>();
@@ -120,7 +120,7 @@ export class RetriesService {
     return ids.map((id) => decided.get(id) ?? null);
   }
 
-  /** What of a page may be sent, in the order of the ids, and what may not, with the codes of its errors. */
+  /** The messages of a page that may be sent, in the order of the ids, and the error codes of the others. */
   private async prepare(
     ids: readonly string[],
     found: ReadonlyMap<string, Message>,
@@ -131,7 +131,7 @@ export class RetriesService {
     const contentOf = this.preparation.prepareAgain([...found.values()]);
     let [begun, isOver] = [0, false];
     const results = await mapAtOnce(ids, AT_ONCE, async (id) => {
-      // One at least, so that a slow database does not keep it where it is.
+      // Prepares at least one, so that a slow database cannot stop all progress.
       isOver ||= begun > 0 && signal.aborted;
       if (isOver) return null;
       begun++;
@@ -152,7 +152,7 @@ export class RetriesService {
     return { prepared: results.filter((each) => each !== null), refused };
   }
 
-  /** Returns those that were queued, or refused. */
+  /** The results of messages that were queued or refused. */
   private async queuePage(
     sender: Sender,
     prepared: readonly Prepared[],
@@ -176,7 +176,7 @@ export class RetriesService {
     return results;
   }
 
-  /** One that cannot be stored keeps only itself from the queue. */
+  /** One by one, so that a message which cannot be stored does not block the others. */
   private async oneByOne(
     prepared: readonly Prepared[],
     queue: (some: readonly Prepared[]) => Promise<ReadonlyMap<string, AppError | null>>,
@@ -194,10 +194,10 @@ export class RetriesService {
   }
 
   /**
-   * Queues messages again as far as limits have room, in the ambient transaction.
+   * Queues messages again while limits have room, in the ambient transaction.
    *
-   * @param onlyFree leaves out what another transaction has locked.
-   * @returns for each message null, or why it was not queued; nothing of one that was left out.
+   * @param onlyFree skips messages that another transaction has locked.
+   * @returns for each message null, or why it was not queued; no entry for a skipped message.
    */
   private async queue(
     { organizationId, apiKeyId, limited }: Sender,
@@ -226,8 +226,9 @@ export class RetriesService {
   }
 
   /**
-   * Notes in `results` those that are not queued whatever their status: MESSAGE_NOT_RETRYABLE, OUTCOME_UNKNOWN_NOT_CONFIRMED (409). An unknown
-   * attempt of a message that failed afterwards, as its retry expired, keeps only a tag's retry from it: who retries it by hand means it.
+   * Adds to `results` the messages that must not be queued, whatever their status: MESSAGE_NOT_RETRYABLE,
+   * OUTCOME_UNKNOWN_NOT_CONFIRMED (409). A failed message can have an earlier attempt with an unknown outcome, for
+   * example where its retry expired. That blocks only the retry of a tag, because a retry by hand is deliberate.
    */
   private async bar(
     organizationId: string,
@@ -246,7 +247,10 @@ export class RetriesService {
     }
   }
 
-  /** Notes those without room in `results`: SPEND_LIMIT_REACHED (402), WORKSPACE_LIMIT_REACHED (429), RECIPIENT_LIMIT_REACHED (409). */
+  /**
+   * Adds messages without room to `results`: SPEND_LIMIT_REACHED (402), WORKSPACE_LIMIT_REACHED (429),
+   * RECIPIENT_LIMIT_REACHED (409).
+   */
   private async reserve(prepared: readonly Prepared[], results: Map<string, AppError | null>): Promise<LimitBook> {
     const given = prepared.map(({ message, content: { templateCategory = null } }) => {
       const { id, organizationId, connectionId, recipientUserId, recipient } = message;
@@ -265,7 +269,10 @@ export class RetriesService {
     return book;
   }
 
-  /** In a transaction, which waits for the lock of a workspace with limits: few retries of one do so at once. */
+  /**
+   * Runs work in a transaction. Such a transaction waits for the lock of a workspace with limits, so only a few of one
+   * workspace run at once.
+   */
   private inTurn<T>({ limited, organizationId }: Sender, work: () => Promise<T>): Promise<T> {
     const transaction = (): Promise<T> => this.database.transaction(work);
     return limited ? this.turns.run(organizationId, transaction) : transaction();
@@ -287,7 +294,7 @@ function requireRetryable(message: Message, from: readonly OutboundStatus[]): vo
   const { status } = message;
   if (isOfApp(message)) throw messagesErrors.MESSAGE_NOT_RETRYABLE({ status, isOfApp: true });
   if (!from.some((each) => each === status)) throw notRetryable(status);
-  // No kind of message is without content; only retention leaves it so.
+  // Every message has content when accepted; only retention removes it.
   const isCleared = Object.keys(message.content).length === 0;
   if (isCleared) throw messagesErrors.MESSAGE_NOT_RETRYABLE({ status, cleared: true });
 }
@@ -298,7 +305,7 @@ function notRetryable(status: string): AppError {
     : messagesErrors.MESSAGE_NOT_RETRYABLE({ status });
 }
 
-/** It says something about the message, which stays failed. */
+/** The error concerns the message, which stays failed. */
 function isAnswer(error: unknown): error is AppError {
   return error instanceof AppError && !LATER.has(error.kind);
 }

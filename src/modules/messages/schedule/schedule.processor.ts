@@ -16,16 +16,21 @@ import { ScheduleRepository, type Decision, type DueMessage } from './schedule.r
 
 export const SCHEDULE_QUEUE = 'schedule';
 
-/** Numbers whose messages are checked at once, and checks of each; one asks the database a few things at most. */
+/**
+ * Numbers whose messages are checked at the same time, and checks per number; each check makes a few queries at most.
+ */
 const MAX_IN_FLIGHT = 32;
 const AT_ONCE = 4;
-/** How fast they are sent is for the queue to say. */
+/** Releases need no pace: the queue has one. */
 const PACE: LanePace = { ratePerSecond: 1_000, burstSeconds: 1 };
 const RECORD_FOR_MS = 60_000;
-/** What could not be checked, because WhatsApp did not answer, is looked at again after so long. */
+/** Seconds until a message is checked again where WhatsApp did not answer. */
 const AGAIN_SECONDS = 15;
 
-/** What a refusal at release is called. What is not here is no answer about the message, which is looked at again. */
+/**
+ * The failure category of a refusal at release. Errors without a category do not concern the message, which is checked
+ * again later.
+ */
 const CATEGORY_OF: Readonly<Record<string, FailureCategory>> = {
   SUBSCRIPTION_REQUIRED: 'account_restricted',
   CONNECTION_NOT_FOUND: 'sender_not_ready',
@@ -51,7 +56,7 @@ const EXPIRED = {
 @Injectable()
 export class ScheduledMessages implements QueueKind<DueMessage[]> {
   readonly name = SCHEDULE_QUEUE;
-  /** A number's batches follow each other: its messages keep their order. */
+  /** One batch of a number at a time, so that its messages keep their order. */
   readonly maxPerLane = 1;
   private readonly logger = new Logger(ScheduledMessages.name);
   private stopping = false;
@@ -63,7 +68,7 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
     private readonly webhook: WebhookService,
   ) {}
 
-  /** What is not decided yet stays scheduled. */
+  /** Undecided messages stay scheduled. */
   stop(): void {
     this.stopping = true;
   }
@@ -79,7 +84,7 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
   async work(due: DueMessage[]): Promise<number | null> {
     const decisions: Decision[] = [];
     const unknown: string[] = [];
-    // Asked once for all messages of the workspace.
+    // Checked once for all messages of the workspace.
     let paid: Promise<void> | undefined;
     const pay = (organizationId: string) =>
       (paid ??= this.preparation.requirePayment({ organizationId, apiPaidUntil: null }));
@@ -98,7 +103,7 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
     return unknown.length > 0 ? AGAIN_SECONDS * 1_000 : null;
   }
 
-  /** Can be repeated: what was released or deferred already is left out. */
+  /** Repeatable: messages that were already released or deferred are left out. */
   private async record(decisions: readonly Decision[], unknown: readonly string[]): Promise<void> {
     if (unknown.length > 0) await this.schedule.postpone(unknown, AGAIN_SECONDS);
     if (decisions.length === 0) return;
@@ -110,7 +115,7 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
     if (failed.length > 0) this.webhook.wake(new Set(failed));
   }
 
-  /** Null where it could not be found out. */
+  /** Null where the check could not be made. */
   private async decide(
     { message, isExpired }: DueMessage,
     pay: (organizationId: string) => Promise<void>,
@@ -148,7 +153,7 @@ export class ScheduleProcessor extends QueueProcessor<DueMessage[]> {
         kind,
         maxInFlight: MAX_IN_FLIGHT,
         dueLanes: schedule.dueLanes,
-        // A time that a caller gave is meant as it is, whatever the clock does.
+        // The time that a caller gave stays as it is, even if the clock is set.
         waitsFor: [],
         leftAtStop: (count) =>
           `due messages of ${count} numbers were being checked when Herald stopped; they stay scheduled`,

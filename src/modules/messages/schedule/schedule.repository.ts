@@ -29,15 +29,15 @@ import { COUNT_COLUMNS } from '../../message-state/tag-counts.types.js';
 
 export interface DueMessage {
   message: Message;
-  /** It was found only after the time in which it may go. */
+  /** The message was found only after it had expired. */
   isExpired: boolean;
 }
 
-/** What becomes of a message that is due; without a refusal it is queued. */
+/** The decision about a due message; without a refusal it is queued. */
 export interface Decision {
   messageId: string;
   refusal: { category: FailureCategory; code: string; message: string } | null;
-  /** What lists show of it: the text of a template may have changed. */
+  /** The text that lists show: a template's text may have changed. */
   body: string | null;
 }
 
@@ -51,12 +51,12 @@ export interface Released {
 export const RELEASE_BATCH = 100;
 export const SCHEDULE_LANE = 'schedule:';
 
-/** The lane of a number's scheduled messages; its queue's lane is named by the connection's id alone. */
+/** The lane of a number's scheduled messages. The lane of its queue has the connection's id alone. */
 export function scheduleLaneOf(connectionId: string): string {
   return `${SCHEDULE_LANE}${connectionId}`;
 }
 
-/** Messages of `message_queue` that are to go later, and their release. */
+/** Scheduled messages of `message_queue`, and their release. */
 @Injectable()
 export class ScheduleRepository {
   /** Numbers with scheduled messages that are due. */
@@ -70,8 +70,8 @@ export class ScheduleRepository {
   }
 
   /**
-   * Finds the messages of a number that are due, the longest due first; at most one batch, as one item. It writes none of
-   * them: nothing is sent by a release, so one that is done twice, or not at all, does no harm.
+   * Finds the due messages of a number, the longest due first; at most one batch, as one item. It changes none of them:
+   * a release sends nothing, so it may run twice or not at all.
    */
   async claim(request: ClaimRequest, withinMs?: number): Promise<Claim<DueMessage[]>> {
     const params = [...grantParams([request]), request.laneKey.slice(SCHEDULE_LANE.length), RELEASE_BATCH];
@@ -82,8 +82,8 @@ export class ScheduleRepository {
   }
 
   /**
-   * Queues what is due, or fails it, in the order of its time. What was taken back or paused meanwhile is left out, and so is what another
-   * transaction has locked: the next look finds it.
+   * Queues due messages, or fails them, in the order of their times. Leaves out messages that were canceled or paused
+   * meanwhile, or are locked by another transaction: the next sweep finds those.
    */
   release(decisions: readonly Decision[]): Promise<Released[]> {
     const refused = decisions.flatMap(({ messageId, refusal }): Fact[] =>
@@ -105,7 +105,7 @@ export class ScheduleRepository {
     });
   }
 
-  /** Messages whose checks could not be made are looked at again after so long. */
+  /** Defers messages whose checks could not be made. */
   async postpone(messageIds: readonly string[], seconds: number): Promise<void> {
     await this.database.byIndex(() => this.database.execute(POSTPONE, [messageIds, seconds]));
   }
@@ -118,7 +118,7 @@ function refusedOf({ connectionId, organizationId }: LockedMessage): Released {
 const LANES: TableLanes = {
   table: 'connection',
   prefix: SCHEDULE_LANE,
-  // Those that cannot send as well: their messages fail.
+  // Includes numbers that cannot send: their messages fail.
   where: 'true',
   dueSince: (from) => `(select q.held_until from message_queue q
     where q.connection_id = lane_of.id and ${HELD_BY_TIME} and q.held_until >= ${from} and q.held_until <= statement_timestamp()
@@ -127,7 +127,7 @@ const LANES: TableLanes = {
     where q.connection_id > ${after} and ${HELD_BY_TIME} order by q.connection_id, q.held_until limit 1)`,
 };
 
-/** $1 limit, $2 behind which connection. */
+/** $1 limit, $2 the connection to start after. */
 export const DUE = eachLane(LANES, '$1', '$2');
 
 type DueRow = ClaimRow<MessageRow & { isExpired: boolean }>;
@@ -145,7 +145,7 @@ with ${laneGrants()}, due as materialized (
 )
 select ${GRANT_COLUMNS}, found.* from lane_grant left join found on true order by found."heldUntil", found.id`;
 
-// What is paused keeps its hold.
+// A paused message stays held.
 const IS_SCHEDULED = `q.scheduled_for is not null and q.held_until < 'infinity'`;
 
 // $1 messages, $2 seconds.
@@ -157,15 +157,16 @@ with picked as materialized (
 update message_queue q set held_until = clock_timestamp() + make_interval(secs => $2)
 where q.message_id = any(array(select message_id from picked)) and ${IS_SCHEDULED}`;
 
-// By itself: the statement that releases them sees each row as it is then, and so knows the first of each recipient. Asked here too: the batch
-// may have been found on the database before, where it was released and sent since. $1 messages.
+// A statement before the release, so that the release sees the locked rows as they are, and finds the first row of each
+// recipient. It checks CLAIMS_BLOCKED again: the batch may come from the database before a restore, where the messages
+// were released and sent. $1 messages.
 const LOCK = `
 select q.message_id as id from message_queue q
 where q.message_id = any($1::uuid[]) and ${IS_SCHEDULED} and ${queueTakes('release_refused')} and not (${CLAIMS_BLOCKED})
 order by q.message_id for update skip locked`;
 
-// not_before: the pace of a tag is not meant for what has a time of its own.
-// $1 messages that may go, locked. Each gets its place in its recipient's order now: nextval is drawn in the order of `ordered`.
+// not_before is set because the pace of a tag does not apply to messages with a time of their own. $1 messages that may
+// be sent, locked. Each gets its place in its recipient's order now: nextval runs in the order of `ordered`.
 const RELEASE = `
 with decided as materialized (
   select * from json_to_recordset($1) as d ("messageId" uuid, body text)

@@ -12,7 +12,7 @@ import type { Waiting, WaitingReason } from '../../sending/sending.types.js';
 
 export interface Explained extends Omit<MessageMarks, 'sendAt' | 'acts'> {
   message: Message;
-  /** While it is queued. */
+  /** Set while the message is queued. */
   waiting: Waiting | null;
 }
 
@@ -20,18 +20,18 @@ function withoutRetry(summary: string, responsible: Responsible | null = null): 
   return { summary, responsible, retry: { advised: false, not_before: null } };
 }
 
-/** What a failure means, by its category and where the platform's code says more by that. */
+/** The meaning of a failure, by its category, or by WhatsApp's code where that says more. */
 export function meaningOfFailure(category: string | null, code: number | null): FailureMeaning {
   const known = FAILURE_CATEGORIES.find((each) => each === category) ?? ('unknown' satisfies FailureCategory);
   return meaningOf(known, code);
 }
 
-/** The platform's code of an error; null where it is a word of Herald's own. */
+/** WhatsApp's code of an error; null for a code of Herald's own. */
 export function codeOf(errorCode: string | null): number | null {
   return errorCode !== null && /^-?\d{1,10}$/.test(errorCode) ? Number(errorCode) : null;
 }
 
-/** A day without a sign of the phone. */
+/** After a day without a sign of the phone, the recipient counts as silent. */
 const SILENT_MS = 86_400_000;
 
 export function explanationOf(explained: Explained): ExplanationResponse {
@@ -85,7 +85,7 @@ function doubtful({ errorCode }: Message): ExplanationResponse {
   );
 }
 
-/** Refusals of Herald at the time of a scheduled message, where the category alone would tell of WhatsApp. */
+/** Texts for Herald's refusals at a scheduled time; the category's text alone would blame WhatsApp. */
 const REFUSED_AT_ITS_TIME: Readonly<Record<string, string>> = {
   SUBSCRIPTION_REQUIRED: 'When its time came, the API was not paid for. Retry it once the subscription runs again.',
   RECIPIENT_OPTED_OUT: 'When its time came, the recipient had opted out. GET /opt-outs says who recorded it.',

@@ -11,7 +11,7 @@ import { SendingService } from '../../sending/sending.service.js';
 import { explanationOf } from './explanation.js';
 import { MAX_ATTEMPTS, timelineOf } from './timeline.js';
 
-/** Tells a message's whole history from what is kept of it. */
+/** Builds a message's whole history from what is stored about it. */
 @Injectable()
 export class TimelineService {
   constructor(
@@ -27,7 +27,7 @@ export class TimelineService {
     const message = await this.messages.findWithAttempts(organizationId, id);
     const marks = message === null ? null : await this.messages.findMarks(organizationId, id);
     if (message === null || marks === null) throw messagesErrors.MESSAGE_NOT_FOUND();
-    // One after the other: a request holds one connection at a time.
+    // One after the other, so that a request holds one connection at a time.
     const events = await this.webhook.deliveriesOfMessage(organizationId, message.id);
     const waiting = message.status === 'queued' ? await this.sending.waiting(message) : null;
     const erasedAt = marks.isErased ? await this.erasedAt(organizationId, message.createdAt) : null;
@@ -41,7 +41,7 @@ export class TimelineService {
     return { data, explanation, not_kept };
   }
 
-  /** The trail does not name contacts: the time is certain only where there was one erasure since. */
+  /** The audit trail does not name contacts, so the time is certain only if there was exactly one erasure since. */
   private async erasedAt(organizationId: string, since: Date): Promise<Date | null> {
     const [first, second] = await this.audit.list({ organizationId, action: 'contact.erased', since, limit: 2 });
     return first !== undefined && second === undefined ? first.occurredAt : null;

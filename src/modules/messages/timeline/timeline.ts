@@ -20,24 +20,24 @@ interface TimelineEntry extends TimelineEntryResponse {
   by?: (typeof TIMELINE_ACTORS)[number];
 }
 
-/** Attempts that a timeline names, the latest. */
+/** Limit of attempts in a timeline; it shows the latest. */
 export const MAX_ATTEMPTS = 100;
 
-/** Entries of one timeline, the latest. */
+/** Limit of entries in a timeline; it shows the latest. */
 export const MAX_ENTRIES = 500;
 
-/** All that is kept of a message. */
+/** Everything stored about a message. */
 export interface MessageHistory extends Pick<MessageMarks, 'sendAt' | 'acts' | 'changes'> {
   message: DetailedMessage;
-  /** When all that named the contact was erased, where that is known. */
+  /** When the contact's data was erased, if known. */
   erasedAt: Date | null;
   events: MessageEventDelivery[];
 }
 
-/** Moves of one moment in the order in which they happen. */
+/** Sorts events of the same moment in the order in which they happen. */
 const RANK = new Map(TIMELINE_EVENTS.map((event, index) => [event, index]));
 
-/** Every move of a message that its rows and its webhook events still tell of, oldest first. */
+/** Every event of a message that its rows and its webhook events show, oldest first. */
 export function timelineOf(history: MessageHistory): TimelineEntry[] {
   const { message, erasedAt } = history;
   const entries = message.direction === 'inbound' ? receivedMoves(history) : sentMoves(history);
@@ -69,7 +69,7 @@ function receivedMoves({ message }: MessageHistory): TimelineEntry[] {
   return entries;
 }
 
-/** An edit or a withdrawal, which is a message of its own too. */
+/** An edit or a revoke, which is also a message of its own. */
 function changedMove({ type, at }: MessageMarks['changes'][number], { direction }: DetailedMessage): TimelineEntry {
   const author = direction === 'inbound' ? 'The customer' : 'The business';
   return type === 'edit'
@@ -92,7 +92,7 @@ function sentMoves(history: MessageHistory): TimelineEntry[] {
   ];
 }
 
-/** Of what was sent in the app: WhatsApp has it from the beginning. */
+/** The events of a message sent in the app: WhatsApp has it from the beginning. */
 function appMoves(message: DetailedMessage): TimelineEntry[] {
   const { createdAt, source } = message;
   const how = source === 'app' ? 'WhatsApp told Herald of it.' : 'It was imported from the history of the app.';
@@ -105,7 +105,7 @@ function appMoves(message: DetailedMessage): TimelineEntry[] {
   ];
 }
 
-/** A cancel; or a retry, with what it has ended where no attempt shows that. */
+/** A cancel, or a retry. A retry includes the failure before it, if no attempt shows that. */
 function actMoves(act: MessageAct, history: MessageHistory): TimelineEntry[] {
   const { at, apiKeyId } = act;
   const by = actorOf(apiKeyId);
@@ -124,7 +124,7 @@ function actMoves(act: MessageAct, history: MessageHistory): TimelineEntry[] {
   ];
 }
 
-/** A person acts by a session, whose id is no key's. */
+/** A person acts through a session, whose id is not a key's. */
 function actorOf(id: string | null): Pick<TimelineEntry, 'by' | 'api_key_id' | 'person_id'> {
   if (id === null) return { by: 'tag' };
   return isUuid(id) ? { by: 'caller', person_id: id } : { by: 'caller', api_key_id: id };
@@ -140,7 +140,7 @@ function notedMove({ at, act, errorCode }: MessageAct): TimelineEntry {
   return code === null ? warned : { ...warned, platform_code: code };
 }
 
-/** The failure that a retry has ended: of a message that waited too long, or that was never begun. */
+/** The failure before a retry: of a message that expired, or that never had an attempt. */
 function endedMoves(
   { failedAt: at, failureCategory, errorCode }: MessageAct,
   message: DetailedMessage,
@@ -152,7 +152,7 @@ function endedMoves(
   return [{ at, event: 'failed', status: 'failed', source: 'herald', summary }];
 }
 
-/** What put the message into the queue at this time, where that was neither its acceptance nor a retry. */
+/** What queued the message at this time, if neither its acceptance nor a retry did. */
 function releasedMoves(at: Date | null, { message, acts }: MessageHistory): TimelineEntry[] {
   if (at === null || at <= message.createdAt) return [];
   if (acts.some((act) => act.act === 'retried' && act.at.getTime() === at.getTime())) return [];
@@ -174,7 +174,7 @@ function attemptMoves(attempt: Attempt, message: DetailedMessage): TimelineEntry
   const why = reasonOf(attempt);
   const isLast = number === message.attempts.at(-1)?.number;
   if (status === 'accepted') {
-    // A report may have overtaken the answer: then the message was never in this state.
+    // A report may have come before the answer: then the message was never in this state.
     const at = isLast ? (message.acceptedAt ?? finishedAt) : finishedAt;
     const isState = !isLast || message.acceptedAt !== null;
     const late = attempt.failureCategory === null || isLast ? '' : ` Later it reported that it failed: ${why}`;
@@ -204,7 +204,7 @@ function attemptMoves(attempt: Attempt, message: DetailedMessage): TimelineEntry
 function reasonOf({ failureCategory, platformCode, platformMessage }: Attempt): string {
   if (failureCategory === null && platformMessage === null) return 'the request was not written.';
   const words = platformMessage === null ? '' : ` WhatsApp's words: ${platformMessage}`;
-  // Without a code they are Herald's own.
+  // Errors without a code are Herald's own.
   if (platformCode === null && platformMessage !== null) return platformMessage;
   const code = platformCode === null ? '' : ` (code ${platformCode})`;
   return `${meaningOfFailure(failureCategory, platformCode).summary}${code}${words}`;
@@ -216,7 +216,7 @@ const REPORTED: readonly [OutboundStatus & TimelineEvent, 'sentAt' | 'deliveredA
   ['read', 'readAt', 'The recipient opened it.'],
 ];
 
-/** The last attempt's: times of earlier ones are cleared by a retry. */
+/** Reports about the last attempt only: a retry clears the times of earlier ones. */
 function reportedMoves(message: DetailedMessage): TimelineEntry[] {
   const attempt = bringerOf(message);
   return REPORTED.flatMap(([status, field, summary]) => {
@@ -230,7 +230,7 @@ const EXPIRED = 'EXPIRED';
 const WAITED = 'It waited in the queue until its time was over. Nothing was sent.';
 const WITHDRAWN = 'All that is known of the recipient was erased before it was sent; it was withdrawn.';
 
-/** Failures and doubts that are no attempt's answer. */
+/** Failures and unknown outcomes that are not the answer to an attempt. */
 function endMoves(message: DetailedMessage): TimelineEntry[] {
   const { status, failedAt, failureCategory, errorCode, errorMessage } = message;
   if (status === 'outcome_unknown' && errorCode === 'RESTORED') {
@@ -240,7 +240,7 @@ function endMoves(message: DetailedMessage): TimelineEntry[] {
   }
   if (status !== 'failed' || failedAt === null) return [];
   const ended = { at: failedAt, status } as const;
-  if (errorCode === CANCELED) return []; // Its act shows it.
+  if (errorCode === CANCELED) return []; // The cancel is shown by its act.
   if (errorCode === EXPIRED) return [{ ...ended, event: 'expired', source: 'herald', summary: WAITED }];
   if (errorCode === 'ERASED') {
     return [{ ...ended, event: 'erased', source: 'operator', by: 'operator', summary: WITHDRAWN }];
@@ -261,14 +261,14 @@ function bringerOf({ attempts }: DetailedMessage): { attempt?: number } {
   return last === undefined ? {} : { attempt: last.number };
 }
 
-/** Of events that announce a message. */
+/** The status of a message in the events that announce it. */
 const STATUS_OF_EVENT: Readonly<Record<string, MessageStatus>> = {
   'message.received': 'received',
   'message.standby.received': 'received',
   'message.sent_elsewhere': 'sent',
 };
 
-/** Gives the moves their deliveries; an event whose move the rows have forgotten is a move of its own. */
+/** Adds deliveries to the entries. An event whose change the rows no longer show becomes an entry of its own. */
 function addEvents(entries: TimelineEntry[], { message, events }: MessageHistory): void {
   for (const event of events) {
     const status = (STATUS_OF_EVENT[event.type] ?? event.status) as MessageStatus | null;
@@ -286,7 +286,7 @@ function addEvents(entries: TimelineEntry[], { message, events }: MessageHistory
       continue;
     }
     if (message.direction === 'inbound') continue;
-    // Without an attempt nothing has reached WhatsApp.
+    // Without an attempt, nothing has reached WhatsApp.
     const attempt = event.attempt === 0 ? null : event.attempt;
     entries.push({
       at: event.occurredAt,

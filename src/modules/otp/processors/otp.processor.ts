@@ -33,14 +33,16 @@ import {
 
 export const OTP_QUEUE = 'otp';
 const SWEEP_BATCH = 1_000;
-/** Requests in flight, and sockets. A bound of its own: messages that wait for the platform hold none of these. */
+/**
+ * Limit of requests in flight, and of sockets. Separate from messages, so that these never use up the places for codes.
+ */
 const PLACES = 64;
-// Nothing is written in the lease's last moments: by then the sweep may be about to call the outcome unknown.
+// No request is written this close to the end of the lease: the sweep may be about to set `outcome_unknown`.
 const LEASE_MARGIN_MS = 1_000;
 const BURST_SECONDS = 0.25;
-/** A code's user is waiting. */
+/** Short, because a code's user is waiting. */
 const CLAIM_EVERY_MS = 8;
-/** How long a code that was definitely not taken is tried again; its user is waiting. */
+/** How long a code that was certainly not accepted is retried; its user is waiting. */
 const TRY_FOR_MS = 5_000;
 const FIRST_WAIT_MS = 100;
 const RECORD_FOR_MS = 60_000;
@@ -49,8 +51,8 @@ const RECORD_FOR_MS = 60_000;
 export type CodeTask = ClaimedCode & { notAfter: Deadline };
 
 /**
- * Sends claimed codes, each at once and at most once, and records the outcome. Over sockets of their own: a campaign that
- * has taken all the others delays none.
+ * Sends claimed codes, each at once and at most once, and records the outcome. On separate sockets, so that a campaign
+ * that uses up all others delays no code.
  */
 @Injectable()
 export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown {
@@ -79,7 +81,7 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
     });
   }
 
-  /** From now on claimed codes go back that are not sent yet, or that WhatsApp does not take now. */
+  /** From now on claimed codes are released if they are not sent yet, or WhatsApp defers them. */
   stop(): void {
     this.stopping = true;
     this.stopped.notify();
@@ -101,7 +103,7 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
   }
 
   private async claimLane(request: ClaimRequest): Promise<Claim<CodeTask>> {
-    // Taken before the statement, so that it ends before the lease does by the database's clock.
+    // Read before the statement, so that this process's deadline comes before the lease ends by the database's clock.
     const notAfter = Deadline.in(LEASE_MS - LEASE_MARGIN_MS);
     const { grant, items } = await this.sending.claim(request, this.lastProjectId);
     this.lastProjectId = items.at(-1)?.projectId ?? this.lastProjectId;
@@ -125,7 +127,7 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
     return null;
   }
 
-  /** A code that was not written to the wire waits again; where its lease was over first, it was still not sent. */
+  /** Returns an unsent code to the queue; if its lease has ended, it still was not sent. */
   private async release(attemptId: string): Promise<void> {
     if (await this.sending.release(attemptId)) return;
     await this.record(attemptId, { kind: 'failed', error: 'platform_unavailable' });
@@ -144,7 +146,10 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
     return this.tryToSend(sender, task, code);
   }
 
-  /** Retries what was definitely not taken, for as long as the user may be waiting; null: a stop leaves it to another process. */
+  /**
+   * Retries while WhatsApp certainly did not accept the code and the user may be waiting; null: a stop leaves it to
+   * another process.
+   */
   private async tryToSend(sender: OtpSenderWithToken, task: CodeTask, code: string): Promise<CodeOutcome | null> {
     const { phoneNumberId, token, templateName } = sender;
     const { recipient: to, templateLanguage, attemptId } = task;
@@ -152,7 +157,7 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
     const content = {
       name: templateName,
       language: { code: templateLanguage },
-      // An authentication template takes the code twice: in its text and for its button.
+      // An authentication template needs the code twice: for its text and for its button.
       components: [
         { type: 'body', parameters },
         { type: 'button', sub_type: 'url', index: '0', parameters },
@@ -183,7 +188,7 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
     this.counters.increment(`otp_${outcome.kind}`);
   }
 
-  /** An outcome is not dropped for a database that is away; after a minute the lease decides. */
+  /** An outcome is never dropped because the database is away; after a minute the lease decides. */
   private async persist(task: CodeTask, work: () => Promise<void>): Promise<void> {
     try {
       await retry(work, {
@@ -196,7 +201,7 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
   }
 }
 
-/** Definitely not taken, and a retry may succeed: rate limit of the number, maintenance, or nothing was written. */
+/** Certainly not accepted, and a retry may succeed: the number's rate limit, maintenance, or nothing was written. */
 function mayBeTriedAgain({ kind, category }: NotAcceptedOutcome): boolean {
   return (
     kind === 'deferred' || kind === 'recipient_deferred' || (kind === 'lane_paused' && category === 'rate_limited')
@@ -204,8 +209,8 @@ function mayBeTriedAgain({ kind, category }: NotAcceptedOutcome): boolean {
 }
 
 /**
- * Sends codes, as the send processor does messages, but through a queue, a lane, places and sockets of their own: no
- * campaign delays a code. A code whose outcome is not known is never sent again.
+ * Sends codes like the send processor does messages, but with separate queue, lane, slots and sockets, so that no
+ * campaign delays a code. A code with an unknown outcome is never sent again.
  */
 @Processor(OTP_QUEUE, QUEUE_WORKER_OPTIONS)
 export class OtpProcessor extends QueueProcessor<CodeTask> {
@@ -222,7 +227,7 @@ export class OtpProcessor extends QueueProcessor<CodeTask> {
         maxInFlight: PLACES,
         claimEveryMs: CLAIM_EVERY_MS,
         dueLanes: oneLane(parts.database, OTP_LANE, () => HAS_WAITING),
-        // A queued code is due at once; a number's next code is not, nor its next guesses.
+        // A queued code is due at once; a number's next code is not, and neither are its next guesses.
         waitsFor: [
           { table: 'otp_recipient', column: 'last_sent_at' },
           { table: 'otp_recipient', column: 'refilled_at' },

@@ -6,20 +6,20 @@ import { InvitationEntity } from '../entities/invitation.entity.js';
 
 export type Invitation = InvitationEntity;
 
-/** Which invitations of a workspace, newest first. */
+/** A filter of a workspace's invitations, newest first. */
 export interface InvitationFilter extends ListCursor {
   limit: number;
 }
 
-/** SQL: it ended so long ago that no list needs it. */
+/** SQL: expired so long ago that no list needs it. */
 export const LONG_ENDED = `expires_at < clock_timestamp() - interval '90 days'`;
 
-/** The only place with SQL of the table `invitation`. */
+/** The only place with SQL on the table `invitation`. */
 @Injectable()
 export class InvitationsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Takes the place of one that waits for the same address. Returns its id. */
+  /** Replaces a pending invitation of the same address. Returns its id. */
   async save(given: Pick<Invitation, 'id' | 'organizationId' | 'email' | 'role'>, seconds: number): Promise<string> {
     const { id } = await this.database.row<{ id: string }>(
       `insert into invitation (id, organization_id, email, role, expires_at)
@@ -36,7 +36,7 @@ export class InvitationsRepository {
     return this.table.findOneBy({ organizationId, id });
   }
 
-  /** As `findById`; the row is locked until the ambient transaction ends. */
+  /** Like `findById`, and locks the row until the ambient transaction ends. */
   lock(organizationId: string, id: string): Promise<Invitation | null> {
     return this.table.findOne({ where: { organizationId, id }, lock: { mode: 'pessimistic_write' } });
   }
@@ -49,7 +49,10 @@ export class InvitationsRepository {
     return query.orderBy('i.createdAt', 'DESC').addOrderBy('i.id', 'DESC').limit(limit).getMany();
   }
 
-  /** Those that wait for this address; each is locked, so that one sign-in alone accepts it. In the ambient transaction. */
+  /**
+   * Pending invitations of this address; each is locked, so that only one sign-in accepts it. In the ambient
+   * transaction.
+   */
   open(email: string): Promise<Pick<Invitation, 'id' | 'organizationId' | 'role'>[]> {
     return this.database.query(
       `select i.id, i.organization_id as "organizationId", i.role
@@ -68,7 +71,7 @@ export class InvitationsRepository {
     await this.table.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'clock_timestamp()' });
   }
 
-  /** Removes at most `limit`; returns how many. */
+  /** Deletes at most `limit`; returns how many. */
   forget(limit: number): Promise<number> {
     return this.database.execute(
       `delete from invitation where id = any(array(select id from invitation where ${LONG_ENDED} order by expires_at limit $1))`,

@@ -14,7 +14,7 @@ export type { Invitation };
 const SWEEP_EVERY_MS = 3_600_000;
 const BATCH = 500;
 
-/** Roles for people by their e-mail address, which the issuer has verified when they sign in. */
+/** Roles for people by their e-mail address, which the issuer must have verified when they sign in. */
 @Injectable()
 export class InvitationsService implements OnModuleInit {
   constructor(
@@ -34,7 +34,10 @@ export class InvitationsService implements OnModuleInit {
     });
   }
 
-  /** Takes the place of one that waits for the same address. Whether a person has it is neither asked nor told. */
+  /**
+   * Replaces a pending invitation of the same address. It is neither checked nor revealed whether a person has the
+   * address.
+   */
   create(organizationId: string, email: string, role: WorkspaceRole, seconds: number): Promise<Invitation> {
     return this.database.transaction(async () => {
       const given = { id: newId(), organizationId, email: addressOf(email), role };
@@ -57,7 +60,7 @@ export class InvitationsService implements OnModuleInit {
   }
 
   /**
-   * Ends one that was not accepted. Revoking it again changes nothing.
+   * Revokes a pending invitation. Revoking it again changes nothing.
    *
    * @throws INVITATION_NOT_FOUND (404), INVITATION_USED (409).
    */
@@ -74,12 +77,12 @@ export class InvitationsService implements OnModuleInit {
     });
   }
 
-  /** Those that wait for this verified address, kept for this sign-in. In the ambient transaction. */
+  /** Pending invitations of this verified address, locked for this sign-in. In the ambient transaction. */
   open(email: string): Promise<Pick<Invitation, 'id' | 'organizationId' | 'role'>[]> {
     return this.invitations.open(email);
   }
 
-  /** Makes the person a member by each. In the transaction of `open`. */
+  /** Makes the person a member by each invitation. In the transaction of `open`. */
   async accept(opened: readonly Pick<Invitation, 'id' | 'organizationId' | 'role'>[], personId: string): Promise<void> {
     for (const { id, organizationId, role } of opened) {
       await this.people.giveRole(organizationId, personId, role);

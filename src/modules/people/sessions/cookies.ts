@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 
 /**
- * Cookies that this host alone sets and gets, over TLS or on localhost: browsers take `__Host-` with Secure and Path=/ only.
- * Lax: the way back from the issuer brings the cookie along, and no form, image or script of another site does.
+ * Cookies that only this host sets and gets, over TLS or on localhost: browsers accept `__Host-` only with Secure and
+ * Path=/. Lax: the redirect from the issuer sends the cookie, but forms, images and scripts of other sites do not.
  */
 const FLAGS = 'Path=/; Secure; HttpOnly; SameSite=Lax';
 

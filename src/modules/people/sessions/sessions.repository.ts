@@ -6,7 +6,7 @@ import { PersonSessionEntity } from '../entities/person-session.entity.js';
 
 export type PersonSession = Omit<PersonSessionEntity, 'hash'>;
 
-/** What the cookie of a request is checked against. */
+/** The stored facts against which a request's cookie is checked. */
 export interface StoredSession extends Omit<SignedInPerson, 'sessionId'> {
   sessionId: string;
   hash: Buffer;
@@ -14,24 +14,24 @@ export interface StoredSession extends Omit<SignedInPerson, 'sessionId'> {
   endsInMs: number;
 }
 
-/** A workspace with the roles that the person has in it. */
+/** A workspace with the person's roles in it. */
 export interface StoredWorkspace extends Omit<WorkspaceOfPerson, 'role'> {
   roles: WorkspaceRole[];
 }
 
-/** Sessions of one person at most; the oldest gives way. */
+/** Limit of one person's sessions; the oldest is ended. */
 const MOST_SESSIONS = 50;
 
 const WORKSPACE = `o.id, o.name, o.api_paid_until as "apiPaidUntil",
   num_nonnulls(o.messages_per_day, o.spend_per_month, o.marketing_per_recipient_per_week) > 0 as limited,
   o.rate_per_second as "ratePerSecond", o.rate_burst as "rateBurst"`;
 
-/** The only place with SQL of the table `person_session`, and of what a session is asked for with each request. */
+/** The only place with SQL on the table `person_session`, and for the session check of each request. */
 @Injectable()
 export class SessionsRepository {
   constructor(private readonly database: Database) {}
 
-  /** SQL of a condition: a session that has ended, by its age or because it was not used. */
+  /** SQL condition: a session has ended, by its age or for lack of use. */
   static over(idleMinutes: number): string {
     return `(expires_at <= clock_timestamp() or last_seen_at <= clock_timestamp() - interval '${idleMinutes} minutes')`;
   }
@@ -53,7 +53,7 @@ export class SessionsRepository {
     );
   }
 
-  /** One session a hash, in the same order; null where there is none. */
+  /** One session per hash, in the same order; null where there is none. */
   async readStored(hashes: readonly string[], idleMinutes: number): Promise<(StoredSession | null)[]> {
     const rows = await this.database.query<StoredSession & { key: string }>(
       `select encode(s.hash, 'hex') as key, s.hash, s.id as "sessionId", p.id, p.name, p.email, p.is_operator as "isOperator",
@@ -68,7 +68,7 @@ export class SessionsRepository {
     return hashes.map((hash) => byHash.get(hash) ?? null);
   }
 
-  /** What the session's person may do everywhere; null where the session has ended. */
+  /** The global rights of the session's person; null where the session has ended. */
   findOpen(id: string, idleMinutes: number): Promise<{ isOperator: boolean } | null> {
     return this.database.find<{ isOperator: boolean }>(
       `select p.is_operator as "isOperator" from person_session s join person p on p.id = s.person_id
@@ -87,7 +87,7 @@ export class SessionsRepository {
     );
   }
 
-  /** Those in which the person is a member, by name; at most `limit`. */
+  /** The workspaces of which the person is a member, by name; at most `limit`. */
   workspaces(personId: string, limit: number): Promise<StoredWorkspace[]> {
     return this.database.query<StoredWorkspace & Record<string, unknown>>(
       `select ${WORKSPACE}, array_agg(m.role) as roles
@@ -97,7 +97,7 @@ export class SessionsRepository {
     );
   }
 
-  /** Of the person, newest first. */
+  /** Sessions of the person, newest first. */
   list(personId: string): Promise<PersonSession[]> {
     return this.table.find({ where: { personId }, order: { createdAt: 'DESC', id: 'DESC' }, take: MOST_SESSIONS });
   }
@@ -107,7 +107,7 @@ export class SessionsRepository {
     return (await this.table.delete(which)).affected ?? 0;
   }
 
-  /** Ends those that the issuer names: one by its name, or all of a person. Returns whose they were. */
+  /** Ends sessions that the issuer names: one by its name, or all of a person. Returns their people. */
   async removeOf(issuer: string, subject: string | null, issuerSession: string | null): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `with gone as (
@@ -120,7 +120,7 @@ export class SessionsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Removes what has ended, at most `limit` rows; returns how many. */
+  /** Deletes ended sessions, at most `limit` rows; returns how many. */
   removeEnded(idleMinutes: number, limit: number): Promise<number> {
     return this.database.execute(
       `delete from person_session where id in
@@ -129,7 +129,7 @@ export class SessionsRepository {
     );
   }
 
-  /** Sets the time of the last use, of each session once a minute at the most, whatever the number of processes. */
+  /** Sets the time of the last use of each session, at most once a minute for any number of processes. */
   async touch(id: string): Promise<void> {
     await this.database.execute(
       `update person_session set last_seen_at = clock_timestamp()

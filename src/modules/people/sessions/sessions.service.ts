@@ -34,7 +34,7 @@ const MAX_CACHED = 20_000;
 const NOTED_EVERY_MS = 60_000;
 const SWEEP_EVERY_MS = 60_000;
 const BATCH = 500;
-/** Of the workspaces that a person is shown. */
+/** Limit of workspaces shown to a person. */
 const MOST_WORKSPACES = 200;
 /** 256 bits, as base64url. */
 const TOKEN = /^[\w-]{43}$/;
@@ -43,7 +43,7 @@ const BY_ISSUER = { by: 'issuer' };
 
 interface KnownSession {
   person: SignedInPerson;
-  /** On this process's monotonic clock. */
+  /** By this process's monotonic clock. */
   endsAt: number;
 }
 
@@ -56,7 +56,7 @@ export class SessionsService implements PersonSessions, OnModuleInit {
     ttlMs: CACHE_MS,
     maxEntries: MAX_CACHED,
   });
-  /** A flood of invented cookies costs a statement a batch, not one each. */
+  /** A flood of invented cookies costs one statement per batch. */
   private readonly reader: GroupCommit<string, StoredSession | null>;
   private readonly noted = new ExpiringCache<string, true>({ ttlMs: NOTED_EVERY_MS, maxEntries: MAX_CACHED });
   private readonly idleMinutes: number;
@@ -80,7 +80,7 @@ export class SessionsService implements PersonSessions, OnModuleInit {
       lockedForMs: null,
       maxWaiting: 5_000,
     });
-    // Few: sessions and members change when people come, go, or are given another role.
+    // Rare: sessions and members change when people come, go, or get another role.
     invalidation.on(SESSIONS_CHANGED, () => this.forget());
     invalidation.on(WORKSPACE_CHANGED, () => this.workspacesOf.clear());
   }
@@ -110,8 +110,8 @@ export class SessionsService implements PersonSessions, OnModuleInit {
   }
 
   /**
-   * A form, an image or a link cannot set a header, and a script of another origin is asked by the browser whether it may,
-   * which Herald never answers with yes. Where the browser says from where the request comes, it must be this origin.
+   * A form, an image or a link cannot set a header, and for a script of another origin the browser asks permission,
+   * which Herald never gives. If the browser names the request's origin, it must be this one.
    */
   private isFromConsole({ headers }: HeraldRequest): boolean {
     if (headers[CONSOLE_HEADER.toLowerCase()] !== '1') return false;
@@ -166,7 +166,7 @@ export class SessionsService implements PersonSessions, OnModuleInit {
     if (found === null || withRole(found, open.isOperator) === null) throw sessionErrors.SESSION_WORKSPACE_UNKNOWN();
   }
 
-  /** The workspaces to choose from, by name. An operator sees others by the admin API. */
+  /** The workspaces to choose from, by name. An operator finds others through the admin API. */
   async workspaces({ id, isOperator }: Pick<SignedInPerson, 'id' | 'isOperator'>): Promise<WorkspaceOfPerson[]> {
     const found = await this.sessions.workspaces(id, MOST_WORKSPACES);
     return found.flatMap((each) => withRole(each, isOperator) ?? []);
@@ -180,26 +180,26 @@ export class SessionsService implements PersonSessions, OnModuleInit {
     return { id: session.id, token };
   }
 
-  /** Ends the session of a cookie that is replaced by another one; nothing where there is none. */
+  /** Ends the session of a cookie that is being replaced; null: there is none. */
   async replace(token: string | null): Promise<void> {
     if (token !== null && TOKEN.test(token)) await this.sessions.remove({ hash: digestOf(token) });
   }
 
-  /** Of one person, newest first. */
+  /** Sessions of one person, newest first. */
   list(personId: string): Promise<PersonSession[]> {
     return this.sessions.list(personId);
   }
 
   /**
-   * Ends one session, or all of the person. Every process knows of it within five seconds, mostly at once.
+   * Ends one session, or all of the person. Every process knows it within five seconds, usually at once.
    *
-   * @param organizationId the workspace whose admin does it; null: the person, or an operator
+   * @param organizationId the workspace whose admin ends it; null: the person or an operator does
    */
   end(personId: string, sessionId?: string, organizationId: string | null = null): Promise<void> {
     return this.ending(personId, sessionId, organizationId, {});
   }
 
-  /** The same where the issuer says that one session, or the access of the person, has ended there. */
+  /** The same, after the issuer reported the end of a session, or of the person's access. */
   endByIssuer(personId: string, sessionId?: string): Promise<void> {
     return this.ending(personId, sessionId, null, BY_ISSUER);
   }
@@ -218,7 +218,7 @@ export class SessionsService implements PersonSessions, OnModuleInit {
     });
   }
 
-  /** Ends what the issuer says has ended there: one session by its name, or all of a person. */
+  /** Ends sessions that ended at the issuer: one by its name, or all of a person. */
   endAtIssuer(issuer: string, subject: string | null, issuerSession: string | null): Promise<void> {
     return this.database.transaction(async () => {
       for (const personId of await this.sessions.removeOf(issuer, subject, issuerSession)) {
@@ -233,7 +233,7 @@ export class SessionsService implements PersonSessions, OnModuleInit {
     });
   }
 
-  /** Lets every process read again what the person may do. In the ambient transaction: once it is committed. */
+  /** Makes every process read the person's rights again, after the commit of the ambient transaction. */
   async changed(personId: string): Promise<void> {
     await this.invalidation.publish(SESSIONS_CHANGED, personId);
   }
@@ -243,7 +243,7 @@ export class SessionsService implements PersonSessions, OnModuleInit {
     this.workspacesOf.clear();
   }
 
-  /** Once a minute; no request waits for it. */
+  /** At most once a minute; no request waits for it. */
   private noteUse(sessionId: string): void {
     if (this.noted.peek(sessionId) === true) return;
     this.noted.set(sessionId, true);
@@ -258,7 +258,7 @@ function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
-/** Null where the person has none. */
+/** Null where the person has no role. */
 function withRole({ roles, ...workspace }: StoredWorkspace, isOperator: boolean): WorkspaceOfPerson | null {
   const role = isOperator ? 'operator' : strongest(roles);
   return role === null ? null : { ...workspace, role };

@@ -46,10 +46,10 @@ export class AuthController {
   list(@Req() req: HeraldRequest) {
     const data = this.issuers.names.map((name) => ({
       name,
-      // Under the public address: the cookies of a sign-in are of that host.
+      // At the public address, because the cookies of a sign-in belong to that host.
       sign_in_url: `${this.publicUrl.value}/auth/sign-in/${encodeURIComponent(name)}`,
     }));
-    // Whether it is worth to ask who is signed in: the cookie itself no script sees.
+    // Whether asking who is signed in makes sense: scripts cannot read the cookie.
     const has_session = data.length > 0 && cookieOf(req, SESSION_COOKIE) !== null;
     return { data, ...(data.length > 0 && { problems: this.problems, has_session }) };
   }

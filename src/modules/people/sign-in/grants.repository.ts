@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
 
-/** A session whose groups are to be read again, and whose it is. */
+/** A session whose groups must be read again, and its person. */
 export interface DueGrant {
   sessionId: string;
   sealed: Buffer;
@@ -10,15 +10,15 @@ export interface DueGrant {
   subject: string;
 }
 
-/** SQL of a condition: a session is to be checked. */
+/** SQL condition: a session's check is due. */
 export const CHECK_DUE = 'check_due_at <= clock_timestamp()';
 
-/** The only place with SQL of the table `person_grant`. */
+/** The only place with SQL on the table `person_grant`. */
 @Injectable()
 export class GrantsRepository {
   constructor(private readonly database: Database) {}
 
-  /** In the ambient transaction of the session, where it is a new one. Does nothing where the session has ended. */
+  /** In the ambient transaction of a new session. Does nothing where the session has ended. */
   async keep(sessionId: string, sealed: Buffer, minutes: number): Promise<void> {
     await this.database.execute(
       `insert into person_grant (id, grant_ciphertext, check_due_at)
@@ -28,7 +28,7 @@ export class GrantsRepository {
     );
   }
 
-  /** Takes the oldest that are due: for so many minutes no other process has them, and then they are due again. */
+  /** Takes the oldest due ones: for this many minutes no other process gets them; then they are due again. */
   claim(limit: number, minutes: number): Promise<DueGrant[]> {
     return this.database.query<DueGrant & Record<string, unknown>>(
       `with due as (

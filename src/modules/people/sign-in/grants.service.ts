@@ -6,10 +6,10 @@ import { type DueGrant, GrantsRepository } from './grants.repository.js';
 import type { IssuerGrant } from './issuers.service.js';
 
 const COLUMN = { table: 'person_grant', column: 'grant_ciphertext' } as const;
-/** In the place of a workspace: a session belongs to none. */
+/** Replaces the workspace in the place of a secret: a session belongs to none. */
 const PEOPLE = 'people';
 
-/** Keeps, encrypted, with what issuers may be asked again about sessions. */
+/** Stores, encrypted, the grants with which issuers can be queried again about sessions. */
 @Injectable()
 export class GrantsService {
   private readonly minutes: number;
@@ -24,12 +24,15 @@ export class GrantsService {
     rotation.add({ ...COLUMN, organization: `'${PEOPLE}'`, place: placeOf });
   }
 
-  /** Of a session, which is checked after `SESSION_CHECK_MINUTES`. In the ambient transaction of a new one. */
+  /**
+   * Stores a session's grant, which is checked after `SESSION_CHECK_MINUTES`. In the ambient transaction of a new
+   * session.
+   */
   keep(sessionId: string, grant: IssuerGrant): Promise<void> {
     return this.grants.keep(sessionId, this.box.seal(JSON.stringify(grant), placeOf(sessionId)), this.minutes);
   }
 
-  /** As `GrantsRepository.claim`; `grant` is null where no key of this process opens it. */
+  /** Like `GrantsRepository.claim`; `grant` is null where no key of this process decrypts it. */
   async claim(limit: number, minutes: number): Promise<(Omit<DueGrant, 'sealed'> & { grant: IssuerGrant | null })[]> {
     const due = await this.grants.claim(limit, minutes);
     return due.map(({ sealed, ...session }) => ({ ...session, grant: this.open(session.sessionId, sealed) }));

@@ -9,7 +9,7 @@ import type { IssuerSettings } from '../../../infrastructure/config/people-setti
 import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { peopleErrors, signInErrors } from '../people.errors.js';
 
-/** What binds the issuer's answer to the browser that asked; it is in a cookie meanwhile. */
+/** The values that bind the issuer's answer to the browser; a cookie holds them meanwhile. */
 export interface SignInSecrets {
   state: string;
   nonce: string;
@@ -17,19 +17,19 @@ export interface SignInSecrets {
   verifier: string;
 }
 
-/** What an issuer says of a person. Each claim is still to be looked at. */
+/** The issuer's claims about a person, not yet checked. */
 export type Claims = Readonly<Record<string, unknown>> & { sub: string };
 
-/** With what an issuer may be asked again about a person who is signed in. Stored encrypted. */
+/** The grant for querying an issuer again about a signed-in person. Stored encrypted. */
 export interface IssuerGrant {
   /** The issuer's name in the settings. */
   issuer: string;
   refreshToken: string;
-  /** The groups of the sign-in came from the user info, so that it alone says whether they are still there. */
+  /** The groups came from the user info, so only it shows whether they still apply. */
   groupsInUserInfo: boolean;
 }
 
-/** `over`: the issuer has ended the session. `unknown`: it does not say now. */
+/** `over`: the issuer has ended the session. `unknown`: no clear answer now. */
 export type AskedAgain = { state: 'told'; claims: Claims; grant: IssuerGrant } | { state: 'over' | 'unknown' };
 
 interface Known {
@@ -39,16 +39,16 @@ interface Known {
 
 const TIMEOUT_SECONDS = 5;
 const METADATA_MS = 600_000;
-/** How old a logout token may be. */
+/** Maximum age of a logout token. */
 const LOGOUT_SECONDS = 120;
 const TOLERANCE_SECONDS = 30;
-/** Between two reads of the keys for a logout token whose key is not known. */
+/** Minimum time between two reads of the keys, for logout tokens with an unknown key. */
 const KEYS_APART_MS = 1_000;
-/** No answer with keys in time, or another one: `jose` has no code of its own for that. */
+/** Errors for missing or malformed answers with keys, for which `jose` has no other codes. */
 const KEYS_AWAY: ReadonlySet<string> = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC']);
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** The issuers of OpenID Connect that the operator named. Each is asked when it is needed, so none holds up a start. */
+/** The configured OpenID Connect issuers. Each is contacted only when needed, so none delays a start. */
 @Injectable()
 export class Issuers {
   private readonly logger = new Logger(Issuers.name);
@@ -71,7 +71,7 @@ export class Issuers {
     return issuer;
   }
 
-  /** Each issuer has an address of its own, so that the answer of one is not taken for that of another. */
+  /** A separate redirect address per issuer, so that one issuer's answer is not taken for another's. */
   private redirectUri({ name }: IssuerSettings): string {
     return `${this.publicUrl.value}/auth/callback/${encodeURIComponent(name)}`;
   }
@@ -80,7 +80,7 @@ export class Issuers {
     return { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() };
   }
 
-  /** Where the browser goes to sign in. @throws ISSUER_AWAY (503), ISSUER_ANSWER_INVALID (502). */
+  /** The address to which the browser is sent for sign-in. */
   async addressOf(issuer: IssuerSettings, { state, nonce, verifier }: SignInSecrets): Promise<URL> {
     return this.asking(issuer, async () =>
       oidc.buildAuthorizationUrl(await this.clientOf(issuer), {
@@ -95,11 +95,12 @@ export class Issuers {
   }
 
   /**
-   * What the issuer says of the person who came back, once its answer was verified; and with what it may be asked again, null
-   * where it hands nothing out for that.
+   * The issuer's claims about the returning person, after its answer was verified, and the grant for later queries;
+   * null where the issuer gives none.
    *
-   * @param query of the address to which the browser came back
-   * @throws SIGN_IN_DECLINED (403), SIGN_IN_EXPIRED (400), ISSUER_AWAY (503), ISSUER_REFUSED, ISSUER_ANSWER_INVALID (502).
+   * @param query the query of the address to which the browser returned
+   * @throws SIGN_IN_DECLINED (403), SIGN_IN_EXPIRED (400), ISSUER_AWAY (503), ISSUER_REFUSED, ISSUER_ANSWER_INVALID
+   * (502).
    */
   async claimsOf(
     issuer: IssuerSettings,
@@ -121,7 +122,8 @@ export class Issuers {
   }
 
   /**
-   * What the issuer says now of a person who signed in before. Where it is away, or refuses this Herald, that is in the log.
+   * The issuer's present claims about a person who signed in before. If it is away, or refuses this Herald, that is
+   * logged.
    *
    * @param subject the person's id at the issuer
    */
@@ -134,20 +136,20 @@ export class Issuers {
         const claims = tokens.claims();
         const info = await userInfoOf(client, tokens.access_token, subject);
         if (claims !== undefined && claims.sub !== subject) return { state: 'over' };
-        // Groups that are in an ID token only are not in the user info.
+        // Groups in the ID token only cannot be read again from the user info.
         if (claims === undefined && !groupsInUserInfo) return { state: 'unknown' };
         const next = { ...grant, refreshToken: tokens.refresh_token ?? refreshToken };
         return { state: 'told', claims: { ...claims, ...info, sub: subject }, grant: next };
       });
     } catch (error) {
-      // The issuer took the refresh token back: the person is gone there, signed out, or may not use Herald any more.
+      // The issuer withdrew the refresh token: the person was removed there, signed out, or may no longer use Herald.
       const isOver = error instanceof AppError && error.code === 'SIGN_IN_EXPIRED';
       return { state: isOver ? 'over' : 'unknown' };
     }
   }
 
   /**
-   * Which session, or whose, has ended at the issuer.
+   * The session or person whose access has ended at the issuer.
    *
    * @throws LOGOUT_TOKEN_INVALID (400), ISSUER_AWAY (503).
    */
@@ -171,7 +173,7 @@ export class Issuers {
     const isOfLogout = typeof events === 'object' && events !== null && LOGOUT_EVENT in events;
     const subject = typeof sub === 'string' ? sub : null;
     const session = typeof sid === 'string' ? sid : null;
-    // A nonce would make an ID token pass for one of these (OpenID Connect Back-Channel Logout, 2.6).
+    // With a nonce an ID token could pass as a logout token (OpenID Connect Back-Channel Logout, 2.6).
     if (!isOfLogout || nonce !== undefined || (subject === null && session === null)) {
       throw peopleErrors.LOGOUT_TOKEN_INVALID();
     }
@@ -188,8 +190,8 @@ export class Issuers {
   }
 
   /**
-   * A client for one sign-in. Its keys are read for that alone: sign-ins are few, and those of an issuer that has just
-   * replaced its keys succeed.
+   * A client for one sign-in. It reads the keys each time: sign-ins are rare, and this way they work right after an
+   * issuer has replaced its keys.
    */
   private async clientOf(issuer: IssuerSettings): Promise<oidc.Configuration> {
     const metadata = await this.metadataOf(issuer);
@@ -211,7 +213,7 @@ export class Issuers {
     return metadata;
   }
 
-  /** What failed is read anew next time, and is in the log for the operator. */
+  /** After a failure the configuration is read again next time; the log tells the operator. */
   private async asking<T>(issuer: IssuerSettings, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
@@ -235,7 +237,7 @@ export class Issuers {
   }
 }
 
-/** Many issuers put e-mail and groups here only. Undefined where the issuer has none. */
+/** Many issuers return e-mail and groups only here. Undefined where the issuer has no user info. */
 async function userInfoOf(client: oidc.Configuration, accessToken: string, subject: string) {
   if (client.serverMetadata().userinfo_endpoint === undefined) return undefined;
   return oidc.fetchUserInfo(client, accessToken, subject);
@@ -257,14 +259,14 @@ function authOf({ clientSecret }: IssuerSettings, metadata: oidc.ServerMetadata)
   return isBasic ? oidc.ClientSecretBasic(clientSecret) : oidc.ClientSecretPost(clientSecret);
 }
 
-/** The signature of the ID token is verified although it comes from the issuer itself. */
+/** Verifies the ID token's signature, although it comes directly from the issuer. */
 function switchesOf({ issuer }: IssuerSettings): ((client: oidc.Configuration) => void)[] {
-  // Settings allow that on this machine only.
+  // The settings allow this only on this machine.
   const plain = issuer.startsWith('http://') ? [oidc.allowInsecureRequests] : [];
   return [...plain, oidc.enableNonRepudiationChecks];
 }
 
-/** No answer, or one that says that the issuer itself is in trouble. */
+/** No answer, or one that reports a failure of the issuer itself. */
 function isAway(error: unknown): boolean {
   const { code, cause, status, name } = error as { code?: unknown; cause?: unknown; status?: unknown; name?: unknown };
   if (code === 'OAUTH_TIMEOUT' || name === 'TimeoutError' || name === 'AbortError') return true;
@@ -273,11 +275,11 @@ function isAway(error: unknown): boolean {
   if (error instanceof oidc.AuthorizationResponseError) {
     return ['server_error', 'temporarily_unavailable'].includes(error.error);
   }
-  // What fetch throws where there is no connection.
+  // fetch throws this without a connection.
   return error instanceof TypeError && cause instanceof Error;
 }
 
-/** Without parameters and bodies: those have codes and tokens. */
+/** Without parameters and bodies, which contain codes and tokens. */
 function textOf(error: unknown): string {
   const { code, error: said, cause } = error as { code?: unknown; error?: unknown; cause?: unknown };
   const parts = [describeError(error), code, said, cause instanceof Error ? cause.message : undefined];

@@ -8,14 +8,14 @@ import { Issuers } from './issuers.service.js';
 import { SignInService } from './sign-in.service.js';
 
 const EVERY_MS = 10_000;
-/** Asked at once: an issuer that is slow holds up so many, for a few seconds each. */
+/** Checks run at the same time; a slow issuer delays only these, for a few seconds each. */
 const BATCH = 10;
-/** Longer than an issuer may take for all that it is asked. Where it is away, it is asked again after so long. */
+/** Longer than all requests to an issuer take. If it is away, it is queried again after this. */
 const CLAIM_MINUTES = 2;
 
 /**
- * Reads the groups of people who are signed in again, where their issuer hands out refresh tokens. An issuer that does not answer ends no
- * session: it is asked again until it does, and a session ends by its age in any case.
+ * Reads the groups of signed-in people again, if their issuer gives out refresh tokens. An issuer that does not answer
+ * ends no session: it is queried until it does, and a session ends by its age anyway.
  */
 @Injectable()
 export class SessionChecks implements OnModuleInit {
@@ -56,5 +56,5 @@ export class SessionChecks implements OnModuleInit {
 
 type Due = Awaited<ReturnType<GrantsService['claim']>>[number];
 
-/** The operator took the issuer away, or the key that encrypted the grant. */
+/** The operator removed the issuer, or the key that encrypted the grant. */
 const OVER = { state: 'over' } as const;

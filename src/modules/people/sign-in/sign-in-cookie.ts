@@ -1,9 +1,9 @@
 import type { SignInSecrets } from './issuers.service.js';
 
-/** A sign-in whose person is at the issuer: kept by the browser, so that Herald keeps nothing for strangers. */
+/** A sign-in in progress: stored by the browser, so that Herald stores nothing for strangers. */
 export interface SignInUnderWay extends SignInSecrets {
   issuer: string;
-  /** Path of the page that is opened afterwards. */
+  /** Path of the page to open afterwards. */
   to: string;
 }
 
@@ -13,7 +13,10 @@ export function underWayText(underWay: SignInUnderWay): string {
   return Buffer.from(JSON.stringify(underWay)).toString('base64url');
 }
 
-/** Null where it is none. It came from the browser: an attacker may have any part of it, but not that of another browser. */
+/**
+ * Null where it is malformed. It comes from the browser: an attacker may choose any part of it, but cannot have another
+ * browser's.
+ */
 export function readUnderWay(text: string | null): SignInUnderWay | null {
   if (text === null || text.length > MOST_CHARACTERS) return null;
   try {

@@ -13,17 +13,17 @@ import { SessionsService } from '../sessions/sessions.service.js';
 import { GrantsService } from './grants.service.js';
 import type { Claims, IssuerGrant } from './issuers.service.js';
 
-/** What is believed of the claims. */
+/** The verified part of the claims. */
 interface Identity {
   subject: string;
   email: string;
   name: string;
   groups: ReadonlySet<string>;
-  /** The issuer's name of the session. */
+  /** The issuer's name for the session. */
   session: string | null;
 }
 
-/** What the groups of a person give. */
+/** The roles from a person's groups. */
 interface Granted {
   isOperator: boolean;
   roles: Map<string, WorkspaceRole>;
@@ -32,7 +32,7 @@ interface Granted {
 const MOST_SUBJECT = 255;
 const MOST_NAME = 200;
 
-/** Makes a session of what an issuer says of a person: who it is, and what the person's groups give. */
+/** Turns an issuer's claims into a session: the person, and the roles from their groups. */
 @Injectable()
 export class SignInService {
   constructor(
@@ -46,11 +46,10 @@ export class SignInService {
   ) {}
 
   /**
-   * Begins a session, and returns its text for the cookie. What groups gave before and do not give any more ends with it,
-   * also in other browsers.
+   * Begins a session, and returns its text for the cookie. Roles from former groups end now, also in other browsers.
    *
-   * @param grant with what the issuer may be asked again, where it can
-   * @param former text of the cookie that the browser has had: its session ends
+   * @param grant the grant for later queries, if the issuer gave one
+   * @param former the browser's previous cookie: its session ends
    * @throws EMAIL_MISSING, EMAIL_UNVERIFIED, NO_ACCESS (403).
    */
   async signIn(
@@ -65,14 +64,14 @@ export class SignInService {
       if (session !== null && grant !== null) await this.grants.keep(session.id, grant);
       return session?.token ?? null;
     });
-    // Outside: what the person had before has ended.
+    // After the transaction, so that the former access has ended.
     if (token === null) throw signInErrors.NO_ACCESS();
     return token;
   }
 
   /**
-   * Makes of a person who is signed in what the issuer says now. What groups do not give any more ends, with it all sessions where
-   * nothing is left.
+   * Applies the issuer's present claims to a signed-in person. Roles from former groups end; if no role is left, so do
+   * all sessions.
    */
   again(issuer: IssuerSettings, personId: string, claims: Claims): Promise<void> {
     const { isOperator, roles } = this.grantedBy(issuer, groupsOf(issuer, claims));
@@ -89,7 +88,7 @@ export class SignInService {
     });
   }
 
-  /** Null where the person has nothing here. */
+  /** Null where the person has no access here. */
   private async begin(
     { issuer }: IssuerSettings,
     { subject, email, name, session }: Identity,
@@ -137,7 +136,7 @@ function groupsOf({ groupsClaim }: Pick<IssuerSettings, 'groupsClaim'>, claims: 
   return new Set((Array.isArray(given) ? given : [given]).filter((group) => typeof group === 'string'));
 }
 
-/** @throws EMAIL_MISSING, EMAIL_UNVERIFIED (403), ISSUER_ANSWER_INVALID (502) for a subject that can be none. */
+/** @throws EMAIL_MISSING, EMAIL_UNVERIFIED (403), ISSUER_ANSWER_INVALID (502) for an impossible subject. */
 function identityOf({ groupsClaim, trustEmail }: IssuerSettings, claims: Claims): Identity {
   const { sub, email, email_verified: verified, name, sid } = claims;
   if (typeof sub !== 'string' || sub === '' || sub.length > MOST_SUBJECT) throw signInErrors.ISSUER_ANSWER_INVALID();

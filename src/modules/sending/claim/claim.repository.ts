@@ -16,39 +16,39 @@ import {
 import { claimsEnded, runClaim } from '../../../infrastructure/queue/lost-claims.js';
 import { contentOf, tagIsNotPaused, tagLetsPass, queueTakes } from '../../message-state/message-state.types.js';
 
-/** A message that this process may send now, once, before its lease runs out. */
+/** A claimed message: this process may send it once, before its lease runs out. */
 export interface ClaimedMessage {
   id: string;
   organizationId: string;
   connectionId: string;
   conversationId: string | null;
   attemptId: string;
-  /** The key by which messages to one recipient are kept in order: digits, or the user id where no number is known. */
+  /** The key that orders messages to one recipient: digits, or the user id where no number is known. */
   recipient: string;
-  /** The user id that it is addressed to; null where it goes to the number. */
+  /** The user id that the message is addressed to; null where it is addressed to the number. */
   recipientUserId: string | null;
   type: string;
   content: Record<string, unknown>;
   /** Deferrals so far that count. */
   tries: number;
   attemptNumber: number;
-  /** Whether the message answers another one, and the platform's id of that one where it has one. */
+  /** Whether the message is a reply, and WhatsApp's id of the message it replies to, where known. */
   isReply: boolean;
   contextMessageId: string | null;
-  /** Of the request that it came with, where its trace is recorded. */
+  /** The trace of the request that brought it, where traces are recorded. */
   traceContext: TraceContext | null;
 }
 
-/** A row of `CLAIM`: the grant of a lane, or a claimed message. */
+/** A row that `CLAIM` returns: the grant of a lane, or a claimed message. */
 export type GrantOrMessage = LaneGrantRow | ClaimedMessage;
 type LaneGrantRow = GrantRow & { id: null; laneKey: string };
 
 const isGrantRow = (row: GrantOrMessage): row is LaneGrantRow => row.id === null;
 
 export interface ClaimLimits {
-  /** After this long without an outcome a claimed message is `outcome_unknown`. */
+  /** A claimed message without an outcome becomes `outcome_unknown` after this time. */
   leaseMs: number;
-  /** The statement's time; default: that of every statement. */
+  /** The time limit of the statement; default: that of every statement. */
   withinMs?: number | undefined;
 }
 
@@ -65,11 +65,12 @@ export class ClaimRepository {
   }
 
   /**
-   * Claims, in one statement for all lanes, the first messages of up to `limit` recipients of each: each message gets an
-   * attempt, `processing` and a lease. Returns one answer a request, in the same order; no lane may be asked for twice.
+   * Claims the first messages of up to `limit` recipients per lane, in one statement for all lanes. Each message gets
+   * an attempt, `processing` and a lease. Returns one answer per request, in the same order; a lane may occur once
+   * only.
    *
-   * To one recipient one message goes at a time, oldest first; a recipient with a message in flight, or whose first one
-   * is not due yet, is passed over. Of several recipients the one that has been due for longest is served first.
+   * Each recipient has at most one message in flight, oldest first. A recipient is skipped while a message to it is in
+   * flight, or while its first message is not due. The recipient that has been due for longest comes first.
    *
    * @throws LostClaimError where the claim may have been committed.
    */
@@ -91,7 +92,7 @@ export class ClaimRepository {
     return [...answers.values()];
   }
 
-  /** Those of the given attempts of these connections whose messages still wait for their outcome. */
+  /** Of the given attempts of these connections, those whose messages still wait for an outcome. */
   async findAttempts(
     connectionIds: readonly string[],
     attemptIds: readonly string[],
@@ -101,7 +102,7 @@ export class ClaimRepository {
   }
 }
 
-/** The parameters of `CLAIM`: an id of its own for the claim on each lane. */
+/** The parameters of `CLAIM`. The claim on each lane gets an id of its own. */
 export function claimParams(
   requests: readonly ClaimRequest[],
   claimIds: readonly string[],
@@ -115,13 +116,13 @@ function attemptIdOf(claimId: string, n: number): string {
   return claimId.slice(0, 32) + n.toString(16).padStart(4, '0');
 }
 
-/** SQL: the recipient's first row. What is in flight stands before what waits. */
+/** SQL: the recipient's first row. Rows in flight come before waiting ones. */
 const FIRST_OF_RECIPIENT = `
   select first.message_id from message_queue first
   where first.connection_id = q.connection_id and first.recipient = q.recipient and first.held_until is null
   order by first.connection_id, first.recipient, (first.attempt_id is null), first.seq limit 1`;
 
-/** SQL: what the sender needs of the messages that the relation `claimed` took; it only reads. */
+/** SQL: what the sender needs to know about the messages in the relation `claimed`. Reads only. */
 const MESSAGE_TO_SEND = `
   select claimed.connection_id as "connectionId", m.id, m.organization_id as "organizationId",
     claimed.conversation_id as "conversationId", claimed.attempt_id as "attemptId", claimed.recipient,
@@ -186,7 +187,8 @@ with ${laneGrants()}, lane_with_slots as materialized (
 select ${GRANT_COLUMNS}, lane_grant.key as "laneKey", message_to_send.* from lane_grant full join message_to_send on false`,
 };
 
-// A lost claim's leases may have run out before it is asked for them. `attention` is a column of the index message_state_attention.
+// The leases of a lost claim may have run out before this query. `attention` is a column of the index
+// message_state_attention.
 const FIND_ATTEMPTS = `
 select message_id as id, attempt_id as "attemptId" from message_queue
 where lease_until is not null and connection_id = any($1) and attempt_id = any($2)
@@ -194,7 +196,7 @@ union all
 select message_id, attempt_id from message_state
 where connection_id = any($1) and attention = 'outcome_unknown' and attempt_id = any($2)`;
 
-// Numbers that cannot send keep their due messages: without the condition each of them would be woken in every round.
+// Numbers that cannot send keep their due messages. Without the condition every round would wake them.
 const LANES: TableLanes = {
   table: 'connection',
   prefix: '',
@@ -206,5 +208,5 @@ const LANES: TableLanes = {
     where q.connection_id > ${after} and q.due_at is not null order by q.connection_id, q.due_at limit 1)`,
 };
 
-/** $1 limit, $2 behind which connection. */
+/** $1 limit, $2 the connection to start after. */
 export const DUE = eachLane(LANES, '$1', '$2');

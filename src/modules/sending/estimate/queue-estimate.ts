@@ -7,24 +7,24 @@ import { queueTakes } from '../../message-state/message-state.types.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
 import { MAX_AHEAD, type NewInQueue, type QueueEstimate, type Waiting } from '../sending.types.js';
 
-/** The platform's limit of messages from one number to one recipient. */
+/** WhatsApp's error code for the limit of messages from one number to one recipient. */
 const PAIR_LIMIT = 131056;
-/** A message that has been due for so long while no worker drains its lane says nothing about when one will. */
+/** A message that has been due for this long without a worker draining its lane: it is unknown when one will. */
 const NOT_DRAINED_MS = 30_000;
 
 /**
- * Says of a message that waits why, and when it would leave: in the order in which claims go through a lane. They take what
- * has been due for longest, and a recipient's next message is due once the one before it has left; so a message leaves in
- * the round that its place among its recipient's messages gives it.
+ * Says why a message waits, and estimates when it will leave, from the order in which claims go through a lane. Claims
+ * take the message that has been due for longest, and a recipient's next message is due once the previous one has left.
+ * So the message's place among its recipient's messages determines its round.
  *
- * The estimate takes the queue as it stands and the pace of the number: what is accepted later for recipients in front of
- * this one leaves earlier, and answers of the platform that take long slow the lane down.
+ * The estimate assumes the present queue and the pace of the number. A message that is accepted later can leave earlier
+ * if its recipient's turn is sooner. Slow answers from WhatsApp delay the lane.
  */
 @Injectable()
 export class QueueEstimates {
   constructor(private readonly database: Database) {}
 
-  /** Null where the message is not queued (any more). */
+  /** Null where the message is not queued, or no longer. */
   async ofMessage({ id, organizationId }: Pick<ClaimedMessage, 'id' | 'organizationId'>): Promise<Waiting | null> {
     const row = await this.database.byIndex(() => this.database.find<LaneRow>(OF_MESSAGE, [id, organizationId]));
     if (row !== null) return waitingOf(row);
@@ -34,7 +34,7 @@ export class QueueEstimates {
     const waiting = { ahead: 0, expiresAt, pauseReason: null };
     if (held.reason !== null) return { ...waiting, reason: held.reason, until: null, estimatedSendAt: null };
     if (until > now) return { ...waiting, reason: 'scheduled', until, estimatedSendAt: until };
-    // Its time has come, and a sweep is about to put it into the queue.
+    // The message's time has come; the next sweep moves it into the queue.
     return {
       ...waiting,
       reason: allBlocked ? 'number_paused' : 'due',
@@ -43,7 +43,7 @@ export class QueueEstimates {
     };
   }
 
-  /** Of a message that would be queued at this moment; null where the workspace has no such number. */
+  /** The estimate for a message if it were queued now; null where the workspace has no such number. */
   async ofNew(message: NewInQueue): Promise<QueueEstimate | null> {
     const { organizationId, connectionId, recipient, recipientUserId, conversationId } = message;
     const params = [organizationId, connectionId, recipient, recipientUserId, conversationId];
@@ -58,23 +58,23 @@ interface LaneRow {
   ratePerSecond: number;
   pausedUntil: Date | null;
   pauseReason: string | null;
-  /** The time of the next free slot of the pace. */
+  /** When the pace has its next free slot. */
   nextSlotAt: Date | null;
   isDrained: boolean;
-  /** All claims are blocked: the database is another one than the one that was confirmed. */
+  /** All claims are blocked: this is another database than the operator confirmed. */
   allBlocked: boolean;
   queuedAt: Date;
   expiresAt: Date;
-  /** Null behind another message to the recipient. */
+  /** Null while another message to the recipient comes first. */
   dueAt: Date | null;
   lastCode: number | null;
-  /** Messages to the same recipient that leave first, and when the first of them is due; in flight it is null. */
+  /** Earlier messages to the same recipient, and when the first of them is due; null while that one is in flight. */
   earlier: number;
   earlierDueAt: Date | null;
   others: number;
 }
 
-/** `reason`: of its tag; null where it waits for a time only. */
+/** `reason`: why its tag holds the message; null where it waits only for its time. */
 type HeldRow = Record<'until' | 'now' | 'expiresAt', Date> & {
   allBlocked: boolean;
   reason: 'tag_paused' | 'tag_pace' | null;
@@ -115,12 +115,13 @@ function reasonOf(row: LaneRow, { ahead, estimatedSendAt }: QueueEstimate): Pick
   return { reason: 'due', until: null };
 }
 
-/** Messages in flight, of all numbers, behind which others of their recipients wait. */
+/** Limit of messages in flight, over all numbers, behind which others of their recipients wait. */
 const MAX_ON_WIRE = 1_000;
 
-// Every part reads a bounded number of rows. Recipients take turns in the order in which their first messages became due,
-// so before the message leave of each recipient that is due earlier one more than stand before it to its own recipient,
-// and of each that is due later as many. What is in flight, or deferred, is behind all that is due now.
+// Every part reads a bounded number of rows. Recipients take turns in the order in which their first messages became
+// due. With n messages before it to its own recipient, this message leaves after n + 1 messages of each recipient that
+// is due earlier, and after n of each that is due later. Messages in flight or deferred come after all that are due
+// now.
 const estimateSql = (subject: string): string => `
 with subject as materialized (${subject}), lane_now as materialized (
   select c.id, c.status in ('connected', 'restricted') as can_send, c.throughput_per_second, l.next_slot_at,
@@ -171,7 +172,7 @@ select clock_timestamp() as now, l.can_send as "canSend", l.throughput_per_secon
   (select count(*) from passed)::integer as others
 from subject s cross join turn t join lane_now l on true`;
 
-/** SQL: its tag is paused, or starts later, though the sweep may not have held the row yet. */
+/** SQL: the tag is paused or starts later, though the sweep may not have held the row yet. */
 const TAG_HOLDS = `exists (
       select from message_tag t where t.organization_id = q.organization_id and t.tag = q.tag and (t.paused or t.started_at is null))`;
 
@@ -190,7 +191,7 @@ const OF_NEW = estimateSql(`
   from (select $1::uuid as organization_id, $2::uuid as connection_id, $3::text as recipient,
     $4::text as recipient_user_id, $5::uuid as conversation_id) as g`);
 
-// $1 message, $2 workspace. A release may take several looks.
+// $1 message, $2 workspace. A release may need several sweeps.
 const OF_HELD = `
 select coalesce(greatest(q.scheduled_for, nullif(q.held_until, 'infinity'), case when t.started_at is null then t.start_at end),
     clock_timestamp()) as until,

@@ -8,10 +8,13 @@ import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { OutcomeRecord, Result } from '../../message-state/facts.types.js';
 import { FactsService } from '../../message-state/facts.service.js';
 
-/** How long recording an outcome is retried. Meanwhile the lease ends, and the message is `outcome_unknown` until a report says more. */
+/**
+ * How long recording an outcome is retried. Meanwhile the lease may end, and the message is `outcome_unknown` until a
+ * report says more.
+ */
 export const RECORD_FOR_MS = 60_000;
 
-/** Outcomes that keep coming are written so far apart; nothing but the recipient's next message waits. */
+/** The pause between writes while outcomes keep coming. Only the recipient's next message waits for it. */
 const APART_MS = 25;
 
 /** Records outcomes of attempts with their events, many in one transaction. */
@@ -26,13 +29,14 @@ export class OutcomeRepository {
     this.batches = new GroupCommit(database, {
       name: 'outcome',
       maxBatch: 250,
-      // Outcomes are bounded by the requests in flight; none may be refused.
+      // The requests in flight bound the number of outcomes; none may be refused.
       maxWaiting: 100_000,
       byIndex: true,
       lockedForMs: RECORD_FOR_MS,
       gather: { quietMs: 10, apartMs: APART_MS, atMostMs: APART_MS, enough: 64 },
       commit: async (records, statements) => {
-        // Refusals last: one of the others may be the acceptance of another attempt of the same message.
+        // Refusals come last: another outcome of the batch may be the acceptance of another attempt of the same
+        // message.
         const ordered = [...records].sort((a, b) => Number(a.status === 'failed') - Number(b.status === 'failed'));
         const answers = ordered.map((record) => ({ kind: 'answer', ...record }) as const);
         const applied = await this.facts.apply(answers, statements);
@@ -43,16 +47,16 @@ export class OutcomeRepository {
   }
 
   /**
-   * Records an outcome. It is applied if the attempt id matches, even after the lease ended: the platform's own answer
-   * is the best evidence, however late.
+   * Records an outcome. It is applied if the attempt id matches, even after the lease has ended: WhatsApp's own answer
+   * is the best evidence.
    */
   record(record: OutcomeRecord): Promise<Result> {
     return this.batches.submit(record, true);
   }
 
   /**
-   * Closes an attempt that the platform has refused for its endpoint, and opens the next one within the same lease. May be
-   * repeated. Resolves with false where the message is not in flight with this attempt any more: it must not be sent.
+   * Closes an attempt whose endpoint the platform refused, and opens the next one within the same lease. May be
+   * repeated. Resolves with false where the message is no longer in flight with this attempt: it must not be sent.
    */
   async openNext(refused: OutcomeRecord, nextAttemptId: string): Promise<boolean> {
     const { messageId } = refused;
@@ -65,7 +69,7 @@ export class OutcomeRepository {
   }
 }
 
-/** `tries` is not known of what a lost claim took. */
+/** `tries` is unknown for messages of a lost claim. */
 type AttemptOf = Pick<ClaimedMessage, 'id' | 'attemptId'> & Partial<Pick<ClaimedMessage, 'tries'>>;
 
 /**
@@ -106,18 +110,18 @@ export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRec
   }
 }
 
-/** Of an attempt after which the message goes by the other endpoint at once: it does not count as a try. */
+/** The outcome of an attempt after which the message goes to the other endpoint at once. It does not count as a try. */
 export function refusedByEndpoint(task: ClaimedMessage, outcome: NotAcceptedOutcome): OutcomeRecord {
   const { httpStatus, platformCode, platformMessage, category, traceId } = outcome;
   return { ...released(task), httpStatus, platformCode, platformMessage, category, traceId };
 }
 
-/** Claimed, but definitely not written: back to the queue, and the attempt does not count. */
+/** The message was claimed but certainly not sent: it returns to the queue, and the attempt does not count as a try. */
 export function released({ id: messageId, attemptId, tries = 0 }: AttemptOf, delayMs = 0): OutcomeRecord {
   return { attemptId, messageId, status: 'queued', delayMs, tries };
 }
 
-/** A message that Herald itself gives up before anything of it is sent. */
+/** For a message that Herald itself fails before sending anything. */
 export function refusal(category: FailureCategory, message: string): NotAcceptedOutcome {
   return {
     kind: 'rejected',

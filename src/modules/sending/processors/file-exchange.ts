@@ -8,25 +8,25 @@ import { changeFiles, ownFilesIn } from '../../message-state/file-references.typ
 import { refusal } from '../outcome/outcome.repository.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
 
-/** The platform's ids of a message's files, by ours. */
+/** WhatsApp's ids of a message's files, by Herald's ids. */
 type PlatformIds = ReadonlyMap<string, string>;
 
 /**
- * `ready`: `content` contains the platform's ids. `later`: nothing was sent, the message waits. `refused`: it is
- * settled.
+ * `ready`: `content` has WhatsApp's ids. `later`: nothing was sent, and the message waits. `refused`: the outcome is
+ * final.
  */
 export type Exchanged =
   | { kind: 'ready'; content: Record<string, unknown>; ids: PlatformIds }
   | { kind: 'later'; delayMs: number }
   | { kind: 'refused'; outcome: NotAcceptedOutcome };
 
-/** Codes with which the platform refuses a parameter or a file; only the error text distinguishes the two. */
+/** Codes with which WhatsApp refuses a parameter or a file; only the error text tells which. */
 const CODES_ABOUT_FILES: ReadonlySet<number> = new Set([100, 131009, 131052, 131053]);
-/** Each further wait for an upload is longer, so that one which never ends costs little. */
+/** The wait for an upload grows with each try, so that an upload which never ends costs little. */
 const WAIT_STEP_MS = 500;
 const MAX_WAIT_MS = 60_000;
 
-/** Exchanges our files' ids in a message for the platform's, which are made at first use and may expire. */
+/** Replaces Herald's file ids in a message with WhatsApp's. Those come from an upload at first use, and may expire. */
 @Injectable()
 export class FileExchange {
   private readonly logger = new Logger(FileExchange.name);

@@ -40,7 +40,9 @@ import {
 } from '../outcome/outcome.repository.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
 
-/** Of a claim: when it was made (monotonic ms), and until when requests may still be written; its span, where it is recorded. */
+/**
+ * When a claim was made (monotonic ms), until when its requests may be written, and its span where traces are recorded.
+ */
 interface ClaimTimes {
   claimedAt: number;
   notAfter: Deadline;
@@ -52,17 +54,17 @@ export interface SendTask {
   times: ClaimTimes;
 }
 
-/** The message was definitely not sent, and goes back to the queue for so long. */
+/** The message was certainly not sent, and returns to the queue for this time. */
 interface Later {
   kind: 'later';
   delayMs: number;
-  /** What the platform answered where it was to go by the other endpoint at once. */
+  /** The platform's answer to the first endpoint, where the message was to go to the other one at once. */
   refused?: NotAcceptedOutcome;
-  /** The attempt for the other endpoint, where it may have been stored. */
+  /** The attempt for the other endpoint, if it may have been stored. */
   nextAttemptId?: string;
 }
 
-// Nothing is written in the lease's last moments: by then the sweep may be about to call the outcome unknown.
+// No request is written this close to the end of the lease: the sweep may be about to set `outcome_unknown`.
 const LEASE_MARGIN_MS = 1_000;
 const BURST_SECONDS = 0.25;
 
@@ -90,7 +92,7 @@ export class MessageSender implements QueueKind<SendTask> {
     private readonly tracing: Tracing,
   ) {}
 
-  /** From now on claimed messages whose requests are not sent yet go back to the queue. */
+  /** From now on, claimed messages whose requests were not written yet return to the queue. */
   stop(): void {
     this.stopping = true;
   }
@@ -104,7 +106,7 @@ export class MessageSender implements QueueKind<SendTask> {
 
   async claim(requests: readonly ClaimRequest[], withinMs?: number): Promise<Claim<SendTask>[]> {
     const { sendLeaseMs: leaseMs } = this.config.limits;
-    // Taken before the statement, so that it ends before the lease does by the database's clock.
+    // Read before the statement, so that this process's deadline comes before the lease ends by the database's clock.
     const claimedAt = performance.now();
     const notAfter = Deadline.in(leaseMs - LEASE_MARGIN_MS);
     const startedAt = performance.now();
@@ -171,12 +173,16 @@ export class MessageSender implements QueueKind<SendTask> {
   private async releaseFor(message: ClaimedMessage, { delayMs, refused, nextAttemptId }: Later) {
     const record = refused === undefined ? released(message, delayMs) : refusedByEndpoint(message, refused);
     const dueInMs = await this.record(message, record);
-    // In this order: the first one waits for a statement that opens the next attempt. That may not exist.
+    // In this order, because the first waits for a running statement that opens the next attempt. The next attempt may
+    // not exist.
     if (nextAttemptId !== undefined) await this.store(message, released({ ...message, attemptId: nextAttemptId }));
     return dueInMs;
   }
 
-  /** Without a promise where it is known: a worker sends thousands of messages a second of few numbers. */
+  /**
+   * Returns without a promise where the connection is cached: a worker sends thousands of messages a second from few
+   * numbers.
+   */
   private connectionOf({ connectionId }: ClaimedMessage): SendingConnection | null | Promise<SendingConnection | null> {
     return this.connections.peekSending(connectionId) ?? this.connections.forSending(connectionId).catch(() => null);
   }
@@ -188,7 +194,7 @@ export class MessageSender implements QueueKind<SendTask> {
   ): NotAcceptedOutcome | Promise<SendOutcome | Later> {
     const { type, content, contextMessageId } = task.message;
     if (!isSendableType(type)) return refusal('invalid_content', `Messages of type ${type} cannot be sent.`);
-    // No kind of message is without content; retention may have taken it while a retry was being stored.
+    // Every message has content when accepted, but retention may have deleted it while a retry was being stored.
     if (Object.keys(content).length === 0) {
       return refusal('invalid_content', 'What this message said was cleared when its time was over.');
     }
@@ -200,9 +206,10 @@ export class MessageSender implements QueueKind<SendTask> {
   }
 
   /**
-   * The platform forgets files after a while: a message that it refuses for its file was definitely not sent, and is
-   * sent once more in the same attempt, with the file uploaded again. If that upload takes long, the message goes back to
-   * the queue and its next attempt begins anew; a file that is refused again and again is bounded by MediaTransferService.
+   * WhatsApp forgets files after a while. A message that it refuses for its file was certainly not sent: the file is
+   * uploaded again, and the message is sent once more in the same attempt. If the upload takes long, the message
+   * returns to the queue and the next attempt starts over. MediaTransferService limits repeated refusals of the same
+   * file.
    */
   private async sendWithFiles(
     task: SendTask,
@@ -236,8 +243,8 @@ export class MessageSender implements QueueKind<SendTask> {
   }
 
   /**
-   * A template goes by the endpoint that its latest category asks for. If the platform refuses the endpoint, it has sent
-   * nothing: the message goes by the other endpoint within the same lease, once, as an attempt of its own.
+   * A template goes to the endpoint for its latest known category. If the platform refuses the endpoint, nothing was
+   * sent: the message goes to the other endpoint within the same lease, once, as a separate attempt.
    */
   private async postTemplate(
     task: SendTask,
@@ -252,7 +259,7 @@ export class MessageSender implements QueueKind<SendTask> {
     if (outcome.platformCode === MARKETING_UNUSABLE) await this.logErrors(this.connections.askSoon(connection.id));
     const other = otherEndpoint(endpoint, outcome.platformCode);
     if (other === null || connection.marketingRoute === 'messages') return outcome;
-    // The category, or what the account may do, is not as we know it.
+    // Herald's copy of the category, or of the account's rights, is out of date.
     await this.logErrors(Promise.all([this.templates.suspect(connection), this.connections.askSoon(connection.id)]));
     if (this.stopping) return { kind: 'later', delayMs: 0, refused: outcome };
     const nextAttemptId = newId();
@@ -273,7 +280,7 @@ export class MessageSender implements QueueKind<SendTask> {
     }
   }
 
-  /** Gives the message its next attempt. False where it is not known to be stored: nothing may be sent then. */
+  /** Stores the next attempt of the message. False where it may not be stored: then nothing may be sent. */
   private async openNext({ message, times }: SendTask, outcome: NotAcceptedOutcome, attemptId: string) {
     const refused = refusedByEndpoint(message, outcome);
     const onFailure = () => this.counters.increment('outcome_record_failed');
@@ -289,7 +296,7 @@ export class MessageSender implements QueueKind<SendTask> {
     return true;
   }
 
-  /** @param span of the send, where it is recorded. */
+  /** @param span the span of the send, where traces are recorded. */
   private post(
     { message, times }: SendTask,
     type: SendableType,
@@ -326,7 +333,7 @@ export class MessageSender implements QueueKind<SendTask> {
     return outcome;
   }
 
-  /** What is awaited before another message takes this one's capacity; null, as with nearly every message: nothing. */
+  /** Work to await before another message takes this one's capacity; null for nearly every message. */
   private afterAccepted({ message, times }: SendTask, outcome: AcceptedOutcome): Promise<unknown> | null {
     const forgotten = this.lanes.succeeded(message.connectionId, times.claimedAt);
     const first = forgotten && this.logErrors(forgotten);
@@ -342,7 +349,7 @@ export class MessageSender implements QueueKind<SendTask> {
     return isSuspect ? this.logErrors(this.templates.suspect(connection)) : null;
   }
 
-  /** First, so that a caller who learns of the failure cannot send another. */
+  /** Runs first, so that a caller who learns of the failure cannot send another message. */
   private noteOptOut({ organizationId, connectionId, recipient, recipientUserId: userId }: ClaimedMessage) {
     const phone = userId === null ? recipient : null;
     return this.logErrors(this.optOuts.noteRefusal({ organizationId, connectionId, phone, userId }));
@@ -354,7 +361,10 @@ export class MessageSender implements QueueKind<SendTask> {
     return this.lanes.pause(message.connectionId, reason, { claimedAt, leastMs: outcome.retryAfterMs ?? 0 });
   }
 
-  /** Brazil, Mexico and usernames: the platform may know the contact under another name than the one we used. */
+  /**
+   * In Brazil, in Mexico and with usernames, WhatsApp may use another name for the contact than the one that was
+   * addressed.
+   */
   private adopt({ conversationId, recipient, recipientUserId }: ClaimedMessage, { waId, userId }: AcceptedOutcome) {
     const isKnown = (waId === null || waId === recipient) && (userId === null || userId === recipientUserId);
     if (conversationId === null || isKnown) return null;
@@ -381,13 +391,17 @@ export class MessageSender implements QueueKind<SendTask> {
     return null;
   }
 
-  /** An outcome is never dropped because the database is away: it is retried for a minute, then the lease decides; null. */
+  /**
+   * An outcome is never dropped because the database is away. It is retried for a minute; then the lease decides, and
+   * this returns null.
+   */
   private async store(
     message: ClaimedMessage,
     record: OutcomeRecord,
     pause: (() => Promise<void>) | null = null,
   ): Promise<Result | null> {
-    // Before the message is due again: the very next claim would take it. Once, however often the outcome is tried.
+    // Pauses before the message is due again, or the next claim would take it. Runs once, however often the outcome is
+    // retried.
     let pauseFirst = pause;
     const write = async (): Promise<Result> => {
       await pauseFirst?.();

@@ -9,7 +9,10 @@ import { EXPIRED_SINCE, SendingSweepsRepository, type MovedMessage } from '../sw
 
 export const SEND_QUEUE = 'send';
 const SWEEP_BATCH = 1_000;
-/** SQL: seconds for which a message is deferred, as `recordOf` has it; a minute also for an upload, or as WhatsApp asks. */
+/**
+ * SQL: seconds for which a message is deferred, the same as in `recordOf`; at least a minute, since an upload or
+ * WhatsApp may ask for that.
+ */
 const DEFERRAL = `least(${MAX_DELAY_MS / 1_000}, greatest(60, power(4, least(tries, 5))))`;
 
 /**
@@ -48,7 +51,7 @@ export class SendProcessor extends QueueProcessor<SendTask> {
         maxInFlight: parts.config.queue.maxInFlight,
         dueLanes: claims.dueConnections,
         waitsFor: [
-          // What was deferred waits for the later of both.
+          // A deferred message waits for the later of the two times.
           { table: 'message_queue', column: 'not_before', where: 'not_before is not null', mostAhead: DEFERRAL },
           {
             table: 'message_queue',
@@ -74,14 +77,14 @@ export class SendProcessor extends QueueProcessor<SendTask> {
       run: (signal) =>
         inBatches(signal, SWEEP_BATCH, async (limit) => {
           const first = await this.sweep(sweeps.expireQueued(limit));
-          // Beside very many of one workspace, what expired behind them does not wait for their end.
+          // A workspace with very many expired messages does not delay those of others behind it.
           return first < limit ? first : first + (await this.sweep(sweeps.expireQueued(limit, 'desc')));
         }),
     });
     parts.sweeps.add({ name: 'send_repair', everyMs: 600_000, run: (signal) => this.repair(sweeps, signal) });
   }
 
-  /** What was moved may have stood before others. */
+  /** The moved message may have been first for its recipient: its lane is woken. */
   private async sweep(moving: Promise<MovedMessage[]>): Promise<number> {
     const moved = await moving;
     for (const connectionId of new Set(moved.map((message) => message.connectionId))) this.wake(connectionId);

@@ -9,10 +9,10 @@ import type { Fact, LockedMessage } from '../../message-state/facts.types.js';
 import { FactsService } from '../../message-state/facts.service.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
 
-/** Whose message a sweep has moved. */
+/** A message that a sweep has moved. */
 export type MovedMessage = Pick<ClaimedMessage, 'organizationId' | 'connectionId'>;
 
-/** Recipients that one statement of the repair looks at. */
+/** Recipients that one statement of the repair examines. */
 const REPAIR_BATCH = 5_000;
 
 /** The periodic statements on `message_queue`. */
@@ -29,14 +29,14 @@ export class SendingSweepsRepository {
   ) {}
 
   /**
-   * Turns messages whose lease ran out into `outcome_unknown` and closes their attempts: their sender died or hangs,
-   * and it is unknown whether the platform took them.
+   * Sets messages whose lease ran out to `outcome_unknown` and closes their attempts: the sender died or hangs, and
+   * whether WhatsApp received them is unknown.
    */
   expireLeases(limit: number): Promise<MovedMessage[]> {
     return this.moveFrom(this.leaseCursor, EXPIRE_LEASES, limit);
   }
 
-  /** Fails messages that wait beyond the time that they were given, those first that expired first, or last. */
+  /** Fails messages that have waited beyond their time to live, those that expired first or those that expired last. */
   expireQueued(limit: number, order: 'asc' | 'desc' = 'asc'): Promise<MovedMessage[]> {
     return this.moveFrom(this.expiryCursor, EXPIRE_QUEUED[order], limit);
   }
@@ -54,9 +54,9 @@ export class SendingSweepsRepository {
   }
 
   /**
-   * Gives recipients whose first message has no turn one, and returns how many. The triggers of `message_queue` leave none
-   * behind; this is for a database where they were disabled. A round that ends before all were looked at is continued by the
-   * next.
+   * Sets a due time for recipients whose first message has none, and returns how many. The triggers of `message_queue`
+   * leave no such row; this is for a database where they were disabled. If a round ends early, the next one continues
+   * there.
    */
   async repairTurns(signal: AbortSignal): Promise<number> {
     let total = 0;
@@ -89,7 +89,7 @@ function movedOf({ organizationId, connectionId }: LockedMessage): MovedMessage 
   return { organizationId, connectionId };
 }
 
-/** All but `lookedAt` are null in a row that only says that there was a look. */
+/** A row without a find has only `lookedAt`; everything else is null. */
 interface FoundRow {
   messageId: string | null;
   attemptId: string | null;
@@ -106,16 +106,16 @@ right join (values (1)) as look on true`;
 
 export const EXPIRE_LEASES = found(queueTakes('lease_expired'), 'lease_until');
 
-// Where claims are blocked after a restore, a message that waits here may have been sent: it must not be called failed.
+// While claims are blocked after a restore, a waiting message may have been sent, so it must not be set to failed.
 const HAS_EXPIRED = `${BY_EXPIRY} and ${queueTakes('expired')} and not (${CLAIMS_BLOCKED})`;
-/** SQL: since when there is something for `expireQueued`. */
+/** SQL: since when `expireQueued` has work. */
 export const EXPIRED_SINCE: DueSince = (from) => `(select q.expires_at from message_queue q
   where ${HAS_EXPIRED} and q.expires_at <= now() and q.expires_at >= ${from} order by q.expires_at limit 1)`;
 export const EXPIRE_QUEUED = { asc: found(HAS_EXPIRED, 'expires_at'), desc: found(HAS_EXPIRED, 'expires_at', 'desc') };
 
-// Each recipient's first row is due or in flight: the triggers of message_queue see to it. Where one was disabled, a row
-// would wait without end.
-// $1, $2: behind which connection and recipient; $3 recipients that are looked at.
+// Each recipient's first row is due or in flight: the triggers of message_queue ensure it. With a disabled trigger a
+// row could wait without end. $1, $2: the connection and recipient to start after; $3: the number of recipients to
+// examine.
 export const REPAIR_TURNS = `
 with recursive walk as (
   (select q.connection_id, q.recipient, 1 as n from message_queue q

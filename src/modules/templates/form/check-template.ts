@@ -6,22 +6,22 @@ import type { TemplateCategory, TemplateDraft, TemplateForm } from '../templates
 import { atMost, checkText, MARKDOWN, textOf, violation, type TextRules, type Violations } from './check-text.js';
 import { asText, componentOf, firstText, ownArray, ownWord, placeholdersIn } from './components.js';
 
-/** What the checks of a component depend on beside the component. */
+/** What the checks of a component depend on, besides the component. */
 interface Context extends TemplateForm {
-  /** It holds a limited-time offer. */
+  /** It contains a limited-time offer. */
   readonly isOffer: boolean;
 }
 
 type Check = (component: JsonObject, field: string, context: Context) => Violations;
 
-/** Seconds that a message may wait for its delivery, by category; -1 (30 days) is for all but marketing. */
+/** Seconds that a message may wait for delivery, by category; -1 (30 days) is allowed for all but marketing. */
 const TTL_SECONDS: Readonly<Record<TemplateCategory, readonly [min: number, max: number]>> = {
   AUTHENTICATION: [30, 900],
   UTILITY: [30, 43_200],
   MARKETING: [43_200, 2_592_000],
 };
 
-/** Longest texts, in characters (code points, the reading that refuses least). */
+/** Maximum lengths in characters (code points, the interpretation that refuses least). */
 const MAX_LENGTH = { footer: 60, offer: 16, type: 64, label: 25, url: 2_000, phone: 20, coupon: 20, package: 224 };
 
 const HEADER_TEXT: TextRules = { part: 'header', longest: 60, mostVariables: 1 };
@@ -31,7 +31,7 @@ const CARD_TEXT: TextRules = { part: 'body', longest: 160 };
 const MEDIA_FORMATS = ['IMAGE', 'VIDEO', 'DOCUMENT', 'GIF'];
 const CARD_HEADER_FORMATS = [...MEDIA_FORMATS, 'PRODUCT'];
 
-/** The components of a template, at most one of each. */
+/** The components of a template; each occurs at most once. */
 const COMPONENTS: Readonly<Record<string, Check>> = {
   HEADER: checkHeader,
   BODY: (body, field, { category, parameterFormat }) =>
@@ -51,14 +51,14 @@ const CARD_COMPONENTS: Readonly<Record<string, Check>> = {
 };
 
 interface ButtonRules {
-  /** How many a template takes; others are for the platform to count. */
+  /** Limit per template; without it WhatsApp counts. */
   readonly most?: number;
-  /** `own`: the template gives it; else WhatsApp has one. Without a word here it may be anything. */
+  /** `own`: the template must give a plain label; `plain`: it may. Absent: any label is accepted. */
   readonly label?: 'own' | 'plain';
   readonly check?: (button: JsonObject, field: string) => Violations<unknown>;
 }
 
-/** Kinds of button; one that is not here is the platform's to check. */
+/** Kinds of button; others are left to WhatsApp's check. */
 const BUTTONS: Readonly<Record<string, ButtonRules>> = {
   QUICK_REPLY: { label: 'own' },
   URL: { most: 2, label: 'own', check: checkUrl },
@@ -83,13 +83,14 @@ const MAX_APPS = 5;
 const HASH_LENGTH = 11;
 const MAX_MINUTES = 90;
 
-/** Characters that are drawn as emoji by themselves, and the selector that makes others so. */
+/** Characters that are emoji by default, and the selector that turns others into emoji. */
 const EMOJI = /\p{Emoji_Presentation}|\uFE0F/u;
 
 /**
- * What the platform is known to refuse for its form, each violation naming its field; empty where nothing is known to be
- * wrong. Whatever the platform's documents leave open is left to the platform, since a false refusal is worse than a
- * missed one; and so are values of enumerations and flags, of which the platform names the field and what it takes. Never throws, whatever the components hold; at most 20 violations.
+ * Form errors that WhatsApp is known to refuse, each violation naming its field; empty if none is known. Whatever
+ * WhatsApp's documents leave open is left to WhatsApp, since a false refusal is worse than a missed one. So are values
+ * of enumerations and flags, whose errors WhatsApp explains itself. Never throws, whatever the components contain; at
+ * most 20 violations.
  */
 export function checkTemplate(draft: TemplateDraft): ErrorDetail[] {
   const details: ErrorDetail[] = [];
@@ -103,7 +104,7 @@ function* violationsOf(draft: TemplateDraft): Violations {
   }
   yield* checkComponents(draft);
   const { category, messageSendTtlSeconds: seconds } = draft;
-  // The platform may come to know more categories.
+  // WhatsApp may add categories.
   const range = TTL_SECONDS[category] as (typeof TTL_SECONDS)[TemplateCategory] | undefined;
   if (seconds === undefined || range === undefined) return;
   const [min, max] = range;
@@ -136,7 +137,7 @@ function* checkComponents(form: TemplateForm): Violations {
   }
 }
 
-/** The objects among the first `most` of a list, each with its place; null where it is no list. */
+/** The objects among the first `most` of a list, with their indexes; null where it is not a list. */
 function* objectsIn(
   list: unknown,
   field: string,
@@ -162,8 +163,8 @@ function* checkHeader(header: JsonObject, field: string, { category, parameterFo
     yield* checkMediaHeader(header, field);
   } else {
     yield* checkText(header, field, parameterFormat, HEADER_TEXT);
-    // What is too long is refused already; within the limit the search is short. Names of variables hold underscores
-    // that mean nothing.
+    // A text that is too long is refused already; below the limit the search is short. Names of variables contain
+    // underscores that mean nothing.
     const text = ownText(header, 'text') ?? '';
     if (text.length <= 2 * HEADER_TEXT.longest && MARKDOWN.test(text.replaceAll(/\{\{[^{}]*\}\}/g, 'x'))) {
       yield violation(`${field}.text`, 'markdown', 'must be plain: *bold*, _italic_, ~struck~ are for the body.');
@@ -179,7 +180,7 @@ function* checkCardHeader(header: JsonObject, field: string): Violations {
   yield* checkMediaHeader(header, field);
 }
 
-/** A format, and a sample where it is media. */
+/** A format, and a sample for media. */
 function* checkMediaHeader(header: JsonObject, field: string): Violations {
   const format = ownWord(header, 'format');
   if (format === '') yield violation(`${field}.format`, 'required', 'is missing.');
@@ -215,7 +216,7 @@ function* checkFooter(footer: JsonObject, field: string, { category, isOffer }: 
   }
 }
 
-/** The body of a template for codes: WhatsApp writes the sentence, the template only asks for the advice after it. */
+/** The body of a template for codes: WhatsApp writes the sentence; the template only requests the advice after it. */
 function* checkCodeBody(body: JsonObject, field: string): Violations {
   yield* checkNoText(body, field, 'add_security_recommendation');
 }
@@ -270,7 +271,7 @@ function* checkCard(card: unknown, field: string, context: Context): Violations 
   }
 }
 
-/** What must be alike in all cards, as text. */
+/** The properties that all cards must share, as text. */
 function shapeOf(card: unknown): string {
   const components = ownArray(card, 'components');
   const kindsIn = (list: readonly unknown[]): string[] => list.map((item) => ownWord(item, 'type'));
@@ -283,7 +284,7 @@ function* checkButtons(component: JsonObject, parent: string, { isOffer }: Conte
   const field = `${parent}.buttons`;
   const kinds = ownArray(component, 'buttons').map((button) => ownWord(button, 'type'));
   const link = kinds.indexOf('URL');
-  // In an offer that ends, the button that copies the code is before the link.
+  // In a limited-time offer, the button that copies the code comes before the link.
   if (isOffer && link !== -1 && link < kinds.indexOf('COPY_CODE')) {
     yield violation(field, 'order', 'of a limited-time offer: COPY_CODE first, then URL.');
   }
@@ -308,9 +309,9 @@ function* checkCardButtons(component: JsonObject, parent: string): Violations {
   if (length < 1 || length > 2) yield violation(field, 'count', `of a card must be 1 or 2, not ${length}.`);
 }
 
-/** Each button by itself; false where there is no list. */
+/** Checks each button alone; returns false where there is no list. */
 function* checkEachButton(component: JsonObject, field: string): Violations<boolean> {
-  // More than the platform takes are refused by number; looking at each of thousands would help no caller.
+  // Too many buttons are refused by number; checking thousands one by one would help no caller.
   const buttons = yield* objectsIn(own(component, 'buttons'), field, MAX_BUTTONS);
   for (const [button, at] of buttons ?? []) yield* checkButton(button, at);
   return buttons !== null;
@@ -323,8 +324,8 @@ function* checkButton(button: JsonObject, field: string): Violations {
   const at = `${field}.text`;
   if (label === 'own') yield* textOf(text, at, MAX_LENGTH.label);
   else if (typeof text === 'string') yield* atMost(text, at, MAX_LENGTH.label);
-  // The platform refuses them explicitly (100, subcode 2388060). A label far too long is refused for that alone,
-  // so that the work stays small.
+  // WhatsApp refuses them explicitly (100, subcode 2388060). A label that is far too long is refused for its length
+  // only, which bounds the work.
   if (label !== undefined && typeof text === 'string' && text.length <= 4 * MAX_LENGTH.label && !isPlain(text)) {
     yield violation(at, 'plain_text', 'must be plain words: no variables, line breaks, emoji or formatting.');
   }

@@ -4,7 +4,7 @@ import { own } from '../../../infrastructure/whatsapp/json-access.js';
 import type { ParameterFormat } from '../templates.types.js';
 import { examplesIn, placeholdersIn, variableNamesIn } from './components.js';
 
-/** What is wrong, found one by one; `R` is what the check has read. */
+/** Violations, found one by one; `R` is the value that the check has read. */
 export type Violations<R = void> = Generator<ErrorDetail, R>;
 
 /** A text with variables. */
@@ -13,11 +13,11 @@ export interface TextRules {
   readonly longest: number;
   /** Most different variables. */
   readonly mostVariables?: number;
-  /** It may not begin or end with a variable. */
+  /** It must not begin or end with a variable. */
   readonly inside?: boolean;
 }
 
-/** Marks that WhatsApp draws as bold, italic, struck through or monospaced, at the borders of words. */
+/** Marks that WhatsApp renders as bold, italic, strikethrough or monospace, at word boundaries. */
 export const MARKDOWN = /(^|[\s\p{P}])([*_~])[^\s*_~]([^*_~\n]*[^\s*_~])?\2(?=$|[\s\p{P}])|```/u;
 
 /** Checks `component.text`, its variables and their examples. */
@@ -29,7 +29,7 @@ export function* checkText(
 ): Violations {
   const at = `${field}.text`;
   const text = yield* textOf(own(component, 'text'), at, rules.longest);
-  // A text far too long is refused for that alone, so that the work stays small.
+  // A text that is far too long is refused for its length only, which bounds the work.
   if (text === null || text.length > 4 * rules.longest) return;
   const names = variableNamesIn(text);
   const malformed = malformedName(names, format);
@@ -47,7 +47,7 @@ export function* checkText(
   yield { field: `${field}.example`, rule: 'variable_example', message };
 }
 
-/** Where the variables are in the text, and how many they are. */
+/** Checks the positions of variables in the text, and their number. */
 function* checkPlaces(
   text: string,
   at: string,
@@ -74,7 +74,7 @@ function* checkPlaces(
   }
 }
 
-/** What is wrong with the names of a text's variables; null where all are well-formed. */
+/** The fault in the names of a text's variables; null where all are well-formed. */
 function malformedName(names: readonly string[], format: ParameterFormat): [rule: string, sentence: string] | null {
   const odd = names.find((name) => !(format === 'NAMED' ? /^[a-z0-9_]+$/ : /^[1-9]\d*$/).test(name));
   if (odd !== undefined) {
@@ -95,7 +95,7 @@ function malformedName(names: readonly string[], format: ParameterFormat): [rule
   return ['variable_sequence', `must number its variables from {{1}} without gaps: {{${absent}}} is missing.`];
 }
 
-/** `value` must be text of 1 to `longest` characters. Returns it where it is text at all, else null. */
+/** `value` must be text of 1 to `longest` characters. Returns it if it is text at all, otherwise null. */
 export function* textOf(value: unknown, field: string, longest: number): Violations<string | null> {
   if (value === undefined || value === null) {
     yield violation(field, 'required', 'is missing.');

@@ -3,47 +3,47 @@ import { own, ownText } from '../../../infrastructure/whatsapp/json-access.js';
 import type { TemplateVariableResponse } from '../dto/templates.response.js';
 import type { ParameterFormat, TemplateForm } from '../templates.types.js';
 
-/** The value of an own key where it is a list, else an empty one: what the platform refuses is no list of one. */
+/** The list under an own key, otherwise an empty one: WhatsApp does not accept a single object as a list. */
 export function ownArray(value: unknown, key: string): readonly unknown[] {
   const found = own(value, key);
   return Array.isArray(found) ? found : [];
 }
 
-/** A word of the platform's, such as a type: it takes them in either case and stores them in capitals. Else ''. */
+/** One of WhatsApp's words, such as a type: accepted in any case and stored in capitals. Otherwise ''. */
 export function ownWord(value: unknown, key: string): string {
   return (ownText(value, key) ?? '').toUpperCase();
 }
 
-/** Text as it is, a number as text, else null. */
+/** Text unchanged, a number as text, otherwise null. */
 export function asText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : null;
 }
 
-/** The first of a list of texts, or a text that is alone; numbers count as texts. */
+/** The first of a list of texts, or a single text; numbers count as text. */
 export function firstText(value: unknown): string | null {
   return asText(Array.isArray(value) ? value[0] : value);
 }
 
-/** The first component of that type (in capitals), whatever case it was written in. */
+/** The first component of that type (in capitals), in whatever case it was written. */
 export function componentOf(components: readonly unknown[], type: string): JsonObject | undefined {
   return components.find((component): component is JsonObject => ownWord(component, 'type') === type);
 }
 
-/** A place that came as a number or as its digits; NaN for anything else, null where it is not given. */
+/** A position given as a number or as digits; NaN for anything else, null where absent. */
 function placeIn(value: unknown, key: string): number | null {
   const index = own(value, key) ?? null;
   if (index === null || typeof index === 'number') return index;
   return typeof index === 'string' && /^\d{1,2}$/.test(index) ? Number(index) : Number.NaN;
 }
 
-/** What a send gives to the cards: by `card_index`, or by their place where they have none. */
+/** The cards' parts of a send: by `card_index`, or by position without one. */
 export function sentCards(sent: readonly unknown[]): [index: number, components: readonly unknown[]][] {
   const cards = ownArray(componentOf(sent, 'CAROUSEL'), 'cards');
   return cards.map((card, place) => [placeIn(card, 'card_index') ?? place, ownArray(card, 'components')]);
 }
 
-/** What a send gives to the buttons, of the message or of one card. */
+/** The buttons' parts of a send, for the message or for one card. */
 export function sentButtons(
   sent: readonly unknown[],
 ): { index: number; subType?: string; parameters: readonly unknown[] }[] {
@@ -55,9 +55,9 @@ export function sentButtons(
   }));
 }
 
-/** What the template itself and each card of its carousel are made of. */
+/** The parts of the template itself, and of each card of its carousel. */
 export interface TemplatePart {
-  /** Place of the card, from 0; left out: the template itself. */
+  /** Index of the card, from 0; absent: the template itself. */
   readonly card?: number;
   readonly header: JsonObject | undefined;
   /** Null: no text. */
@@ -80,8 +80,8 @@ export function partsOf(template: TemplateForm): [whole: TemplatePart, ...cards:
 }
 
 /**
- * The body's text, null where there is none. Templates for codes have none of their own: WhatsApp writes a fixed
- * sentence in the template's language, of which this is the English one.
+ * The body's text, null where there is none. Templates for codes have no text: WhatsApp writes a fixed sentence in the
+ * template's language, of which this is the English version.
  */
 export function bodyTextOf(template: TemplateForm): string | null {
   const body = componentOf(template.components, 'BODY');
@@ -92,8 +92,8 @@ export function bodyTextOf(template: TemplateForm): string | null {
 }
 
 /**
- * The examples of a header's or body's variables, by the variables' names. Examples for `{{1}}` to `{{n}}` are in
- * `body_text` as a list in a list, in `header_text` as a list; both forms are read in both places.
+ * The examples of a header's or body's variables, by name. Examples for `{{1}}` to `{{n}}` are in `body_text` as a
+ * nested list, in `header_text` as a list; both forms are accepted in both places.
  */
 export function examplesIn(component: unknown, part: 'header' | 'body'): Map<string, string> {
   const example = own(component, 'example');
@@ -112,8 +112,8 @@ export function examplesIn(component: unknown, part: 'header' | 'body'): Map<str
 }
 
 /**
- * Every place that a send of this template fills: in the order of the components, `{{1}}` before `{{2}}`, names in
- * order of appearance. Templates for codes, whose words are fixed, have the code in the body and in their button.
+ * Every variable that a send of this template fills: in the order of the components, `{{1}}` before `{{2}}`, names in
+ * order of appearance. Templates for codes have the code in the body and in their button.
  */
 export function variablesOf(template: TemplateForm): TemplateVariableResponse[] {
   const format = template.parameterFormat;
@@ -143,21 +143,21 @@ export function variablesOf(template: TemplateForm): TemplateVariableResponse[] 
   });
 }
 
-/** In no button and no card. */
+/** Neither in a button nor in a card. */
 const NOWHERE = { button_index: null, card_index: null };
 
-/** An offer that ends, which each message must say when. */
+/** A limited-time offer with an end that each message must state. */
 export function endsInTime(offer: unknown): boolean {
   return own(own(offer, 'limited_time_offer'), 'has_expiration') === true;
 }
 
-/** The names in a text as a send fills them: by number, or in order of appearance. */
+/** The variables of a text in the order of a send's parameters: by number, or in order of appearance. */
 export function namesInOrder(text: string, format: ParameterFormat): string[] {
   const names = variableNamesIn(text);
   return format === 'NAMED' ? names : names.toSorted((a, b) => Number(a) - Number(b) || 0);
 }
 
-/** The parameter that fills a button, null where it needs none. A code's button is a link that carries the code. */
+/** The parameter of a button, null where it needs none. A code's button is a link that contains the code. */
 export function buttonVariable(button: unknown): { name: string; example: string | null } | null {
   const example = firstText(own(button, 'example'));
   switch (ownWord(button, 'type')) {
@@ -192,22 +192,22 @@ function buttonVariables(component: unknown): TemplateVariableResponse[] {
   });
 }
 
-/** Longest text that filling in makes. WhatsApp's own limit for a filled body is 1,024 characters. */
+/** Maximum length of a filled text. WhatsApp's limit for a filled body is 1,024 characters. */
 const FILLED_LIMIT = 16_384;
 
-/** Braces inside end the attempt, so that the search stays linear whatever the text. */
+/** A brace inside ends the match, so that the search stays linear for any text. */
 const VARIABLE = /\{\{([^{}]*)\}\}/g;
 
 /** One `{{name}}` in a text. */
 export interface Placeholder {
-  /** `1`, `first_name`; without the white space around it. Never empty. */
+  /** `1`, `first_name`; without surrounding white space. Never empty. */
   name: string;
-  /** Where it begins and where the text goes on, in UTF-16 units. */
+  /** Start and end positions, in UTF-16 units. */
   start: number;
   end: number;
 }
 
-/** The placeholders of a text in order, repeated ones each time. `{{}}` is text. */
+/** The placeholders of a text in order, including repeats. `{{}}` is plain text. */
 export function placeholdersIn(text: string): Placeholder[] {
   const found: Placeholder[] = [];
   for (const match of text.matchAll(VARIABLE)) {
@@ -223,8 +223,8 @@ export function variableNamesIn(text: string): string[] {
 }
 
 /**
- * Puts values in the place of the placeholders, in one pass: a value that looks like a placeholder stays as it is.
- * A placeholder without a value stays too. What is longer than 16,384 UTF-16 units is cut.
+ * Replaces placeholders by values in one pass: a value that looks like a placeholder stays unchanged, and so does a
+ * placeholder without a value. Text beyond 16,384 UTF-16 units is cut.
  */
 export function fillIn(text: string, valueOf: (name: string) => string | undefined): string {
   let filled = '';

@@ -21,12 +21,12 @@ import {
 } from './components.js';
 import { headerMediaOf, WITHOUT_PARAMETERS } from './send-parameters.js';
 
-/** Labels that WhatsApp gives to buttons without one, in English. */
+/** WhatsApp's English labels for buttons without one. */
 const OWN_LABELS: Readonly<Record<string, string>> = { COPY_CODE: 'Copy code', ONE_TAP: 'Autofill' };
 
 /**
- * The components that a message would send with these values, in the order of their names. In a template for codes the
- * body's value fills the button too. Values too many are kept: the check of what is sent names them.
+ * The components that a message with these values would send, in the order of the variables. In a template for codes
+ * the body's value also fills the button. Surplus values are kept: the check of the send reports them.
  */
 export function componentsOf(template: TemplateForm, parameters: TemplateValues = {}): JsonObject[] {
   const [whole] = partsOf(template);
@@ -64,12 +64,12 @@ function fileOf(text: string): JsonObject {
 
 /**
  * The body as its reader sees it, for the journal; null where the template has no body text. Variables without a value
- * stay, and what is longer than 16,384 characters is cut. Never throws, whatever was sent.
+ * stay, and text beyond 16,384 characters is cut. Never throws, whatever was sent.
  */
 export function renderBody(template: TemplateForm, sent: readonly unknown[]): string | null {
   const text = bodyTextOf(template);
   if (text === null) return null;
-  // Each message comes through here: without `valuesIn`, which reads the text once more.
+  // Runs for every message, so without `valuesIn`, which would parse the text again.
   const values = new Map<string, string>();
   for (const [index, parameter] of parametersIn(sent, 'BODY').entries()) {
     const value = parameterText(parameter);
@@ -80,8 +80,8 @@ export function renderBody(template: TemplateForm, sent: readonly unknown[]): st
 }
 
 /**
- * Renders a template with what a message would send. A link whose variable has no value shows its example; a template
- * for codes shows the code wherever it stands. Never throws, whatever the components hold.
+ * Renders a template with the parameters of a message. A link without a value shows its example; a template for codes
+ * shows the code everywhere. Never throws, whatever the components contain.
  */
 export function previewTemplate(
   template: TemplateForm,
@@ -92,14 +92,14 @@ export function previewTemplate(
   const { header, buttons } = whole;
   const format = ownWord(header, 'format');
   const isOfCodes = template.category === 'AUTHENTICATION';
-  // In a template for codes the body's value fills the button too.
+  // In a template for codes the body's value also fills the button.
   const code = isOfCodes ? parameterText(parametersIn(sent, 'body')[0]) : null;
   const filled = fill(isOfCodes ? { ...whole, buttons: [] } : whole, parameterFormat, sent);
   const given = sentCards(sent);
   const missingInCards = cards.flatMap(
     (card) => fill(card, parameterFormat, given.find(([index]) => index === card.card)?.[1] ?? []).missing,
   );
-  // A file or a place fills a header that is no text.
+  // A file or a location fills a header that is not text.
   const takesWords = format === 'TEXT' || header === undefined || filled.header.texts > 0;
   const offer = componentOf(components, 'LIMITED_TIME_OFFER');
   const isEndMissing = endsInTime(offer) && parametersIn(sent, 'limited_time_offer').length === 0;
@@ -125,18 +125,18 @@ function parametersIn(sent: readonly unknown[], part: string): readonly unknown[
   return ownArray(componentOf(sent, part.toUpperCase()), 'parameters');
 }
 
-/** A text, filled with what a send has for it. */
+/** A text filled with a send's values. */
 interface FilledText {
   text: string | null;
   /** Variables without a value: `body.{{day}}`. */
   missing: string[];
-  /** Values that no variable takes: `body[2]`, or `body.{{day}}` where they have names. */
+  /** Values without a variable: `body[2]`, or `body.{{day}}` with named variables. */
   unused: string[];
-  /** How many values are words, and no file. */
+  /** How many values are text rather than a file. */
   texts: number;
 }
 
-/** The words of one parameter; null where it holds none. Money and times bring their own text for every language. */
+/** The text of one parameter; null where it has none. Money and times contain a fallback text. */
 function parameterText(parameter: unknown): string | null {
   const type = ownText(parameter, 'type')?.toLowerCase();
   if (type === 'currency' || type === 'date_time') return ownText(own(parameter, type), 'fallback_value');
@@ -166,7 +166,7 @@ function fillText(
   return { text: text === null ? null : fillIn(text, (name) => values.get(name)), missing, unused, texts };
 }
 
-/** The texts of the template itself or of one card, filled, and all that a send must give and does not. */
+/** The filled texts of the template itself or of one card, with missing and surplus values. */
 function fill(
   { card, header: given, bodyText, buttons }: TemplatePart,
   format: ParameterFormat,
@@ -183,13 +183,13 @@ function fill(
   return { header, body, missing };
 }
 
-/** What fills the button at this place, from 0. */
+/** The value for the button at this index, from 0. */
 function buttonValue(sent: readonly unknown[], place: number): string | null {
   const [parameter] = sentButtons(sent).find(({ index }) => index === place)?.parameters ?? [];
   return asText(own(parameter, 'coupon_code')) ?? parameterText(parameter);
 }
 
-/** Values for buttons that are not there, or that have no variable. */
+/** Values for missing buttons, or for buttons without a variable. */
 function unusedButtons(buttons: readonly unknown[], sent: readonly unknown[]): string[] {
   const unused = sentButtons(sent).filter(({ index, parameters }) => {
     const button = buttons[index];
@@ -199,7 +199,7 @@ function unusedButtons(buttons: readonly unknown[], sent: readonly unknown[]): s
   return unused.map(({ index }) => `buttons[${index}]`);
 }
 
-/** The footer of a template for codes says how long a code lives. */
+/** The footer of a template for codes says how long a code is valid. */
 function footerTextOf(footer: unknown): string | null {
   const text = ownText(footer, 'text');
   const minutes = own(footer, 'code_expiration_minutes');
@@ -224,7 +224,7 @@ function renderButton(button: unknown, value: string | null, isOfCodes: boolean)
   return rendered;
 }
 
-/** Examples come as the whole address or as the part that the variable stands for. */
+/** An example is either the whole address or only the variable's part. */
 function urlWithExample(url: string, button: unknown): string {
   const example = firstText(own(button, 'example'));
   const [variable] = placeholdersIn(url);

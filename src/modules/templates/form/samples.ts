@@ -6,13 +6,13 @@ import { headerMediaOf } from './send-parameters.js';
 
 type HeaderMedia = NonNullable<ReturnType<typeof headerMediaOf>>;
 
-/** A file of ours that a header shows as its sample, for the review. */
+/** A file of ours that is the sample in a header, for WhatsApp's review. */
 export interface SampleFile {
   mediaObjectId: string;
   type: HeaderMedia;
 }
 
-/** The files that headers name, the template's own and those of its cards, each once per type. */
+/** The files in headers, of the template and of its cards, each once per type. */
 export function samplesIn(components: readonly JsonObject[]): SampleFile[] {
   const found = new Map<string, SampleFile>();
   withHandles(components, (sample) => {
@@ -24,7 +24,7 @@ export function samplesIn(components: readonly JsonObject[]): SampleFile[] {
 
 export const keyOf = ({ mediaObjectId, type }: SampleFile): string => `${type}/${mediaObjectId}`;
 
-/** The components with the handle that the platform wants in the place of each file; without one they stay. */
+/** The components with WhatsApp's handle in place of each file; without a handle they stay. */
 export function withHandles<Component extends JsonObject>(
   components: readonly Component[],
   handleOf: (sample: SampleFile) => string | null,

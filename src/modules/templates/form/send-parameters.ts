@@ -15,31 +15,31 @@ import {
   variableNamesIn,
 } from './components.js';
 
-/** What a send must give, or gave, at one place. */
+/** The expected or given parameters at one place. */
 export interface ParameterShape {
   component: 'header' | 'body' | 'button' | 'carousel' | 'limited_time_offer';
-  /** Place of the card, from 0, where the component is a card's. */
+  /** Index of the card, from 0, if the component belongs to a card. */
   card?: number;
-  /** Place of the button, from 0. */
+  /** Index of the button, from 0. */
   index?: number;
   sub_type?: string;
-  /** Which of a text's parameters, from 1: as many as `parameters` counts. */
+  /** Which of a text's parameters, from 1. */
   parameter?: number;
   /** Kind of the parameter: `text`, `image` ... */
   type?: string;
   /**
-   * What the value must be or is: expected `text`, `single_line` or, of a file, `id_or_link`; given `empty`, `missing`, the type of the JSON value,
-   * or what makes more than a line of it: `line_break`, `tab`, `five_spaces`.
+   * The expected value: `text`, `single_line` or, for a file, `id_or_link`. The given one: `empty`, `missing`, the type
+   * of the JSON value, or the reason why it is not a single line: `line_break`, `tab`, `five_spaces`.
    */
   value?: string;
   /** How many. */
   parameters?: number;
   cards?: number;
-  /** Names, where the template's variables have names. */
+  /** Names, if the template's variables have names. */
   names?: string[];
 }
 
-/** Why the platform would refuse the parameters of a send. */
+/** Why WhatsApp would refuse the parameters of a send. */
 export interface ParameterMismatch {
   expected: ParameterShape;
   given: ParameterShape;
@@ -49,7 +49,7 @@ export interface ParameterMismatch {
 
 type Mismatches = Generator<ParameterMismatch>;
 
-/** What a header of each format is sent as. What the platform calls GIF is a video, and some send it as `gif`. */
+/** The parameter types for each header format. WhatsApp's GIF is a video, and some callers send it as `gif`. */
 const HEADER_TYPES: Readonly<Record<string, readonly string[]>> = {
   IMAGE: ['image'],
   VIDEO: ['video'],
@@ -58,13 +58,13 @@ const HEADER_TYPES: Readonly<Record<string, readonly string[]>> = {
   LOCATION: ['location'],
 };
 
-/** Kinds of button whose `sub_type` is certain: the kind in small letters. */
+/** Kinds of button whose `sub_type` is certain: the kind in lower case. */
 const SUB_TYPES = new Set(['QUICK_REPLY', 'URL', 'COPY_CODE', 'FLOW']);
 
-/** Kinds that never take a parameter. A link takes one only for its variable. */
+/** Kinds that never have a parameter. A link has one only for its variable. */
 export const WITHOUT_PARAMETERS = new Set(['PHONE_NUMBER', 'URL']);
 
-/** Kinds of parameter that are elsewhere than in a text. Kinds that are not known here are left to the platform. */
+/** Kinds of parameter that are not part of a text. Unknown kinds are left to WhatsApp. */
 const NOT_TEXTS = new Set([
   'IMAGE',
   'VIDEO',
@@ -77,36 +77,36 @@ const NOT_TEXTS = new Set([
   'LIMITED_TIME_OFFER',
 ]);
 
-/** What the platform refuses in a value by name: "Param text cannot have new-line/tab characters or more than 4 ...". */
+/** Characters that WhatsApp refuses in a value: "Param text cannot have new-line/tab characters or more than 4 ...". */
 const NOT_ON_ONE_LINE: readonly (readonly [found: RegExp, value: string, words: string])[] = [
   [/\n/, 'line_break', 'a line break'],
   [/\t/, 'tab', 'a tab'],
   [/ {5}/, 'five_spaces', 'more than four spaces in a row'],
 ];
 
-/** What else is in braces may be words to the platform: then only it knows what the text takes. */
+/** Other text in braces may be plain text to WhatsApp: then only WhatsApp knows the variables. */
 const WELL_FORMED: Readonly<Record<ParameterFormat, RegExp>> = { POSITIONAL: /^\d+$/, NAMED: /^[a-z0-9_]+$/ };
 
-/** Most names that an answer repeats, and most characters of each. */
+/** Limit of names that an answer repeats, and of characters in each. */
 const MAX_NAMES = 20;
 const NAME_MAX = 64;
 
 /**
- * What the platform would refuse (131008, 132000, 132012, 132018), the first of it; null where nothing is known to be
- * wrong. Media that fills the header must be put into its parameters before. Never throws, whatever was sent.
+ * The first mismatch that WhatsApp would refuse (131008, 132000, 132012, 132018); null where none is known. Put the
+ * header's media into the parameters first. Never throws, whatever was sent.
  */
 export function checkSendParameters(template: TemplateForm, sent: readonly unknown[]): ParameterMismatch | null {
   const [first = null] = mismatchesOf(template, sent);
   return first;
 }
 
-/** As `checkSendParameters`, of values alone: what is missing or too much is no fault. */
+/** Like `checkSendParameters`, for values only: missing and surplus ones are accepted. */
 export function checkValues(template: TemplateForm, sent: readonly unknown[]): ParameterMismatch | null {
   for (const mismatch of mismatchesOf(template, sent)) if (mismatch.expected.parameter !== undefined) return mismatch;
   return null;
 }
 
-/** Kind of media that the header takes, null where it takes none. What the platform calls GIF is sent as a video. */
+/** Kind of media in the header, null where there is none. WhatsApp's GIF is sent as a video. */
 export function headerMediaOf(components: readonly unknown[]): 'image' | 'video' | 'document' | null {
   const [type] = HEADER_TYPES[ownWord(componentOf(components, 'HEADER'), 'format')] ?? [];
   return type === 'image' || type === 'video' || type === 'document' ? type : null;
@@ -116,7 +116,7 @@ function* mismatchesOf(template: TemplateForm, sent: readonly unknown[]): Mismat
   const [whole, ...cards] = partsOf(template);
   yield* checkPart(whole, template.parameterFormat, sent);
   yield* checkCards(cards, template.parameterFormat, sent);
-  // An offer that ends must say when; a template without an offer takes none.
+  // A limited-time offer must state its end; a template without an offer has no such parameter.
   const offer = componentOf(template.components, 'LIMITED_TIME_OFFER');
   const needed = endsInTime(offer) ? 1 : 0;
   const given = ownArray(componentOf(sent, 'LIMITED_TIME_OFFER'), 'parameters').length;
@@ -168,7 +168,7 @@ function* checkHeader(
   const isComplete =
     type === 'location' ? isObject(value) : ['id', 'link'].some((key) => (asText(own(value, key)) ?? '') !== '');
   if (isComplete && [wanted, ...others].includes(type)) return;
-  // Of the right type, but without its file.
+  // The type is right, but the file is missing.
   const isEmpty = [wanted, ...others].includes(type) && wanted !== 'location';
   yield {
     expected: { ...place, type: wanted, parameters: 1, ...(isEmpty && { value: 'id_or_link' }) },
@@ -225,7 +225,7 @@ function* checkButtons(buttons: readonly unknown[], sent: readonly unknown[], pl
   }
 }
 
-/** Checks the parameters of one text: how many, that each is text, their names. */
+/** Checks the parameters of one text: their number, names, and that each is text. */
 function* checkText(
   text: string,
   format: ParameterFormat,

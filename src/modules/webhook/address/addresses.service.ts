@@ -6,13 +6,13 @@ import { refusalOfName, TargetChecker, type RefusedUrl } from './target-checker.
 export type FoundAddresses =
   { ok: true; addresses: readonly string[] } | { ok: false; failure: ResolveFailure | 'ip_literal' | 'malformed' };
 
-/** Finds the addresses of hosts that callers chose, for connections other than those of webhooks. */
+/** Resolves hosts that callers chose, for connections other than webhook deliveries. */
 @Injectable()
 export class Addresses {
   private readonly open = new TargetChecker({ allowPrivate: false });
   private readonly named = new TargetChecker({ allowPrivate: true });
 
-  /** What is wrong with the name of a host that must be public; null: nothing. `host` is lower-case. */
+  /** Why the name of a host that must be public is refused; null: it is not. `host` is lower-case. */
   refusalOf(host: string): RefusedUrl | null {
     if (isIP(host) !== 0 || host.startsWith('[')) {
       const message = 'Use a host name in place of an IP address, whether it is public or private.';
@@ -21,7 +21,7 @@ export class Addresses {
     return refusalOfName(host);
   }
 
-  /** The addresses of a host, every one of them public. Never rejects. */
+  /** The addresses of a host, if every one of them is public. Never rejects. */
   async findPublic(host: string, timeoutMs?: number): Promise<FoundAddresses> {
     const refused = this.refusalOf(host);
     if (refused === null) return this.open.find(host, timeoutMs);
@@ -30,7 +30,7 @@ export class Addresses {
     return { ok: false, failure: reason === 'unresolvable' ? reason : failure };
   }
 
-  /** The addresses of a host that the operator named, whichever they are, as the machine itself knows them. Never rejects. */
+  /** All addresses of a host that the operator named, resolved by the machine itself. Never rejects. */
   findAny(host: string, timeoutMs?: number): Promise<FoundAddresses> {
     return this.named.find(host, timeoutMs);
   }

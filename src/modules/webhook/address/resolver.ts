@@ -6,17 +6,17 @@ import { codeOf } from '../../../common/describe-error.js';
 import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { Slots } from '../../../common/slots.js';
 
-/** Finds the addresses of a host name. */
+/** Resolves host names. */
 export interface HostResolver {
   /**
    * Every A and AAAA record, at least one.
    *
-   * @throws HostUnresolved where there is none, or no name server says so in time.
+   * @throws HostUnresolved where there is none, or no name server answers in time.
    */
   resolve(host: string): Promise<string[]>;
 }
 
-/** Why a host has no addresses that may be connected to. `unresolvable`: the name has none. */
+/** Why no address of a host may be connected to. `unresolvable`: the name has no address. */
 export type ResolveFailure = 'unresolvable' | 'dns_timeout' | 'dns_failed' | 'too_many_addresses' | 'private_address';
 
 export class HostUnresolved extends Error {
@@ -26,7 +26,7 @@ export class HostUnresolved extends Error {
   }
 }
 
-/** The answer, or `dns_timeout`, also when given up. What was asked goes on in the background, within its own limits. */
+/** The answer, or `dns_timeout`, also after an abort. The query continues in the background, within its own limits. */
 export async function answeredWithin<T>(question: Promise<T>, timeoutMs: number, signal?: AbortSignal): Promise<T> {
   let giveUp = (): void => {};
   const end = new Promise<never>((_resolve, reject) => {
@@ -43,9 +43,9 @@ export async function answeredWithin<T>(question: Promise<T>, timeoutMs: number,
 }
 
 /**
- * For development, where private targets are allowed: an IP address stands for itself, `localhost` and what ends in
- * `.localhost` for both loopbacks (RFC 6761), and any other name for what the machine itself knows, `/etc/hosts` and a
- * container network's names included.
+ * For development, where private targets are allowed. An IP address stands for itself, `localhost` and names under
+ * `.localhost` for both loopbacks (RFC 6761). The machine resolves any other name, including those in `/etc/hosts` and
+ * of a container network.
  */
 export class DevelopmentResolver implements HostResolver {
   async resolve(host: string): Promise<string[]> {
@@ -60,46 +60,46 @@ export class DevelopmentResolver implements HostResolver {
 }
 
 const DEFAULTS = {
-  /** For one question to one server. */
+  /** For one query to one server. */
   tryTimeoutMs: 1_500,
   tries: 2,
-  /** For a name, waiting for a place included. */
+  /** For a name, including the wait for a slot. */
   timeoutMs: 4_000,
-  /** Names that are asked for at once; further ones wait. */
+  /** Names resolved at the same time; further ones wait. */
   concurrency: 256,
-  /** For the other family, once one of A and AAAA has an address. */
+  /** Wait for the other family once one of A and AAAA has an address. */
   patienceMs: 1_000,
-  /** Least time between two readings of the machine's name servers. */
+  /** Minimum time between two reads of the machine's list of name servers. */
   renewMs: 30_000,
-  /** How long an answer is used; never longer than its own time to live. */
+  /** How long an answer is used; never longer than its time to live. */
   keepMs: 1_000,
 };
 
 export interface CaresResolverOptions extends Partial<typeof DEFAULTS> {
-  /** Name servers, such as `127.0.0.1:5353`. Default: those that the machine is set up with. */
+  /** Name servers, such as `127.0.0.1:5353`. Default: those of the machine. */
   servers?: () => readonly string[];
 }
 
-/** Answers kept at the most. */
+/** Limit of cached answers. */
 const MAX_KEPT = 2_000;
 
-/** What a name server says where there is nothing of the kind, and what c-ares says of a name that can't be. */
+/** Answers of a name server for a missing record, and of c-ares for an impossible name. */
 const NOTHING = new Set(['ENODATA', 'ENOTFOUND', 'EBADNAME', 'NXDOMAIN']);
 
 /**
- * Asks the name servers by itself (c-ares), not through the system: a system's lookup holds one of the process's four
- * worker threads for as long as it takes, and four names that never answer would stop every other lookup, the file
- * system and the cryptography. `/etc/hosts` and search domains play no part.
+ * Queries name servers itself (c-ares) instead of using the system's lookup. That one occupies one of the process's
+ * four worker threads while it runs: four names that never answer would stop every other lookup, the file system and
+ * cryptography. `/etc/hosts` and search domains are not used.
  *
- * Calls for one name at the same time share one question, and its answer serves for a second more: 1,000 deliveries a
- * second to one host are not 2,000 questions a second. That opens nothing, because what was checked is what is connected to.
+ * Concurrent calls for one name share a query, and its answer is used for a second: 1,000 deliveries a second to one
+ * host do not cause 2,000 queries a second. This is safe, because the connection goes to the address that was checked.
  */
 export class CaresResolver implements HostResolver {
   private resolver: Resolver;
   private renewedAt = performance.now();
   private readonly options: CaresResolverOptions & typeof DEFAULTS;
   private readonly slots: Slots;
-  /** Each answer is kept for a time of its own. */
+  /** Each answer has its own expiry. */
   private readonly answers: ExpiringCache<string, string[]>;
 
   constructor(options: CaresResolverOptions = {}) {
@@ -125,12 +125,12 @@ export class CaresResolver implements HostResolver {
     const questions = [this.resolver.resolve4(host, { ttl: true }), this.resolver.resolve6(host, { ttl: true })];
     const families = questions.map((family, n) => family.then((records) => void (seen[n] = records)));
     const both = Promise.allSettled(families);
-    // The place is taken for as long as c-ares is busy with the name.
+    // The slot is taken for as long as c-ares works on the name.
     void both.then(() => this.slots.release());
-    // Some name servers never answer when asked for AAAA.
+    // Some name servers never answer AAAA queries.
     const oneAlone = Promise.any(families).then(() => pause(this.options.patienceMs, [], { ref: false }));
     const ended = await Promise.race([both, oneAlone.catch(() => both)]);
-    // One family that fails does no harm where the other has addresses: only what was seen is connected to.
+    // If one family fails and the other has addresses, those are used: each address is checked before a connection.
     const found = seen.flat();
     if (found.length === 0) throw this.unresolved(ended);
     const ttlMs = Math.min(this.options.keepMs, ...found.map((record) => record.ttl * 1_000));
@@ -150,7 +150,7 @@ export class CaresResolver implements HostResolver {
     const codes = families.flatMap((family) => (family.status === 'rejected' ? [codeOf(family.reason) ?? ''] : []));
     const bad = codes.find((code) => !NOTHING.has(code));
     if (bad === undefined) return new HostUnresolved('unresolvable');
-    // A resolver knows the name servers of the moment in which it was made; a machine may get others.
+    // A resolver keeps the name servers of its creation, but the machine's may change.
     if (performance.now() - this.renewedAt > this.options.renewMs) {
       this.renewedAt = performance.now();
       this.resolver = this.newResolver();

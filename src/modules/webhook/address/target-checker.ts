@@ -10,17 +10,19 @@ import {
   type ResolveFailure,
 } from './resolver.js';
 
-/** What a webhook may point to. */
+/** Limits of the addresses that a webhook may have. */
 export interface TargetOptions {
-  /** Opens private addresses, plain HTTP and any port, for development. */
+  /** Allows private addresses, plain HTTP and any port, for development. */
   readonly allowPrivate: boolean;
-  /** Default: the name servers of the machine; with `allowPrivate`, all that the machine itself would ask. */
+  /** Default: the machine's name servers; with `allowPrivate`, the machine's own resolver. */
   readonly resolver?: HostResolver | undefined;
-  /** Networks (CIDR) that are good besides the public ones. For tests, which own no public address; no setting feeds it. */
+  /**
+   * Networks (CIDR) that are allowed besides public ones. For tests, which have no public address; no setting sets it.
+   */
   readonly extraNetworks?: readonly string[] | undefined;
 }
 
-/** `malformed` is no well-formed URL (INVALID_REQUEST); the others are reasons of WEBHOOK_URL_NOT_ALLOWED. */
+/** `malformed`: not a well-formed URL (INVALID_REQUEST). The others are reasons of WEBHOOK_URL_NOT_ALLOWED. */
 export type UrlRefusal =
   'malformed' | 'not_https' | 'port' | 'ip_literal' | 'private_address' | 'unresolvable' | 'credentials_in_url';
 
@@ -33,13 +35,13 @@ export interface RefusedUrl {
 
 const MAX_URL_LENGTH = 2_048;
 
-/** A parser drops or turns these; a URL that needs it reads otherwise to a human than to the machine. */
+/** Characters that a parser drops or changes: a person and the machine would read such a URL differently. */
 const UNCLEAN = /[\s\p{Cc}\\]/u;
 
 /**
- * Checks the form of a webhook's address; whether its name leads to public addresses is `TargetChecker`'s part. The URL
- * that comes back is canonical: lower-case punycode host, no last dot, no default port. It is the one to store and use,
- * for only that one was checked.
+ * Checks the form of a webhook's address; `TargetChecker` checks whether its name has public addresses. Returns a
+ * canonical URL: lower-case punycode host, no trailing dot, no default port. Store and use that one, since only it was
+ * checked.
  */
 export function checkTargetUrl(raw: string, { allowPrivate }: TargetOptions): { ok: true; url: URL } | RefusedUrl {
   const url = parse(raw);
@@ -54,14 +56,14 @@ export function checkTargetUrl(raw: string, { allowPrivate }: TargetOptions): { 
   }
   if (allowPrivate) return { ok: true, url };
   if (url.port !== '') return refuse('port', 'Leave the port out: deliveries go to port 443.');
-  // Any spelling of an IPv4 address is four decimal parts by now, and IPv6 is in brackets.
+  // Here every spelling of an IPv4 address is four decimal parts, and IPv6 is in brackets.
   if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
     return refuse('ip_literal', 'Use a host name in place of an IP address, whether it is public or private.');
   }
   return refusalOfName(url.hostname) ?? { ok: true, url };
 }
 
-/** The parsed URL, or what is wrong with its form. */
+/** The parsed URL, or the fault in its form. */
 function parse(raw: string): URL | string {
   if (raw.length > MAX_URL_LENGTH) return `The address is longer than ${MAX_URL_LENGTH} characters.`;
   if (UNCLEAN.test(raw)) return 'Write blanks, control characters and backslashes in the address percent-encoded.';
@@ -77,17 +79,17 @@ function refuse(reason: UrlRefusal, message: string): RefusedUrl {
   return { ok: false, reason, message };
 }
 
-/** RFC 1035: of a whole name without its last dot. */
+/** RFC 1035: limit of a name without its trailing dot. */
 const MAX_NAME_LENGTH = 253;
 
-/** Underscores are no part of a host's name by the letter, and are still resolved and certified. */
+/** Host names formally have no underscores, but such names resolve and get certificates. */
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 const TOP_LABEL = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,58}[a-z0-9])$/;
 
 /**
- * Names that mean something in one network only (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's `internal`, and
- * what home and office networks commonly use). A resolver that answers for them answers with inner addresses.
+ * Names that are valid within one network only (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's `internal`, and common
+ * names in home and office networks). A resolver that knows them answers with private addresses.
  */
 const INNER_NAMES = new Set([
   'alt',
@@ -104,10 +106,10 @@ const INNER_NAMES = new Set([
   'private',
 ]);
 
-/** Set aside so that no name under them ever exists (RFC 6761). */
+/** Reserved, so that no name under them ever exists (RFC 6761). */
 const EMPTY_NAMES = new Set(['example', 'invalid', 'test']);
 
-/** Of a lower-case ASCII host without its last dot. A single word is a name of the inner network. */
+/** For a lower-case ASCII host without its trailing dot. A single label is a name of the internal network. */
 export function refusalOfName(host: string): RefusedUrl | null {
   const labels = host.split('.');
   const top = labels.at(-1) ?? '';
@@ -122,12 +124,12 @@ export function refusalOfName(host: string): RefusedUrl | null {
   return refuse('unresolvable', 'No host exists under this name; use one that is known on the public internet.');
 }
 
-/** A name with more is no web server's, but an attempt to keep Herald busy. */
+/** A name with more addresses is not a web server's, but an attempt to keep Herald busy. */
 const MAX_ADDRESSES = 32;
 
 const LOOKUP_MS = 4_000;
 
-/** Checks a webhook's address before it is stored. Every delivery checks again, on the address it connects to. */
+/** Checks a webhook's address before it is stored. Every delivery checks the address of its connection again. */
 export class TargetChecker {
   private readonly resolver: HostResolver;
   private readonly isExtra: (address: string) => boolean;
@@ -138,8 +140,8 @@ export class TargetChecker {
   }
 
   /**
-   * Checks the form of the URL and every address of its host; what comes back is the canonical URL, the one to store.
-   * Never rejects. `malformed` is INVALID_REQUEST on the field `url`; every other reason is one of
+   * Checks the form of the URL and every address of its host; returns the canonical URL, which is the one to store.
+   * Never rejects. `malformed` means INVALID_REQUEST on the field `url`; every other reason is one of
    * WEBHOOK_URL_NOT_ALLOWED.
    */
   async check(raw: string): Promise<{ ok: true; url: string } | RefusedUrl> {
@@ -151,7 +153,7 @@ export class TargetChecker {
     return refuse(reason, NOT_FOUND[found.failure]);
   }
 
-  /** The addresses of a host, where every single one of them may be connected to. Never rejects. */
+  /** The addresses of a host, if every one of them may be connected to. Never rejects. */
   async find(
     host: string,
     timeoutMs = LOOKUP_MS,

@@ -14,10 +14,10 @@ import { EXAMPLE_CURSOR } from '../dto/event.docs.js';
 import { runConformance } from './conformance.js';
 import type { ConformanceReport, Post, ProbeAnswer } from './conformance.types.js';
 
-/** Each makes over thirty deliveries to an address of the caller's choice. */
+/** Rate limit of runs: each makes over thirty deliveries to an address that the caller chose. */
 const RUNS = { ratePerSecond: 1 / 60, burst: 3 };
 
-/** Sends a workspace's receiver everything that may come, and judges its answers. */
+/** Sends a workspace's receiver every kind of delivery, and checks its answers. */
 @Injectable()
 export class ConformanceService {
   private readonly logger = new Logger(ConformanceService.name);
@@ -52,7 +52,7 @@ export class ConformanceService {
     );
   }
 
-  /** As deliveries have them. @throws Error where the current one cannot be opened. */
+  /** The secrets that deliveries use. @throws Error where the current one cannot be opened. */
   private secretsOf({ id: endpointId, organizationId, secrets }: SigningEndpoint): string[] {
     return secrets.flatMap(({ id, sealed }, index) => {
       try {
@@ -66,7 +66,7 @@ export class ConformanceService {
   }
 }
 
-/** The same for a program on the machine of the command line, which belongs to no workspace. */
+/** The same for a program on the machine of the command line; it has no workspace. */
 export function checkLocalReceiver(secret: string, post: Post): Promise<ConformanceReport> {
   return runConformance({ organizationId: newId(), secrets: [secret], cursor: EXAMPLE_CURSOR }, post);
 }

@@ -1,18 +1,18 @@
 import type { ConformanceReport, ConformanceResult, Post, ProbeAnswer } from './conformance.types.js';
 import { probesOf, type CheckName, type Probe, type ProbeContext } from './probes.js';
 
-/** For all of a run: an answer of the API that takes longer meets the time-outs of clients and proxies. */
+/** Limit of a whole run: a longer API call would meet the time-outs of clients and proxies. */
 export const RUN_MS = 25_000;
-/** So many deliveries without an answer, one after the other, end it: the rest would say the same. */
+/** After this many deliveries in a row without an answer the run ends, since the rest would have the same result. */
 const SILENT_IN_A_ROW = 2;
-/** Kinds are independent of each other. */
+/** Kinds of event tested at the same time; they are independent. */
 const AT_ONCE = 4;
 
 /**
- * Makes the deliveries of a run: one test event, then each kind, then the rest one after the other, for the second of a pair has
- * to come after the first.
+ * Makes the deliveries of a run: one test event, then each kind, then the rest one after the other, because the second
+ * of a pair must follow the first.
  *
- * @param signal ends it early, as its time limit does; what was not tried then is `not_run`.
+ * @param signal ends the run early, like its time limit; probes that were not tried are `not_run`.
  */
 export async function runConformance(
   context: ProbeContext,
@@ -30,7 +30,7 @@ export async function runConformance(
     if (probe === undefined || ends.aborted || silent >= SILENT_IN_A_ROW) return;
     const { headers, body } = probe.make();
     const answer = await post(headers, body, ends);
-    // Broken off by the end of the run: it says nothing about the receiver.
+    // Interrupted by the end of the run, so it says nothing about the receiver.
     if (ends.aborted && 'error' in answer) return;
     silent = 'error' in answer && probe.expected === 'success' ? silent + 1 : 0;
     results[index] = judged(probe, answer);
@@ -38,7 +38,7 @@ export async function runConformance(
 
   const kinds = probes.filter(({ check }) => check === 'kind').length;
   await run(0);
-  // One that cannot be reached at all is not asked again.
+  // A receiver that cannot be reached at all gets no further deliveries.
   if (results[0]?.error !== null) silent = SILENT_IN_A_ROW;
   let next = 1;
   const worker = async (): Promise<void> => {
@@ -88,7 +88,7 @@ interface Fault {
   fix: string;
 }
 
-/** How the receiver has to change, by what it got wrong. */
+/** How to fix the receiver, by failed check. */
 const FIXES: Readonly<Record<CheckName, string>> = {
   kind: 'Answer 2xx to every kind, also to those that your program has no use for.',
   repeat: 'Remember webhook-id, and answer 2xx to one that is known: any event may come twice.',
@@ -114,7 +114,7 @@ const FIXES: Readonly<Record<CheckName, string>> = {
 
 const SIGNATURE_REFUSED = new Set([400, 401, 403]);
 
-/** Null where the receiver did what it must. */
+/** Null where the receiver passed. */
 function faultOf({ check, expected }: Probe, answer: ProbeAnswer): Fault | null {
   if ('error' in answer) return expected === 'refusal' ? faultOfSilence(answer.error) : unanswered(answer.error);
   const { status } = answer;
@@ -142,7 +142,7 @@ function faultOf({ check, expected }: Probe, answer: ProbeAnswer): Fault | null 
   return { problem, fix: FIXES[check] };
 }
 
-/** A receiver may end the connection of a forger, but not hold it. */
+/** A receiver may close the connection of a forged request, but must not keep it waiting. */
 function faultOfSilence(error: string): Fault | null {
   return error === 'timeout' ? unanswered(error) : null;
 }

@@ -1,6 +1,6 @@
 import type { CheckName } from './probes.js';
 
-/** What came of one delivery; `error` is a word where no answer came. */
+/** The result of one delivery; `error` is a stable word where no answer came. */
 export type ProbeAnswer = { status: number; durationMs: number } | { error: string; durationMs: number };
 
 /** Posts one delivery, within ten seconds; never rejects. */
@@ -21,7 +21,7 @@ export interface ConformanceResult {
 
 export interface ConformanceReport {
   passed: boolean;
-  /** False: the run ended before all was tried. */
+  /** False: the run ended before every probe was tried. */
   complete: boolean;
   duration_ms: number;
   results: ConformanceResult[];

@@ -4,7 +4,7 @@ import { newWebhookSecret, signDelivery } from '../../../common/standard-webhook
 import { exampleOf } from '../dto/event.docs.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
 
-/** What a conformance run tries, in its order. */
+/** The checks of a conformance run, in order. */
 export const CHECKS = [
   'kind',
   'repeat',
@@ -24,28 +24,28 @@ export const CHECKS = [
 ] as const;
 export type CheckName = (typeof CHECKS)[number];
 
-/** One delivery, and what a receiver has to answer to it. */
+/** One delivery, and the answer that a receiver must give. */
 export interface Probe {
   check: CheckName;
   eventType: string;
   /** In words, for the table of results. */
   title: string;
   expected: 'success' | 'refusal';
-  /** Made when it is sent, as its signature has the time. */
+  /** Called when it is sent, because the signature includes the time. */
   make: () => { headers: Record<string, string>; body: string };
 }
 
 export interface ProbeContext {
   organizationId: string;
-  /** Those that sign deliveries, the current one first. */
+  /** The secrets that sign deliveries, the current one first. */
   secrets: readonly string[];
-  /** A place behind which nothing is missed: a receiver may store it. */
+  /** A cursor at the end of the events, so that a receiver which stores it misses nothing. */
   cursor: string;
 }
 
-/** More than the first limits of many frameworks take, 100 KiB; messages with many contacts or products are as long. */
+/** More than the default limits of many frameworks, 100 KiB; messages with many contacts or products are as long. */
 const LARGE_BYTES = 256 * 1_024;
-/** Beyond the five minutes that a receiver allows. */
+/** More than the five minutes that a receiver allows. */
 const AWAY_SECONDS = 3_600;
 
 const now = (): number => Math.floor(databaseClock.now() / 1_000);

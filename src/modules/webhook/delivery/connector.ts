@@ -5,11 +5,11 @@ import { isSameAddress } from '../../../common/public-address.js';
 import { codeOf } from '../../../common/describe-error.js';
 
 /**
- * Why a delivery got no answer, in words that are short, stable and shown to the workspace: they contain no address and
- * nothing that the server sent.
+ * Why a delivery got no answer, as a short, stable word. The workspace sees it, so it contains no address and no text
+ * from the server.
  */
 export class DeliveryError extends Error {
-  /** @param onKept it ended a connection that had served before. */
+  /** @param onKept whether it ended a connection that had served an earlier request. */
   constructor(
     readonly word: string,
     readonly onKept = false,
@@ -71,24 +71,24 @@ function tlsWord(error: unknown): string {
   return code in CONNECTION ? 'tls: connection closed during the handshake' : 'tls: handshake failed';
 }
 
-/** Of an error after the request went out. */
+/** The word for an error after the request was sent. */
 export function answerWord(error: unknown): string {
   const code = codeOf(error) ?? '';
   const word = ANSWER[code] ?? CONNECTION[code];
   if (word !== undefined) return word;
-  // The parser's own errors have a code or none, but always this name.
+  // The parser's errors may have no code, but always have this name.
   const name = error instanceof Error ? error.name : '';
   if (name === 'HTTPParserError' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'answer_is_not_http';
   return code === 'UND_ERR_SOCKET' ? 'connection_closed' : 'connection_failed';
 }
 
 export interface ConnectorOptions {
-  /** For TCP with one address, in milliseconds. */
+  /** For TCP to one address, in milliseconds. */
   readonly connectMs: number;
   readonly tlsMs: number;
   /** Certificate authorities to trust instead of Node's (PEM). */
   readonly ca: string | undefined;
-  /** Whether an address may be spoken to; asked again of the address that the socket says it reached. */
+  /** Whether an address may be connected to; asked again for the address that the socket reached. */
   readonly isAllowed: (address: string) => boolean;
 }
 
@@ -108,20 +108,20 @@ export interface Limits {
 
 export interface OpenSocket {
   readonly socket: Socket;
-  /** The one it is connected to. */
+  /** The connected address. */
   readonly address: string;
 }
 
-/** Addresses tried one after the other where the first does not take the connection. */
+/** Limit of addresses tried if the first ones do not accept the connection. */
 const MAX_TRIED = 3;
 
-/** A session lets a handshake pass without the certificate, which is to be seen again from time to time. */
+/** A resumed session skips the certificate, so sessions are limited in time. */
 const SESSIONS_KEPT_MS = 60_000;
 
 /**
- * Opens connections to addresses, never to names, so that nothing is looked up between the check and the connection.
- * Not one byte is written before the address that the socket reached was checked, and none of a request before the
- * certificate was. undici's connector makes the handshakes, and resumes sessions.
+ * Opens connections to addresses, never to names, so that nothing is looked up between the check and the connection. It
+ * writes no byte before it has checked the address that the socket reached, and no byte of a request before it has
+ * checked the certificate. undici's connector makes the handshakes, and resumes sessions.
  */
 export class Connector {
   private readonly tlsOptions: buildConnector.BuildOptions;
@@ -130,16 +130,16 @@ export class Connector {
 
   constructor(private readonly options: ConnectorOptions) {
     this.tlsOptions = {
-      // One for all: tls.connect would make a context, and OpenSSL's memory with it, for every connection.
+      // Shared, because tls.connect would create a context, with OpenSSL's memory, for every connection.
       secureContext: createSecureContext({ ca: options.ca, minVersion: 'TLSv1.2' }),
-      // Said outright, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not undo it.
+      // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
       rejectUnauthorized: true,
       timeout: options.tlsMs,
     };
     this.handshake = buildConnector(this.tlsOptions);
   }
 
-  /** A connected, for https also verified, socket. @throws DeliveryError */
+  /** A connected socket, verified for https. @throws DeliveryError */
   async open(destination: Destination, limits: Limits): Promise<OpenSocket> {
     const opened = await this.connect(destination, limits);
     return destination.secure ? { ...opened, socket: await this.secure(opened.socket, destination) } : opened;
@@ -160,7 +160,7 @@ export class Connector {
 
   private connectTo(address: string, port: number, { notAfter, signal }: Limits): Promise<Socket> {
     return new Promise((resolve, reject) => {
-      // An address needs no lookup; one that is asked for is refused.
+      // An address needs no lookup, so any lookup is refused.
       const socket = connectTcp({ host: address, port, noDelay: true, lookup: refuseLookup });
       const give = (word: string): void => void socket.destroy(new DeliveryError(word));
       const onAbort = (): void => give('aborted');
@@ -204,7 +204,7 @@ export class Connector {
   }
 }
 
-/** IPv4 first, which works from nearly everywhere, then the families by turns. */
+/** IPv4 first, because it works nearly everywhere, then alternating families. */
 function inOrder(addresses: readonly string[]): string[] {
   const four = addresses.filter((address) => isIP(address) === 4);
   const six = addresses.filter((address) => isIP(address) !== 4);

@@ -1,24 +1,25 @@
-/** Deliveries that one endpoint may have in flight at the most, unless WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT says otherwise. */
+/** Limit of deliveries in flight to one endpoint, unless WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT sets another. */
 export const MAX_IN_FLIGHT = 64;
 
 const FIRST = 2;
-/** An answer after this long uses capacity that other endpoints could use. */
+/** An answer slower than this takes capacity from other endpoints. */
 const SLOW_MS = 2_000;
-/** So many attempts in a row that failed slowly, and the endpoint's lane is paused between attempts. */
+/** After this many slow failures in a row the endpoint's lane is paused between attempts. */
 const HANGING_AFTER = 3;
 const MAX_ENDPOINTS = 100_000;
 
 interface Window {
-  /** The settings' revision under which it was earned. */
+  /** The revision of the settings for which the window was learned. */
   revision: number;
   allowed: number;
   slowFailures: number;
 }
 
 /**
- * How many deliveries each endpoint may have in flight: its window. It starts with two, grows by one with each quick
- * success, and shrinks by one with each failure. An endpoint that does not answer in time gets a single attempt at a time,
- * and after three in a row its lane is paused in between. So such endpoints use a small part of the process's capacity.
+ * The limit of deliveries in flight for each endpoint: its window. It starts at two, grows by one with each quick
+ * success, and shrinks by one with each failure. An endpoint that does not answer in time gets a single attempt at a
+ * time, and after three in a row its lane is paused in between. So such endpoints use a small part of the process's
+ * capacity.
  */
 export class DeliveryWindows {
   private readonly windows = new Map<string, Window>();
@@ -30,16 +31,16 @@ export class DeliveryWindows {
     return Math.min(this.windows.get(endpointId)?.allowed ?? FIRST, this.most);
   }
 
-  /** @param revision of the endpoint's settings; what it did under earlier ones is forgotten. */
+  /** @param revision the revision of the endpoint's settings; results under earlier settings are forgotten. */
   started(endpointId: string, revision: number): void {
     const window = this.windowOf(endpointId);
     if (window.revision !== revision) Object.assign(window, { revision, allowed: FIRST, slowFailures: 0 });
   }
 
   /**
-   * Learns from an answer, or from the lack of one; true where the endpoint hangs and its lane should be paused.
+   * Learns from an answer, or from its absence; true where the endpoint hangs and its lane should be paused.
    *
-   * @param revision of the settings under which the attempt was made: earlier ones say nothing of those of now.
+   * @param revision the revision under which the attempt was made; results of an earlier one are ignored.
    */
   answered(endpointId: string, revision: number, succeeded: boolean, durationMs: number): boolean {
     const window = this.windowOf(endpointId);

@@ -17,7 +17,7 @@ import { dueTableLanes, type MarkedLanes, type TableLanes } from '../../../infra
 import { WEBHOOK_LANE, type DisabledReason } from '../webhook.types.js';
 import { healthAfter, type Health } from './endpoint-health.js';
 
-/** An event that this process may deliver now, and where to. */
+/** An event that this process may deliver now, with its destination. */
 export interface ClaimedEvent {
   eventId: string;
   organizationId: string;
@@ -26,7 +26,7 @@ export interface ClaimedEvent {
   /** JSON text, the same at each claim. */
   data: string;
   occurredAt: Date;
-  /** Id of the transaction that wrote it. */
+  /** The id of the transaction that wrote it. */
   transaction: string;
   /** Of the database. */
   identity: string;
@@ -36,54 +36,57 @@ export interface ClaimedEvent {
   /** Failed attempts so far. */
   tries: number;
   url: string;
-  /** Of the endpoint's settings. */
+  /** The revision of the endpoint's settings. */
   revision: number;
-  /** Those that sign now, newest first; base64 of the sealed bytes. */
+  /** The secrets that sign now, newest first; base64 of the sealed bytes. */
   secrets: { id: string; sealed: string }[];
-  /** Of the endpoint's own headers: base64 of the sealed bytes; null: it has none. */
+  /** The endpoint's own headers, base64 of the sealed bytes; null: it has none. */
   headers: string | null;
-  /** Of the reported change, where its trace is recorded. */
+  /** The trace of the reported change, where traces are recorded. */
   traceContext: TraceContext | null;
   /** Monotonic milliseconds before the claim. */
   claimedAt: number;
 }
 
-/** What an outcome says of its attempt. */
+/** The part of an outcome that identifies its attempt. */
 export type DeliveryAttempt = Pick<
   ClaimedEvent,
   'attemptId' | 'eventId' | 'organizationId' | 'endpointId' | 'revision' | 'eventType' | 'attempt' | 'claimedAt'
 >;
 
-/** The outcome of one attempt, as it is recorded. */
+/** The outcome of one attempt, as it is stored. */
 export interface DeliveryOutcome extends DeliveryAttempt {
-  /** `released`: given up for a reason of our own; nothing is logged and no try is counted. */
+  /** `released`: the attempt ended for a reason of our own; it is not logged, and no try is counted. */
   kind: 'succeeded' | 'failed' | 'released';
-  /** Against the event's tries and the endpoint's health; false for what the receiver has no part in. */
+  /**
+   * Whether it counts against the event's tries and the endpoint's health; false for failures that the receiver did not
+   * cause.
+   */
   counted: boolean;
   httpStatus: number | null;
   error: string | null;
   durationMs: number;
-  /** Milliseconds until the next attempt; with `failed` null: it was the last. */
+  /** Milliseconds until the next attempt; with `failed`, null means that it was the last. */
   delayMs: number | null;
-  /** Milliseconds for which the endpoint's lane is paused at least; null: it is not. */
+  /** Minimum pause of the endpoint's lane in milliseconds; null: none. */
   pauseMs: number | null;
 }
 
-/** Longer than a delivery may take (10 s) with the time around it; an attempt without an outcome is due again then. */
+/** Longer than a delivery (10 s) with its overhead; an attempt without an outcome is due again after it. */
 export const LEASE_MS = 20_000;
 
-/** For so long an outcome is tried to be recorded; after that its event is delivered again. */
+/** How long recording an outcome is retried; after that its event is delivered again. */
 export const RECORD_FOR_MS = 60_000;
 
 /** The effect of an outcome on its endpoint. */
 export interface Recorded {
-  /** Why it, or one of its batch, ended the endpoint's deliveries just now; else null. */
+  /** Why this outcome, or another of its batch, disabled the endpoint just now; otherwise null. */
   disabled: DisabledReason | null;
-  /** The attempt was made under the endpoint's settings of now. */
+  /** Whether the attempt was made under the endpoint's present settings. */
   isCurrent: boolean;
 }
 
-/** A row of the queue whose event was removed. */
+/** A row of the queue whose event was deleted. */
 type Removed = Pick<ClaimedEvent, 'eventId' | 'endpointId' | 'attemptId'> & { eventType: null };
 
 /** The grant of a lane (`eventId` null), or a claimed event; see `CLAIM`. */
@@ -98,10 +101,12 @@ export function endpointOfLane(laneKey: string): string {
   return laneKey.slice(WEBHOOK_LANE.length);
 }
 
-/** The lanes' statements on `webhook_queue`: claims, due endpoints, and outcomes with their effect on the endpoints. */
+/**
+ * The statements of the lanes on `webhook_queue`: claims, due endpoints, and outcomes with their effect on endpoints.
+ */
 @Injectable()
 export class DispatchRepository {
-  /** Endpoints with due events that take any. */
+  /** Endpoints that have due events and accept them. */
   readonly dueEndpoints: MarkedLanes;
   private readonly batches: GroupCommit<DeliveryOutcome, Recorded>;
 
@@ -110,7 +115,7 @@ export class DispatchRepository {
     this.batches = new GroupCommit(database, {
       name: 'webhook_outcome',
       maxBatch: 250,
-      // Outcomes are bounded by the deliveries in flight; none may be refused.
+      // The deliveries in flight bound the number of outcomes; none may be refused.
       maxWaiting: 100_000,
       byIndex: true,
       lockedForMs: RECORD_FOR_MS,
@@ -119,11 +124,11 @@ export class DispatchRepository {
   }
 
   /**
-   * Claims, in one statement for all lanes, up to `limit` due events of each, the longest due first: each gets an attempt
-   * and a lease. An endpoint that is paused or disabled gives none. The secrets are those of this moment. Returns one
-   * answer a request, in the same order; no lane may be asked for twice.
+   * Claims up to `limit` due events per lane, the longest due first, in one statement for all lanes: each event gets an
+   * attempt and a lease. A paused or disabled endpoint has no claimable events. Returns one answer per request, in the
+   * same order; a lane may occur once only.
    *
-   * @param withinMs the statement's time; default: that of every statement.
+   * @param withinMs the time limit of the statement; default: that of every statement.
    * @throws LostClaimError with the claim's id where the claim may have been committed.
    */
   async claim(requests: readonly ClaimRequest[], withinMs?: number): Promise<Claim<ClaimedEvent>[]> {
@@ -143,7 +148,7 @@ export class DispatchRepository {
       else if (row.eventType === null) removed.push(row);
       else answer.items.push({ ...row, claimedAt });
     }
-    // Those that stay are claimed again.
+    // If this fails, they are claimed again.
     if (removed.length > 0) await this.remove(removed).catch(() => undefined);
     return [...answers.values()];
   }
@@ -154,7 +159,7 @@ export class DispatchRepository {
     await this.database.byIndex(() => this.database.execute(sql, ids));
   }
 
-  /** Attempts of a claim whose leases run, or ended just now; their events were not claimed again. */
+  /** Attempts of a claim whose leases run, or have just ended; events that were claimed again are left out. */
   async findAttempts(endpointIds: readonly string[], claimId: string): Promise<DeliveryAttempt[]> {
     const claimedAt = performance.now();
     await claimsEnded(this.database, endpointIds.map(webhookLaneOf));
@@ -165,8 +170,8 @@ export class DispatchRepository {
   }
 
   /**
-   * Records an outcome. It moves its event only while no later attempt has begun; the attempt is logged in any case.
-   * Recording the same outcome twice does no harm.
+   * Records an outcome. It changes its event only while no later attempt has begun; the attempt is logged in any case.
+   * Recording the same outcome twice is harmless.
    */
   record(outcome: DeliveryOutcome): Promise<Recorded> {
     return this.batches.submit(outcome);
@@ -189,18 +194,18 @@ export class DispatchRepository {
   }
 }
 
-/** What is known of an endpoint at the recording of outcomes. */
+/** The endpoint's state when outcomes are recorded. */
 interface EndpointState extends Health {
   id: string;
   /** Of its settings. */
   revision: number;
-  /** By the database's clock. */
+  /** The time by the database's clock. */
   now: number;
 }
 
 /**
- * Which endpoints' health changes by these outcomes, in the order of their ids, with the `failingSince` that was read;
- * what was met under earlier settings counts for nothing.
+ * The changes of health that these outcomes cause, in the order of the endpoints' ids, with the `failingSince` that was
+ * read. Outcomes under earlier settings are ignored.
  */
 function healthChanges(outcomes: readonly DeliveryOutcome[], states: ReadonlyMap<string, EndpointState>) {
   const changes = new Map<string, EndpointState & { knownSince: number | null }>();
@@ -216,7 +221,7 @@ function healthChanges(outcomes: readonly DeliveryOutcome[], states: ReadonlyMap
   return [...changes.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** SQL, of a row of `webhook_queue`: it is not being delivered just now. One whose process died keeps its attempt. */
+/** SQL, for a row of `webhook_queue`: it is not being delivered now. A row whose process died keeps its attempt. */
 export const isIdle = (row: string): string => `(${row}.attempt_id is null or ${row}.due_at < clock_timestamp())`;
 
 /** SQL: an endpoint is neither paused, disabled nor deleted. */
@@ -233,11 +238,13 @@ const LANES: TableLanes = {
     where q.endpoint_id > ${after} order by q.endpoint_id, q.due_at limit 1)`,
 };
 
-// An attempt's id: its first part is the time by the database's clock, which says in which partition of webhook_delivery it is
-// logged; then 13 characters of the claim's id, by which a lost claim finds it, and its number in the claim.
+// The id of an attempt. It begins with the time by the database's clock, which selects its partition of
+// webhook_delivery. Then come 13 characters of the claim's id, by which a lost claim finds it, and its number in the
+// claim.
 const claimPartOf = (id: string): string => `substr(${id}::text, 20, 13)`;
 
-// $1 to $6 the lanes, $7 lease seconds, $8 the claim's id. Deliveries do no harm twice, so they go on while claims are blocked.
+// $1 to $6 the lanes, $7 lease seconds, $8 the claim's id. Repeated deliveries are harmless, so they continue while
+// claims are blocked.
 export const CLAIM = `
 with ${laneGrants({ runsWhileBlocked: true })}, asked as materialized (
   select lane_grant.slots, lane_grant.low_at, e.id as endpoint_id, e.url, e.revision, e.headers_ciphertext
@@ -288,7 +295,7 @@ with ${laneGrants({ runsWhileBlocked: true })}, asked as materialized (
 )
 select ${GRANT_COLUMNS}, lane_grant.key as "laneKey", event_to_deliver.* from lane_grant full join event_to_deliver on false`;
 
-// By due_at, which is the end of a lease: only what was claimed, or deferred, in the last moments is read.
+// By due_at, which is the end of a lease, so that only recently claimed or deferred rows are read.
 const FIND_ATTEMPTS = `
 select q.attempt_id as "attemptId", q.event_id as "eventId", q.organization_id as "organizationId",
   q.endpoint_id as "endpointId", q.attempt_count as attempt, e.revision, v.type as "eventType"
@@ -339,8 +346,8 @@ select e.id, e.revision, ${milliseconds('e.failing_since')} as "failingSince",
   ${milliseconds('clock_timestamp()')} as now
 from webhook_endpoint e where e.id in (select "endpointId" from outcome) and e.deleted_at is null`;
 
-// Another process may have written its own outcomes meanwhile: what was decided from another beginning is left out,
-// and the next outcome decides again. Only 410 counts in any case.
+// Another process may have written outcomes meanwhile. A change computed from an outdated state is dropped, and the
+// next outcome decides again. Only 410 always applies.
 const CHANGE_HEALTH = `
 update webhook_endpoint e set failing_since = to_timestamp(c."failingSince" / 1000),
   last_failure_at = to_timestamp(c."lastFailureAt" / 1000), disabled_reason = c."disabledReason",

@@ -2,22 +2,22 @@ import type { DisabledReason } from '../webhook.types.js';
 
 const HOUR = 3_600_000;
 
-/** So long without one success, while events were tried, and the endpoint is disabled. */
+/** An endpoint is disabled after this long with attempts and without a success. */
 export const FAILING_DISABLES_AFTER_MS = 5 * 24 * HOUR;
 
 /**
- * After so long without any attempt the time of failing restarts: an endpoint must not be disabled for two failures
- * with a week without attempts between them. Within one event's schedule attempts are at most 12 h apart.
+ * After this long without an attempt the failing time restarts, so that two failures a week apart do not disable an
+ * endpoint. Within the schedule of one event, attempts are at most 12 h apart.
  */
 export const QUIET_STARTS_ANEW_AFTER_MS = 48 * HOUR;
 
-/** Health is written down at most this often while an endpoint goes on failing. */
+/** Health is stored at most this often while an endpoint keeps failing. */
 const WRITE_EVERY_MS = 60_000;
 
-/** The endpoint said that it is gone (Standard Webhooks). */
+/** The endpoint answered that it is gone (Standard Webhooks). */
 export const GONE = 410;
 
-/** What is known of an endpoint's failing. Times are milliseconds since the epoch, by the database's clock. */
+/** The failures of an endpoint. Times are milliseconds since the epoch, by the database's clock. */
 export interface Health {
   /** First failed attempt after the last success; null while attempts succeed. */
   failingSince: number | null;
@@ -25,7 +25,7 @@ export interface Health {
   disabledReason: DisabledReason | null;
 }
 
-/** The endpoint's health after one more attempt; the same object where there is nothing to write down. */
+/** The endpoint's health after one more attempt; the same object where there is nothing to store. */
 export function healthAfter(
   health: Health,
   attempt: { succeeded: boolean; httpStatus: number | null },

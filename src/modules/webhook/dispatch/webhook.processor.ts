@@ -28,22 +28,24 @@ import {
 import { DeliveryWindows } from './delivery-windows.js';
 
 export const WEBHOOK_QUEUE = 'webhook';
-/** Answers that come together are followed by one claim. */
+/** Answers within this time share the next claim. */
 const CLAIM_EVERY_MS = 8;
 
-/** The longest wait for a key that opens the secret. */
+/** The longest wait while a secret's key is missing. */
 const KEY_WITHIN_MS = 3_600_000;
 /** Too many requests, service unavailable. */
 const SLOW_DOWN = new Set([429, 503]);
 
-/** No pace but the window: more than any endpoint answers. */
+/** Effectively no pace: the window limits deliveries. */
 const PACE: LanePace = { ratePerSecond: 1_000_000, burstSeconds: 1 };
-/** Deliveries of one endpoint while more than half of the process's capacity is used, so that others get some. */
+/**
+ * Limit of one endpoint's deliveries while more than half of the process's capacity is used, so that others get some.
+ */
 const CROWDED_SHARE = 10;
-/** Deliveries in flight get so much of the stop's time to end by themselves. */
+/** The part of the stop's time in which deliveries in flight may end by themselves. */
 const STOP_PART = 0.3;
 
-/** The work of the queue of webhook events: claims them, makes an attempt of each, and records its outcome. See WebhookProcessor. */
+/** The work on webhook events: claims them, makes an attempt of each, and records its outcome. See WebhookProcessor. */
 @Injectable()
 export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationShutdown {
   readonly name = 'webhook';
@@ -73,7 +75,7 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
     return this.inFlight * 2 > this.config.webhook.maxInFlight ? Math.min(allowed, CROWDED_SHARE) : allowed;
   }
 
-  /** The claim itself passes over an endpoint that takes no events. */
+  /** No check here: the claim skips endpoints that accept no events. */
   pace(): Promise<LanePace> {
     return Promise.resolve(PACE);
   }
@@ -82,7 +84,7 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
     return this.dispatches.claim(requests, withinMs);
   }
 
-  /** Without it these events would wait for their leases, and be logged as interrupted. */
+  /** Otherwise these events would wait for the end of their leases, and be logged as interrupted. */
   async releaseLost(lost: LostClaimError, laneKeys: readonly string[]): Promise<void> {
     const endpointIds = laneKeys.map(endpointOfLane);
     const count = await releaseLost(lost, {
@@ -105,8 +107,8 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
   }
 
   /**
-   * Claimed events whose requests are not sent yet go back to the queue. Deliveries in flight get a moment to end; then they
-   * are broken off, and made again by another process or after the start.
+   * Claimed events whose requests are not sent yet return to the queue. Deliveries in flight get a moment to end; then
+   * they are aborted, and another process or the next start repeats them.
    */
   stop(): void {
     this.stopping = true;
@@ -145,7 +147,7 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
       try {
         return this.secrets.open(event.organizationId, id, sealed);
       } catch (error) {
-        // A replaced one only signs beside the current one, which a rotation has made readable again.
+        // A replaced secret signs only beside the current one; a rotation has made the current one readable again.
         if (index === 0) throw error;
         this.unreadable(event, error);
         return [];
@@ -189,8 +191,8 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
   }
 
   /**
-   * An outcome is never dropped for a database that is away: after a minute the event is simply delivered again.
-   * Returns whether it was stored.
+   * An outcome is never dropped because the database is away: after a minute the event is delivered again. Returns
+   * whether it was stored.
    */
   private async record(outcome: DeliveryOutcome): Promise<boolean> {
     const { endpointId, eventId } = outcome;
@@ -211,7 +213,7 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
     }
   }
 
-  /** Pauses the lane of an endpoint that hangs, or asks to wait; after a success the next pause is short again. */
+  /** Pauses the lane of an endpoint that hangs or asks to wait; a success resets the length of the next pause. */
   private async pauseLane({ endpointId, kind, pauseMs, claimedAt }: DeliveryOutcome): Promise<void> {
     const lane = webhookLaneOf(endpointId);
     if (pauseMs !== null) await this.lanes.pause(lane, 'webhook_endpoint', { claimedAt, leastMs: pauseMs });
@@ -219,7 +221,7 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
   }
 }
 
-/** What is written down of an attempt. A success is any 2xx; redirects are not followed. */
+/** The outcome to store. A success is any 2xx; redirects are not followed. */
 export function outcomeOf(task: ClaimedEvent, result: DeliveryResult, random = Math.random()): DeliveryOutcome {
   const outcome = { ...released(task), counted: true, durationMs: result.durationMs };
   if (result.kind === 'failed') {
@@ -233,9 +235,9 @@ export function outcomeOf(task: ClaimedEvent, result: DeliveryResult, random = M
 }
 
 /**
- * Without its key a secret cannot be opened. The attempt is in the log, so that the workspace sees it, but counts
- * neither against the event nor against the endpoint. It is made again later and later, each hour in the end, until the
- * operator has given the key back.
+ * The outcome where the key of a secret is missing. The attempt is logged, so that the workspace sees it, but counts
+ * neither against the event nor against the endpoint. It is repeated at growing intervals, up to an hour, until the
+ * operator has restored the key.
  */
 export function unsigned(task: ClaimedEvent, random = Math.random()): DeliveryOutcome {
   return {
@@ -246,7 +248,7 @@ export function unsigned(task: ClaimedEvent, random = Math.random()): DeliveryOu
   };
 }
 
-/** The event goes back to the queue, and the try does not count. */
+/** The event returns to the queue, and the try does not count. */
 function released(task: DeliveryAttempt): DeliveryOutcome {
   const { attemptId, eventId, organizationId, endpointId, revision, eventType, attempt, claimedAt } = task;
   const attempted = { attemptId, eventId, organizationId, endpointId, revision, eventType, attempt, claimedAt };
@@ -254,35 +256,37 @@ function released(task: DeliveryAttempt): DeliveryOutcome {
   return { ...attempted, ...nothing, kind: 'released', counted: false };
 }
 
-/** Of every delivery, beside its signature. */
+/** Headers of every delivery besides its signature. */
 export const PLAIN_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Herald/1.0 (+webhooks)' };
 
 /**
- * Waits after the first, second ... failed attempt of an event (contract: webhook deliveries); ten attempts in all: 5 s,
- * 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, 10 h.
+ * Waits after the first, second ... failed attempt of an event (specification: webhook deliveries); ten attempts in
+ * all.
  */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000,
 ];
 
-/** A receiver's `Retry-After` is followed up to here where it asks for more than the schedule. */
+/** A `Retry-After` longer than the schedule's wait is followed up to this limit. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 
 const SPREAD = 0.2;
 
-/** SQL, of a row of `webhook_queue`: seconds until the end of its lease, or its next attempt; an hour where its secret cannot be opened. */
+/**
+ * SQL, for a row of `webhook_queue`: seconds until the end of its lease, or until its next attempt; an hour where its
+ * secret cannot be opened.
+ */
 const MOST_AHEAD = `case when attempt_id is not null then ${LEASE_MS / 1_000} when attempt_count = 0 then 0
   else coalesce((array[${RETRY_DELAYS_MS.map((ms) => (ms / 1_000) * (1 + SPREAD)).join(', ')}])[tries], ${KEY_WITHIN_MS / 1_000}) end`;
 
 /**
- * Milliseconds until the next attempt of an event that failed `tries` times; null after the last one.
+ * Milliseconds until the next attempt of an event that failed `tries` times; null after the last one. Each wait is
+ * spread by ±20 %, so that events which failed together do not return together. If the receiver asks for a longer wait
+ * it gets it, up to an hour; a shorter one is ignored.
  *
- * Each wait is spread by ±20 %, so that what failed together does not come back together. A receiver that asks for a
- * longer wait gets it, up to an hour; one that asks for a shorter wait does not hurry the schedule.
- *
- * @param tries failed attempts so far, this one included: 1 or more.
+ * @param tries failed attempts so far, including this one: 1 or more.
  * @param random a number from 0 up to 1.
- * @param retryAfterMs what the receiver asked for.
+ * @param retryAfterMs the wait that the receiver asked for.
  */
 export function retryDelayMs(tries: number, random: number, retryAfterMs: number | null): number | null {
   const base = RETRY_DELAYS_MS[Math.max(0, tries - 1)];

@@ -22,7 +22,7 @@ export const always = (value: string): Described => is({ const: value }, value);
 export const schemasOf = (fields: Record<string, Described>): Record<string, Schema> =>
   Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]));
 
-/** @param optional of fields that the example has not. */
+/** @param optional fields that the example does not have. */
 export function object(fields: Record<string, Described>, optional: Record<string, Schema> = {}, description?: string) {
   const properties = { ...schemasOf(fields), ...optional };
   const example = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.example]));

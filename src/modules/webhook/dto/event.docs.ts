@@ -212,7 +212,7 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
   },
 };
 
-/** Data of an event of each kind, for tests that a caller asks for. */
+/** Data of an example event of each kind, for tests that a caller requests. */
 export function exampleOf(type: EventType): Record<string, unknown> {
   return EVENTS[type].data.example;
 }
@@ -259,7 +259,7 @@ function schemaNameOf(type: EventType): string {
   return `${words.join('')}Event`;
 }
 
-/** As a webhook delivery brings it. */
+/** As in a webhook delivery. */
 export const EXAMPLE_EVENT = envelopeOf('message.status.updated').example;
 
 /** The schemas of all kinds. */

@@ -10,14 +10,17 @@ import type { JournalEvent, JournalPlace, JournalReader } from './journal.types.
 
 interface JournalPage {
   events: JournalEvent[];
-  /** Behind all that was looked at, taken or not; null: nothing is behind the reader's place. */
+  /** The place after all examined events, selected or not; null: there are none after the reader's place. */
   end: JournalPlace | null;
 }
 
-/** So much younger than what is removed are events that readers pass: transactions write in another order than that of their ids. */
+/** Readers must be this far ahead of the removed events: transactions may commit in another order than that of ids. */
 const MARGIN_MS = 600_000;
 
-/** The events of a workspace, in their order, for readers that keep their place in the database, as GET /events does for others. */
+/**
+ * The events of a workspace, in order, for readers that store their place in the database; GET /events serves the
+ * others.
+ */
 @Injectable()
 export class EventJournal {
   private readonly readers: ((below: string) => Promise<boolean>)[] = [];
@@ -30,37 +33,37 @@ export class EventJournal {
   /**
    * Adds readers; call it while the application starts.
    *
-   * @param pass is called before events are removed: none of the readers may need one whose id is below this one afterwards. False: not
-   * yet, and nothing is removed.
+   * @param pass is called before events are removed. Afterwards none of its readers may need an event with an id below
+   * this one. False: not yet, and nothing is removed.
    */
   beforeRemoval(pass: (below: string) => Promise<boolean>): void {
     this.readers.push(pass);
   }
 
-  /** Whether no reader needs what is older than this time any more. */
+  /** Whether no reader still needs events older than this time. */
   async isPassed(before: Date): Promise<boolean> {
     const below = lowestIdSince(new Date(before.getTime() + MARGIN_MS));
     for (const pass of this.readers) if (!(await pass(below))) return false;
     return true;
   }
 
-  /** Notes a reader of the workspace: events are recorded from now on, if they were not. */
+  /** Registers a reader of the workspace: from now on its events are recorded. */
   async record(organizationId: string): Promise<void> {
     await this.events.note(organizationId);
   }
 
-  /** The place before all events of this time and later ones; null: there are none. */
+  /** The place before all events from this time on; null: there are none. */
   placeBefore(organizationId: string, time: Date): Promise<JournalPlace | null> {
     return this.journal.placeBefore(organizationId, lowestIdSince(time));
   }
 
-  /** The next events of a reader: `limit` at the most, and about `maxBytes` of data, unless one alone has more. */
+  /** The next events of a reader: at most `limit`, and about `maxBytes` of data, unless a single event has more. */
   async read(reader: JournalReader, limit: number, maxBytes: number): Promise<JournalPage> {
     const { rows, end } = await this.journal.page(reader, limit, maxBytes);
     return { events: rows.map((row) => eventOf(reader.organizationId, row)), end };
   }
 
-  /** A test event, which stands in no journal: behind its cursor is what comes later. */
+  /** A test event, which is not in the journal; its cursor is the present end of the journal. */
   async testEvent(organizationId: string): Promise<JournalEvent> {
     const { identity, nextTransaction: transaction } = await this.events.state(organizationId);
     const id = newId();

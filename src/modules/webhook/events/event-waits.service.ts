@@ -4,11 +4,11 @@ import { Drain } from '../../../infrastructure/http/drain.js';
 import { Metrics } from '../../../infrastructure/operations/metrics/metrics.js';
 import { EventsRepository, type EventPlace } from './events.repository.js';
 
-/** Requests of one process that wait, and those of one workspace. */
+/** Limits of waiting requests in one process, and of one workspace. */
 export const MAX_WAITING = 1_000;
 export const MAX_OF_WORKSPACE = 100;
 
-/** Readers of GET /events that wait. */
+/** Requests of GET /events that wait for events. */
 @Injectable()
 export class EventWaits extends WaitingReaders<EventPlace> {
   constructor(events: EventsRepository, drain: Drain, metrics: Metrics) {

@@ -14,7 +14,7 @@ export interface RecordedEvent {
   transaction: string;
 }
 
-/** An event, or none, with what is true of its page. */
+/** An event, or none, with the facts about its page. */
 type PageRow = (RecordedEvent | { id: null }) & {
   scanned: number;
   held: boolean;
@@ -22,20 +22,20 @@ type PageRow = (RecordedEvent | { id: null }) & {
   lastId: string | null;
 };
 
-/** Where a reader is, and of which types it wants events; null: all. */
+/** The place of a reader, and the types of events that it selects; null: all. */
 export interface EventPlace {
   organizationId: string;
   after: EventCursor;
   types: readonly EventType[] | null;
 }
 
-/** So many events are looked at for one page, whatever part of them is asked for: its cost has a bound. */
+/** Limit of events examined for one page, whichever are selected, which bounds its cost. */
 export const MAX_SCANNED = 2_000;
 
-/** As many are looked at behind one place of a reader that waits. */
+/** Limit of events examined after the place of a waiting reader. */
 const MAX_LOOKED_AT = 100;
 
-/** Hours between notes of a workspace's reading. */
+/** Hours between records of a workspace's reading. */
 const NOTE_HOURS = 1;
 
 /** Events of a workspace in the order of their transactions. */
@@ -47,7 +47,7 @@ export class EventsRepository {
     return this.database.row<ReadingState>(STATE, [organizationId, NOTE_HOURS]);
   }
 
-  /** Whether exactly this event is in this database: its history goes at least so far then. */
+  /** Whether this database has exactly this event; then its history goes at least that far. */
   async has(organizationId: string, { kind, transaction, id }: EventCursor): Promise<boolean> {
     if (kind !== 'event') return false;
     const sql = 'select from webhook_event where organization_id = $1 and transaction_id = $2::xid8 and id = $3';
@@ -55,22 +55,25 @@ export class EventsRepository {
   }
 
   /**
-   * Notes that the workspace reads its events, which are recorded from now on.
+   * Records that the workspace reads its events; from now on they are recorded.
    *
-   * @returns the place before every transaction that may still write some. Its transaction ids are used: this call has
-   * committed one that is not lower, so no crash of the server gives them away again.
+   * @returns the place before every transaction that may still write events. The transaction ids in it are final: this
+   * call has committed one that is not lower, so a crash of the server never assigns them again.
    */
   async note(organizationId: string): Promise<EventCursor> {
     const { transaction, now } = await this.database.row<{ transaction: string; now: Date }>(NOTE, [organizationId]);
     return { kind: 'transaction', transaction, id: lowestIdSince(now) };
   }
 
-  /** Ends the recording for workspaces without endpoint and destination that have not read for so many days: no cursor is good then. */
+  /**
+   * Stops recording for workspaces without endpoint and destination that have not read for this many days: their
+   * cursors expire.
+   */
   stopUnread(days: number): Promise<number> {
     return this.database.execute(STOP_UNREAD, [days]);
   }
 
-  /** The events behind a place, of transactions before which none is open any more: the order never changes. */
+  /** The events after a place, from transactions with no open one before them, so that the order never changes. */
   async page(
     organizationId: string,
     { after, types, limit }: { after: EventCursor; types: readonly EventType[] | null; limit: number },
@@ -95,7 +98,7 @@ export class EventsRepository {
     };
   }
 
-  /** Those of the places that something is behind. */
+  /** Those of the places that have events after them. */
   async look(places: readonly EventPlace[]): Promise<Look[]> {
     const asked = places.map(({ organizationId, after, types }, index) => ({
       index,
@@ -116,8 +119,8 @@ export class EventsRepository {
   }
 
   /**
-   * Rows that a dump brought from another server, whose transaction ids may be ahead of this one's, get the id of the
-   * ambient transaction, in which their ids put them in order.
+   * Rows of a dump from another server may have transaction ids ahead of this server's. They get the id of the ambient
+   * transaction, within which their own ids order them.
    */
   async renumber(): Promise<number> {
     await this.database.execute(RENUMBER_RECORDING);
@@ -149,9 +152,9 @@ delete from event_recording r where r.read_at < clock_timestamp() - make_interva
     select from webhook_endpoint e where e.organization_id = r.organization_id and e.deleted_at is null)
   and not exists (select from event_destination d where d.organization_id = r.organization_id)`;
 
-// Every transaction below the snapshot's xmin has ended: nothing comes in between later. Each event is found behind the one before it,
-// by the index "webhook_event_order": with one limit for the whole page a planner whose statistics do not know the workspace yet
-// expects a few rows, and reads and sorts all that follow.
+// Every transaction below the snapshot's xmin has ended, so nothing can appear in between later. Each event is found
+// after the previous one, by the index "webhook_event_order". With a single limit for the page, a planner without
+// statistics of the workspace expects few rows, and reads and sorts everything that follows.
 const PAGE = `
 with recursive ended as materialized (
   select pg_snapshot_xmin(pg_current_snapshot()) as xmin
@@ -177,7 +180,7 @@ left join (select transaction_id, id from scanned order by nth desc limit 1) las
 left join page on true
 order by page.nth`;
 
-// A waiting reader is nearly always at the end: the index answers without a row.
+// A waiting reader is nearly always at the end: the index answers without reading a row.
 const LOOK = `
 with ended as materialized (
   select pg_snapshot_xmin(pg_current_snapshot()) as xmin

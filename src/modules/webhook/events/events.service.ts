@@ -7,7 +7,7 @@ import { EventWaits } from './event-waits.service.js';
 import { EventsRepository, type RecordedEvent } from './events.repository.js';
 import { typesOf, type EventsResponse, type ListEventsRequest } from './events.dto.js';
 
-/** The events of a workspace for a reader that polls: each once, in the order of their transactions. */
+/** The events of a workspace for a polling reader: each once, in the order of their transactions. */
 @Injectable()
 export class EventsService {
   constructor(
@@ -17,11 +17,12 @@ export class EventsService {
   ) {}
 
   /**
-   * Events are recorded from the first call on, where the workspace has had no endpoint.
+   * Lists events. For a workspace that never had an endpoint, they are recorded from the first call on.
    *
-   * @param reader how the request waits, where its query asks for that: without what it holds, until its caller goes.
-   * @throws EVENT_CURSOR_EXPIRED (410), INVALID_REQUEST (400) for what is no cursor of this workspace, RATE_LIMITED (429)
-   * where too many wait.
+   * @param reader how the request may wait, if its query asks for it: without holding resources, until its caller
+   * disconnects.
+   * @throws EVENT_CURSOR_EXPIRED (410), INVALID_REQUEST (400) where the cursor is not one of this workspace,
+   * RATE_LIMITED (429) where too many wait.
    */
   async list(
     { organizationId, scopes }: Pick<Caller, 'organizationId' | 'scopes'>,
@@ -52,7 +53,7 @@ export class EventsService {
     return { data, next, done, omitted };
   }
 
-  /** The cursor behind what is there now. */
+  /** The cursor after all present events. */
   async endOf(organizationId: string): Promise<string> {
     const { identity } = await this.events.state(organizationId);
     return cursorText(await this.events.note(organizationId), { owner: organizationId, identity });

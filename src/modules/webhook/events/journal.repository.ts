@@ -14,13 +14,13 @@ export interface JournalRow {
   identity: string;
 }
 
-/** An event, or none, with where the page ends. */
+/** An event, or none, with the end of the page. */
 type PageRow = { endTransaction: string | null; endId: string | null } & (JournalRow | { id: null });
 
-/** So many events are looked at for one page, whatever part of them the reader takes. */
+/** Limit of events examined for one page, whichever the reader selects. */
 const MAX_SCANNED = 1_000;
 
-/** What readers of the journal ask of the log of events. */
+/** Queries of journal readers on the log of events. */
 @Injectable()
 export class JournalRepository {
   constructor(private readonly database: Database) {}
@@ -41,7 +41,8 @@ export class JournalRepository {
   }
 }
 
-// Each event is found behind the one before it: see events.repository.ts. The page ends where it is full, else behind all that was looked at.
+// Each event is found after the previous one: see events.repository.ts. A page ends where it is full, otherwise after
+// all examined events.
 const PAGE = `
 with recursive ended as materialized (
   select pg_snapshot_xmin(pg_current_snapshot()) as xmin

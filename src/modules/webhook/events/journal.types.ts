@@ -1,14 +1,14 @@
 import type { EventType, WebhookEvent } from '../webhook.types.js';
 
-/** A place in the order of a workspace's events: behind this one. */
+/** A place in the order of a workspace's events: after this event. */
 export interface JournalPlace {
   /** Decimal, as the type xid8 is written. */
   transaction: string;
-  /** Its time is that of the place. */
+  /** The id contains the time of the place. */
   id: string;
 }
 
-/** What a reader of the journal takes. */
+/** The selection of a journal's reader. */
 export interface JournalReader {
   organizationId: string;
   after: JournalPlace;
@@ -20,8 +20,8 @@ export interface JournalReader {
 export interface JournalEvent extends JournalPlace {
   type: EventType;
   occurredAt: Date;
-  /** Null: it is about none. */
+  /** Null: the event concerns no conversation. */
   conversationId: string | null;
-  /** As a webhook's delivery has it. */
+  /** The body of a webhook delivery. */
   body: string;
 }

@@ -7,30 +7,34 @@ import type { ReplayData } from './replays.dto.js';
 
 /** Of one replay. */
 export const MAX_REPLAYED = 100_000;
-/** Attempts that are looked at to find them: an event has ten, or more where it was replayed before. */
+/** Limit of attempts examined to find events: an event has ten, or more if it was replayed before. */
 const MAX_ATTEMPTS = 1_000_000;
 
-/** Replays that one statement feeds. */
+/** Limit of replays that one statement serves. */
 const REPLAYS_AT_ONCE = 100;
-/** Due events of an endpoint, fresh ones among them, beyond which no more are put in line: two for each place in flight. */
+/**
+ * A replay queues no more events while its endpoint has this many due events, new ones included. Two for each delivery
+ * in flight.
+ */
 const MAX_AHEAD = 20;
 
-/** SQL, of an endpoint `e`: one collection of its events at a time. */
+/** SQL, for an endpoint `e`: one collection of its events at a time. */
 export const REPLAY_LOCK = `pg_try_advisory_xact_lock(hashtextextended('webhook_replay ' || e.id, 0))`;
 
 /** SQL: an attempt to deliver the event succeeded. */
 const wasDelivered = (eventId: string): string => `exists (select from webhook_delivery d where d.event_id = ${eventId}
       and d.status = 'succeeded' and d.id >= ${firstAttemptOf(eventId)})`;
 
-/** A replay is a row that counts, and the list of its events that are not in line yet. */
+/** A replay is a row with counts, and the list of its events that are not queued yet. */
 @Injectable()
 export class ReplaysRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Collects the events, and makes the replay; one at a time of an endpoint.
+   * Collects the events and creates the replay; one at a time per endpoint.
    *
-   * @returns null: the workspace has no endpoint; otherwise why there is no id: too many, or one is running.
+   * @returns null: the workspace has no endpoint; otherwise the id, or why there is none: too many events, or a replay
+   * is running.
    */
   start(
     organizationId: string,
@@ -39,7 +43,8 @@ export class ReplaysRepository {
   ): Promise<{ id: string | null; tooMany: boolean } | null> {
     const { since, until, types, onlyFailed } = choice;
     return this.database.byIndex(async () => {
-      // Of partitions without statistics the planner expects a handful of attempts, and would read and sort all of them.
+      // For partitions without statistics the planner expects a handful of attempts, and would read and sort all of
+      // them.
       await this.database.execute('set local enable_sort = off');
       return this.database.find(START, [
         organizationId,
@@ -61,16 +66,16 @@ export class ReplaysRepository {
   }
 
   /**
-   * Puts the next events of all replays in line, as many as their endpoints have room for. An endpoint that is paused
-   * or disabled gets none.
+   * Queues the next events of all replays, as many as their endpoints have room for. A paused or disabled endpoint gets
+   * none.
    *
-   * @returns the endpoints that got some, and how many each.
+   * @returns the endpoints that got events, and how many each.
    */
   feed(): Promise<{ endpointId: string; events: number }[]> {
     return this.database.byIndex(() => this.database.query(FEED, [REPLAYS_AT_ONCE, MAX_AHEAD]));
   }
 
-  /** Removes those that ended long ago, and those that have waited for so long for an endpoint that takes nothing. */
+  /** Deletes replays that ended long ago, and replays that have waited this long for a paused or disabled endpoint. */
   purge(endedDays: number, heldDays: number): Promise<number> {
     return this.database.execute(PURGE, [endedDays, heldDays]);
   }

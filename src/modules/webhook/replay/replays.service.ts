@@ -16,21 +16,21 @@ import type { ReplayData, StartReplayRequest } from './replays.dto.js';
 import { MAX_REPLAYED, ReplaysRepository } from './replays.repository.js';
 
 const SWEEP_EVERY_MS = 1_000;
-/** Of one round of the sweep, and between two looks at how much room there is. */
+/** Time limit of one round of the sweep, and the pause between two checks for room within it. */
 const ROUND_MS = 5_000;
 const FEED_EVERY_MS = 100;
 const PURGE_EVERY_MS = 3_600_000;
-/** After a replay that was too large: to find that out is dear, and stores nothing. Of this process. */
+/** After a replay that was too large: finding that out is expensive, and nothing is stored. Per process. */
 const PAUSE_SECONDS = 10;
 const MAX_PAUSED = 10_000;
 
 /**
- * Deliveries made again, many at once. A replay never fills its endpoint's line: it adds a few events whenever few are
- * due, so that a fresh event waits for twenty at the most. What it has done is in the database at each step.
+ * Repeats many deliveries. A replay never fills its endpoint's queue: it adds a few events whenever few are due, so a
+ * new event waits for twenty at most. Its progress is in the database after each step.
  */
 @Injectable()
 export class ReplaysService implements OnModuleInit {
-  /** Workspaces that were refused, and when, on the monotonic clock. */
+  /** Workspaces that were refused, with the time (monotonic ms). */
   private readonly refused = new ExpiringCache<string, number>({
     ttlMs: PAUSE_SECONDS * 1_000,
     maxEntries: MAX_PAUSED,
@@ -58,13 +58,13 @@ export class ReplaysService implements OnModuleInit {
   }
 
   /**
-   * @throws INVALID_REQUEST (400) for a time that ends before it begins, WEBHOOK_NOT_FOUND (404), WEBHOOK_REPLAY_RUNNING
+   * @throws INVALID_REQUEST (400) for an end before the beginning, WEBHOOK_NOT_FOUND (404), WEBHOOK_REPLAY_RUNNING
    * (409), WEBHOOK_REPLAY_TOO_LARGE (422), RATE_LIMITED (429) for some seconds after that.
    */
   async start(organizationId: string, request: StartReplayRequest): Promise<ReplayData> {
     const since = new Date(request.since);
     const now = databaseClock.date();
-    // Attempts that this replay makes are after its end.
+    // An end in the past, so that the replay does not include its own attempts.
     const until = request.until === undefined ? now : new Date(Math.min(Date.parse(request.until), now.getTime()));
     if (since >= until) throw invalidField('since', 'range', 'since must be before until, and before now.');
     const refusedAt = this.refused.peek(organizationId);

@@ -87,7 +87,8 @@ export class WorkspacesAdminController {
     @WorkspaceParam() { id }: Workspace,
     @Body() body: ChangeWorkspaceRequest,
   ): Promise<SingleWorkspaceResponse> {
-    // A product finds its customers by it: that of another workspace must not be taken, nor be found out.
+    // An operator finds its customers by this id: an id of a workspace that the key may not see must neither be taken
+    // nor revealed.
     if (body.external_id !== undefined && operator.workspaceIds !== null)
       throw workspacesErrors.WORKSPACE_EXTERNAL_ID_FIXED();
     await this.workspaces.changeAll(id, {

@@ -3,7 +3,7 @@ import { Database, type Statements } from '../../../infrastructure/database/data
 import type { ErasedPerson, NamedPerson } from './erasure.types.js';
 import { ErasuresRepository } from './erasures.repository.js';
 
-/** People who were erased: what the platform reports of them afterwards names no person. */
+/** Erased people: later reports of WhatsApp about them must not store their names. */
 @Injectable()
 export class ErasedNames {
   constructor(
@@ -11,7 +11,7 @@ export class ErasedNames {
     private readonly database: Database,
   ) {}
 
-  /** One answer a person, in the same order; null: they were not erased. One statement, none for an empty list. */
+  /** One answer per person, in the same order; null: they were not erased. One statement, none for an empty list. */
   async find(people: readonly NamedPerson[], statements: Statements = this.database): Promise<(ErasedPerson | null)[]> {
     return people.length === 0 ? [] : this.erasures.findErased(people, statements);
   }

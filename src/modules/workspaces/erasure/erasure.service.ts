@@ -10,7 +10,7 @@ import { ErasuresRepository, LEASE_SECONDS } from './erasures.repository.js';
 
 export type { Subject } from './erasure.types.js';
 
-/** How many of what, by the word that is shown. */
+/** Counts by kind of data, with the words that are shown. */
 export type Counts = Record<string, number>;
 
 export interface ErasureBatch {
@@ -19,22 +19,22 @@ export interface ErasureBatch {
   cursor: string | null;
 }
 
-/** What belongs to messages of a person, by their ids, and the files that came with them. */
+/** Data that belongs to a person's messages, by message ids, and the files that came with them. */
 export interface OfMessages {
   readonly messageIds: readonly string[];
   readonly fileIds: readonly string[];
 }
 
-/** One place where data of a person may lie. */
+/** One place with data of people. */
 export interface PersonalData {
   readonly name: string;
-  /** `first`: pending work ends here; `last`: data that identifies the person, needed to find the rest. */
+  /** `first`: ends pending work; `last`: data that identifies the person and is needed to find the rest. */
   readonly turn?: 'first' | 'last';
-  /** One small batch from `cursor` on: counts what is there, and where `erase` is set removes it. Repeating is harmless. */
+  /** Handles one small batch from `cursor` on: counts the data, and deletes it if `erase` is set. Repeatable. */
   batch?(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch>;
-  /** As `batch`, of what is found by messages alone: in the transaction that takes their names away. */
+  /** Like `batch`, for data that only messages lead to: in the transaction that removes their names. */
   ofMessages?(organizationId: string, found: OfMessages, erase: boolean): Promise<Counts>;
-  /** What is under way just now and can be erased only afterwards; null: nothing. One phrase. */
+  /** Work in progress that can be erased only afterwards, as a phrase; null: none. */
   busy?(subject: Subject): Promise<string | null>;
 }
 
@@ -43,22 +43,22 @@ type Identify = (known: Subject) => Promise<Subject>;
 
 export interface ErasureReport {
   counts: Counts;
-  /** Spellings and ids under which the person was looked for. */
+  /** Spellings and ids under which the person was searched for. */
   names: number;
 }
 
 const TURNS = { first: 0, none: 1, last: 2 } as const;
 const BUSY_POLL_MS = 500;
 const MAX_PASSES = 5;
-/** After the second pass, and so much longer after each further one: reports about what was just sent come within seconds. */
+/** Wait after the second pass, growing with each further one: reports about messages just sent come within seconds. */
 const PASS_APART_MS = 500;
 const SWEEP_EVERY_MS = 10_000;
-/** Of a round, and of one erasure in it, so that a person with many messages delays no other. */
+/** Limits of a round, and of one erasure in it, so that a person with many messages delays no other. */
 const ROUND_MS = 10_000;
 const TURN_MS = 2_000;
 const AGAIN_SECONDS = 60;
 
-/** Something of the person is under way and has not ended in time. */
+/** Work about the person has not ended in time. */
 export class ErasureBusyError extends Error {
   constructor(
     readonly what: readonly string[],
@@ -68,14 +68,14 @@ export class ErasureBusyError extends Error {
   }
 }
 
-/** A turn is over before all was erased. */
+/** A turn ended before everything was erased. */
 class TurnOver extends Error {}
 
 export function addCounts(totals: Counts, found: Counts): void {
   for (const [word, count] of Object.entries(found)) totals[word] = (totals[word] ?? 0) + count;
 }
 
-/** Runs batches from the first to the last and adds what they found. */
+/** Runs batches from the first to the last and sums their counts. */
 export async function addBatches(
   totals: Counts,
   batch: (cursor: string | null) => Promise<ErasureBatch>,
@@ -89,9 +89,9 @@ export async function addBatches(
 }
 
 /**
- * Runs passes until one finds nothing; returns what all of them found.
+ * Repeats passes until one finds nothing; returns the sum of all.
  *
- * @param pass null: it was cut short and has to run again.
+ * @param pass null: it was interrupted and must run again.
  * @throws ErasureBusyError after five.
  */
 export async function repeatUntilNothing(endless: string, pass: () => Promise<Counts | null>): Promise<Counts> {
@@ -105,7 +105,7 @@ export async function repeatUntilNothing(endless: string, pass: () => Promise<Co
   }
 }
 
-/** @throws ErasureBusyError where something is still under way after `waitMs`. */
+/** @throws ErasureBusyError where work is still in progress after `waitMs`. */
 export async function waitWhileBusy(ask: () => Promise<string | null>[], waitMs: number): Promise<void> {
   const until = performance.now() + waitMs;
   for (;;) {
@@ -117,16 +117,16 @@ export async function waitWhileBusy(ask: () => Promise<string | null>[], waitMs:
 }
 
 /**
- * Erases what a workspace holds of one phone number or user id, place by place and in small batches. An erasure that has
- * begun is a row with every name of the person, until all is gone: a worker goes on with one whose process died, or
- * that had to wait for too long.
+ * Erases a workspace's data about one phone number or user id, place by place and in small batches. A running erasure
+ * has a row with every name of the person, until all is gone: a worker continues it if the process dies, or if it had
+ * to wait too long.
  */
 @Injectable()
 export class Erasure implements OnModuleInit {
   private readonly logger = new Logger(Erasure.name);
   private readonly places: PersonalData[] = [];
   private identify: Identify | null = null;
-  /** The workspace whose erasure a worker went on with last. */
+  /** The workspace whose erasure a worker continued last. */
   private lastServed = FIRST_ID;
 
   constructor(
@@ -162,10 +162,10 @@ export class Erasure implements OnModuleInit {
   }
 
   /**
-   * Erases, and says how much. What arrives while it runs is erased as well.
+   * Erases, and returns counts. Data that arrives meanwhile is erased as well.
    *
-   * @param waitMs for what is under way, such as a message that is being sent.
-   * @throws ErasureBusyError where it has not ended by then: a worker goes on.
+   * @param waitMs limit of the wait for work in progress, such as a message being sent.
+   * @throws ErasureBusyError where that has not ended by then: a worker continues.
    */
   async erase(organizationId: string, name: string, waitMs = 60_000): Promise<ErasureReport> {
     const subject = await this.identified(namedBy(organizationId, name));
@@ -182,14 +182,14 @@ export class Erasure implements OnModuleInit {
     }
   }
 
-  /** What is found by messages alone: called in the transaction that takes their names away. */
+  /** Data that only messages lead to: called in the transaction that removes their names. */
   async ofMessages(organizationId: string, found: OfMessages, erase: boolean): Promise<Counts> {
     const counts: Counts = {};
     for (const place of this.places) addCounts(counts, (await place.ofMessages?.(organizationId, found, erase)) ?? {});
     return counts;
   }
 
-  /** Works on those that are due, a turn each, until the round is over; returns how many turns there were. */
+  /** Gives each due erasure a turn until the round ends; returns how many turns there were. */
   private async goOnWithDue(signal: AbortSignal): Promise<number> {
     const until = performance.now() + ROUND_MS;
     for (let turns = 0; ; turns++) {
@@ -203,7 +203,7 @@ export class Erasure implements OnModuleInit {
       } catch (error) {
         const isOver = error instanceof TurnOver;
         await this.erasures.putOff(due.id, isOver ? 0 : AGAIN_SECONDS);
-        // Not whom: the log would keep what is to go.
+        // Without the person's name, which the log would otherwise keep.
         if (!isOver) this.logger.warn(`an erasure could not go on, and is tried again: ${describeError(error)}`);
       }
     }
@@ -229,7 +229,7 @@ export class Erasure implements OnModuleInit {
     return { counts, names };
   }
 
-  /** Not whom: the trail would keep what is to go. */
+  /** Without the person's name, which the trail would otherwise keep. */
   private note(action: AuditAction, organizationId: string, counts?: Counts): Promise<void> {
     return this.database.transaction(() => this.audit.record({ action, organizationId, details: counts }));
   }
@@ -248,12 +248,12 @@ export class Erasure implements OnModuleInit {
       });
     let waited = false;
     for (const place of this.places) {
-      // What still waits was withdrawn first; what is on its way ends before its traces are removed.
+      // Waiting work was withdrawn first; work in flight must end before its traces are removed.
       if (erase && !waited && place.turn !== 'first') {
         await waitWhileBusy(
           () =>
             this.places.map(async (each) => {
-              // What was on its way may have come back to where it waits.
+              // Work in flight may have returned to the queue.
               if (each.turn === 'first') await run(each);
               return (await each.busy?.(subject)) ?? null;
             }),

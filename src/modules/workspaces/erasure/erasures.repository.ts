@@ -5,23 +5,23 @@ import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js'
 import { ErasureEntity } from '../entities/erasure.entity.js';
 import type { ErasedPerson, NamedPerson, OpenErasure, Subject } from './erasure.types.js';
 
-/** For which a process works on an erasure alone: longer than the longest of its steps, the wait for what is under way included. */
+/** How long one process works on an erasure exclusively: longer than its longest step, including waits. */
 export const LEASE_SECONDS = 300;
 const COLUMNS = `id, organization_id as "organizationId", numbers, user_ids as "userIds", conversation_ids as "conversationIds"`;
 
-/** SQL: a name as `erased_name` has it. */
+/** SQL: a name in the form of `erased_name`. */
 const hashOf = (organizationId: string, name: string): string =>
   `sha256(convert_to(${organizationId}::text || ${name}, 'UTF8'))`;
 
 const inSeconds = (seconds: number): string => `clock_timestamp() + interval '${seconds} seconds'`;
 const leased = (): string => inSeconds(LEASE_SECONDS);
 
-/** Erasures that have begun and not ended, which is what a killed run needs to go on, and hashes of whom they were about. */
+/** Unfinished erasures, with what an interrupted run needs to continue, and hashes of erased people's names. */
 @Injectable()
 export class ErasuresRepository {
   constructor(private readonly database: Database) {}
 
-  /** Begins an erasure, or takes over one of the same person that has not ended. Returns its id. */
+  /** Begins an erasure, or takes over an unfinished one of the same person. Returns its id. */
   async begin({ organizationId, numbers, userIds, conversationIds }: Subject): Promise<string> {
     const open = await this.database.find<{ id: string }>(
       `update erasure set due_at = ${leased()} where id = (
@@ -37,10 +37,10 @@ export class ErasuresRepository {
   }
 
   /**
-   * The longest due erasure of the workspace that follows in the order of ids, so that workspaces take turns; no other process goes
-   * on with it meanwhile. Null: none is due.
+   * The longest due erasure of the next workspace in the order of ids, so that workspaces take turns; no other process
+   * continues it meanwhile. Null: none is due.
    *
-   * @param after the workspace that was served last.
+   * @param after the last served workspace.
    */
   async takeDue(after: string): Promise<OpenErasure | null> {
     return this.database.find<OpenErasure>(
@@ -57,7 +57,7 @@ export class ErasuresRepository {
     return this.table.findOneBy({ id });
   }
 
-  /** Keeps every name that is known by now before anything that leads to it goes, and hashes of them for afterwards. */
+  /** Stores every name known by now, before data that leads to it is deleted, and hashes of the names for later. */
   async widen({ id, organizationId, numbers, userIds, conversationIds }: OpenErasure): Promise<void> {
     await this.database.transaction(async () => {
       await this.table.update({ id }, { numbers, userIds, conversationIds, dueAt: leased });
@@ -71,17 +71,17 @@ export class ErasuresRepository {
     });
   }
 
-  /** A worker goes on with it in so long; 0: when the others that are due had their turns. */
+  /** A worker continues it after this time; 0: after the turns of the other due ones. */
   async putOff(id: string, seconds: number): Promise<void> {
     await this.table.update({ id }, { dueAt: () => inSeconds(seconds) });
   }
 
-  /** Whether it was open until now. */
+  /** Returns whether it was open. */
   async end(id: string): Promise<boolean> {
     return ((await this.table.delete({ id })).affected ?? 0) > 0;
   }
 
-  /** One answer a person, in the same order; null: they were not erased. */
+  /** One answer per person, in the same order; null: they were not erased. */
   async findErased(people: readonly NamedPerson[], statements: Statements): Promise<(ErasedPerson | null)[]> {
     const given = people.flatMap(({ organizationId, connectionId, names }, place) =>
       names

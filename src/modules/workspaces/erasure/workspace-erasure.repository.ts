@@ -3,7 +3,7 @@ import { Database } from '../../../infrastructure/database/database.js';
 import { OrganizationEntity } from '../entities/workspace.entity.js';
 import type { ErasureBatch } from './erasure.service.js';
 
-/** Blocks of a table that one statement looks at. Deleting from a table that others refer to looks into those too. */
+/** Blocks of a table that one statement handles. Deleting from a table that others refer to also searches those. */
 const BLOCKS = { leaf: 1_024, parent: 32 } as const;
 
 /** A table with rows of workspaces. */
@@ -12,19 +12,19 @@ export interface OwnedTable {
   name: string;
   /** Other tables refer to it. */
   isParent: boolean;
-  /** Its column that refers to another row of its own. */
+  /** Its column that refers to another row of the same table. */
   selfReference: string | null;
 }
 
 /**
- * Statements on every table with the column `organization_id`, whichever there are: a table that is added later needs
- * nothing here. Tables are walked block by block, so that each statement is short and none needs an index.
+ * Statements on every table with the column `organization_id`, found at run time, so that new tables are included.
+ * Tables are walked block by block, so each statement is short and needs no index.
  */
 @Injectable()
 export class WorkspaceErasureRepository {
   constructor(private readonly database: Database) {}
 
-  /** Those that refer to others come before them. */
+  /** Referring tables come before those that they refer to. */
   async tables(): Promise<OwnedTable[]> {
     const rows = await this.database.query<{ oid: number; name: string; refers_to: number[]; self: string | null }>(
       OWNED_TABLES,
@@ -42,13 +42,13 @@ export class WorkspaceErasureRepository {
     }));
   }
 
-  /** Counts or deletes rows of the workspace in one part of a table. A part begins at a block. */
+  /** Counts or deletes the workspace's rows in one part of a table. A part begins at a block. */
   async part(table: OwnedTable, organizationId: string, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
     const from = Number(cursor ?? 0);
     const to = from + (table.isParent ? BLOCKS.parent : BLOCKS.leaf);
     const values = [organizationId, `(${from},0)`, `(${to},0)`];
     const own = 'organization_id = $1 and ctid >= $2::tid and ctid < $3::tid';
-    // A transaction is tried again where rows of the queue are deleted by another one at the same time.
+    // Repeated if another transaction deletes rows of the queue at the same time.
     const [row] = await this.database.transaction(
       () =>
         this.database.query<{ found: number; blocks: number }>(
@@ -62,7 +62,7 @@ export class WorkspaceErasureRepository {
     return { found: { [table.name]: row?.found ?? 0 }, cursor: to < (row?.blocks ?? 0) ? String(to) : null };
   }
 
-  /** Rows of one table no longer refer to each other. */
+  /** Clears references between rows of one table. */
   async loosen(table: OwnedTable, organizationId: string): Promise<void> {
     if (table.selfReference === null) return;
     await this.database.execute(
@@ -72,7 +72,7 @@ export class WorkspaceErasureRepository {
     );
   }
 
-  /** Ids of the workspace in which keys of lanes and token buckets end. */
+  /** Ids of the workspace that are suffixes of keys of lanes and token buckets. */
   async keyEnds(organizationId: string): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(KEY_ENDS, [organizationId]);
     return rows.map(({ id }) => id);
@@ -94,10 +94,10 @@ export class WorkspaceErasureRepository {
   }
 }
 
-/** Parts are found row by row: the planner does not know that a look into a partitioned table reads one partition only. */
+/** Joins row by row: the planner does not know that a look-up in a partitioned table reads only one partition. */
 const BY_KEY = 'set local enable_hashjoin = off; set local enable_mergejoin = off';
 
-/** What belongs to a table's rows and names no workspace goes with them. */
+/** Rows without a workspace that belong to a table's rows are deleted with them. */
 const PARTS: Readonly<Record<string, string>> = {
   message: `, said as (delete from message_content c using gone where c.message_id = gone.id),
     named as (delete from platform_message p using gone
@@ -108,8 +108,8 @@ const COUNTED = (rows: string, table: string): string =>
   `select (select count(*)::integer from ${rows}) as found,
      (pg_relation_size('${table}') / current_setting('block_size')::integer)::integer as blocks`;
 
-// The audit trail stays, without what may name a person: see `Audit.forget`.
-// Partitions stand for their table: a place in a table is one within a partition.
+// The audit trail stays, without anything that may name a person: see `Audit.forget`. Partitions are listed instead of
+// their table, because a block belongs to a partition.
 const OWNED_TABLES = `
 select c.oid::integer as oid, c.oid::regclass::text as name,
   coalesce((select array_agg(f.confrelid::integer) from pg_constraint f where f.contype = 'f' and f.conrelid = c.oid),

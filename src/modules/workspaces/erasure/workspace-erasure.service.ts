@@ -17,13 +17,13 @@ import { type OwnedTable, WorkspaceErasureRepository } from './workspace-erasure
 
 const SWEEP_EVERY_MS = 2_000;
 
-/** What a part of the program does when a workspace is deleted, besides its rows with the workspace's id. */
+/** A part's work when a workspace is deleted, besides deleting its rows. */
 export interface WorkspaceData {
-  /** Ends what the workspace does; repeating it is harmless. */
+  /** Stops the workspace's activity; repeatable. */
   stop?: (organizationId: string) => Promise<void>;
-  /** What is under way just now and ends by itself; null: nothing. One phrase. */
+  /** Work in progress that ends by itself, as a phrase; null: none. */
   busy?: (organizationId: string) => Promise<string | null>;
-  /** One small batch of what has no row of the workspace, or lies outside the database. Repeating is harmless. */
+  /** One small batch of data without a row of the workspace, or outside the database. Repeatable. */
   batch?: (organizationId: string, cursor: string | null, erase: boolean) => Promise<ErasureBatch>;
 }
 
@@ -34,16 +34,16 @@ interface Plan {
 }
 
 const TIMES = {
-  /** Until every process has noticed that keys are revoked and numbers disconnected. */
+  /** Until every process knows that keys are revoked and numbers disconnected. */
   quietMs: 6_000,
-  /** For what is under way. */
+  /** Limit of the wait for work in progress. */
   waitMs: 60_000,
 };
 
 /**
- * Deletes a workspace with everything in it: stops it, waits for what is under way, then removes its rows in small
- * batches. The workspace's own row goes last, so that a deletion that was interrupted is simply started again: one that
- * was requested goes on in a worker until it is done.
+ * Deletes a workspace with everything in it: stops it, waits for work in progress, then deletes its rows in small
+ * batches. The workspace's own row is last, so that an interrupted deletion can simply start again; a worker continues
+ * a requested one until it is done.
  */
 @Injectable()
 export class WorkspaceErasure implements OnModuleInit {
@@ -78,9 +78,9 @@ export class WorkspaceErasure implements OnModuleInit {
   }
 
   /**
-   * Deletes, and says how much.
+   * Deletes, and returns counts.
    *
-   * @throws Error where there is no such workspace, ErasureBusyError where something does not end in time.
+   * @throws Error for an unknown workspace, ErasureBusyError where work does not end in time.
    */
   async delete(organizationId: string, times = TIMES): Promise<Counts> {
     const { deletionRequestedAt } = await this.workspaces.getById(organizationId);
@@ -99,7 +99,7 @@ export class WorkspaceErasure implements OnModuleInit {
     const plan = await this.planOf(organizationId);
     const totals = await repeatUntilNothing('rows of the workspace are added all the time', () =>
       this.pass(plan, true).catch((error: unknown) => {
-        // A row came in behind the walk, such as a file whose upload had begun before: the next pass finds it.
+        // A row was added behind the walk, such as a file whose upload had begun before: the next pass finds it.
         if (isForeignKeyViolation(error)) return null;
         throw error;
       }),
@@ -112,7 +112,7 @@ export class WorkspaceErasure implements OnModuleInit {
     return totals;
   }
 
-  /** Deletes the one that has waited longest. */
+  /** Deletes the one that was requested first. */
   async deleteRequested(times = TIMES): Promise<number> {
     const next = await this.workspaces.nextToDelete();
     if (next === null) return 0;
@@ -120,7 +120,7 @@ export class WorkspaceErasure implements OnModuleInit {
     return 1;
   }
 
-  /** What has to be known before the first row goes. */
+  /** Facts that must be read before the first row is deleted. */
   private async planOf(organizationId: string): Promise<Plan> {
     const { rows } = this;
     return { organizationId, tables: await rows.tables(), keyEnds: await rows.keyEnds(organizationId) };

@@ -15,8 +15,8 @@ import {
 import { bodyShape, either, exactlyOne, fileSource, type MessageVariant, type NormalizedContent } from './variant.js';
 
 /*
- * Interactive messages beside reply buttons and lists, in the platform's form. Limits are those of its reference; what
- * it does not document is left to it.
+ * Interactive messages other than reply buttons and lists, in WhatsApp's form. The limits are those of WhatsApp's
+ * reference; what it does not document is left to WhatsApp.
  */
 const BODY_MAX = 1_024;
 const BUTTON_MAX = 20;
@@ -31,7 +31,7 @@ const CARD_BODY_MAX = 160;
 const CARD_BREAKS_MAX = 2;
 const CARD_BUTTONS_MAX = 3;
 const BUTTON_ID_MAX = 256;
-/** Ids of the platform's own things, far longer than any that is known. */
+/** Limit for ids of WhatsApp's own objects, far longer than any known. */
 const ID_MAX = 256;
 
 const id = (description: string, example: string): Shape => string({ min: 1, max: ID_MAX, description, example });
@@ -39,7 +39,10 @@ const SHORT_TEXT = string({ min: 1, max: 60 });
 const footer = object({ required: { text: SHORT_TEXT } });
 const body = object({ required: { text: string({ min: 1, max: BODY_MAX, description: 'The text.' }) } });
 
-/** An object with exactly one of two fields; `suffix` names the one whose place a violation has, else it is the object's. */
+/**
+ * An object with exactly one of two fields. A violation is placed at the field named by `suffix`, by default at the
+ * object.
+ */
 function withOneOf(shape: Shape, [first, second]: [string, string], suffix = ''): Shape {
   const rule = (value: Record<string, unknown>, field: string, violations: ErrorDetail[]): void => {
     if ((value[first] === undefined) !== (value[second] === undefined)) return;
@@ -218,7 +221,7 @@ const mediaCard = object({
     action: cardAction,
   },
   optional: {
-    // The platform's reference has cta_url on cards of both kinds, and others are in use for quick replies.
+    // WhatsApp's reference has cta_url on cards of both kinds; quick replies are in use with other types.
     type: oneOf(['cta_url', 'button', 'quick_reply']),
     body: cardBody,
   },
@@ -234,7 +237,7 @@ interface Card {
   action: { buttons?: unknown[]; catalog_id?: string };
 }
 
-/** What all cards of a message must have in common. */
+/** What all cards of a message must share. */
 function formOf({ type, action }: Card): string {
   if (type === 'product') return `a product of the catalog ${action.catalog_id}`;
   return action.buttons === undefined ? 'a link button' : `${action.buttons.length} quick replies`;
@@ -314,7 +317,7 @@ const kinds: readonly MessageVariant[] = [
   ),
 ];
 
-/* Reply buttons and lists, which stay open for what the platform adds. */
+/* Reply buttons and lists. Unknown fields are allowed, since WhatsApp may add some. */
 interface Interactive {
   type: 'button' | 'list';
   header?: { type: string; text?: unknown };
@@ -333,7 +336,7 @@ interface Titled {
   title: string;
 }
 
-/** @param places fields of the titled things, in the order of `things` */
+/** @param places the field of each item, in the order of `things` */
 function requireDifferent(
   things: readonly Titled[],
   placeOf: (index: number) => string,
@@ -349,7 +352,7 @@ function requireDifferent(
   }
 }
 
-/** What WhatsApp takes as `action` of reply buttons. POST /messages/check warns where it is something else. */
+/** The `action` of reply buttons that WhatsApp accepts. POST /messages/check warns about anything else. */
 export const REPLY_BUTTONS = object({
   required: {
     buttons: refined(
@@ -383,7 +386,7 @@ const listRow = object({
   optional: { description: string({ max: 72 }) },
 });
 
-/** The same of lists. */
+/** The same for lists. */
 export const LIST = object({
   required: {
     button: string({ min: 1, max: BUTTON_MAX }),
@@ -419,7 +422,7 @@ const openHeader = object({
   open: true,
 });
 
-/** What both kinds have; `header` is checked by kind. A kind that has a variant of its own never comes here. */
+/** Fields of both kinds; `header` is checked by kind. A kind with a variant of its own never comes here. */
 const frame = object({
   required: {
     type: oneOf(['button', 'list', ...kinds.map(({ kind }) => kind ?? '')]),
@@ -435,12 +438,12 @@ const MEDIA_HEADER = {
   type: 'object',
   description: "A file, as the platform's reference has it: `image`, `video` or `document` with `id` or `link`.",
   required: ['type'],
-  // Others are left to the platform, which may come to know more kinds.
+  // Other types are left to WhatsApp, which may add kinds.
   properties: { type: { type: 'string', minLength: 1, maxLength: 20, not: { const: 'text' }, examples: ['image'] } },
   additionalProperties: true,
 };
 
-/** The schema of one kind, exact where JSON Schema can be. */
+/** The schema of one kind, as exact as JSON Schema can be. */
 function schemaOf(type: Interactive['type']): Record<string, unknown> {
   const headers = type === 'list' ? TEXT_HEADER.schema : { anyOf: [TEXT_HEADER.schema, MEDIA_HEADER] };
   return object({

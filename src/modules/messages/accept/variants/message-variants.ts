@@ -32,7 +32,7 @@ const textVariant: MessageVariant = {
   },
 };
 
-/** The older form: a `body` and no `type`. It means the same as a text without a preview. */
+/** The older form: a `body` without `type`. It means a text without a preview. */
 const legacyTextVariant: MessageVariant = {
   name: 'SendLegacyText',
   type: null,
@@ -49,7 +49,9 @@ interface MediaBody {
   media: { id?: string; link?: string; caption?: string };
 }
 
-/** Every kind takes these; where WhatsApp has no such field they are kept and not sent, and POST /messages/check warns. */
+/**
+ * Fields of every kind. Where WhatsApp has no such field, it is stored and not sent, and POST /messages/check warns.
+ */
 const common = {
   caption: string({
     max: 1_024,
@@ -151,11 +153,11 @@ const templateVariant: MessageVariant = {
   },
 };
 
-/* The platform names no limits but the number of contacts; the lengths keep a message to what a phone can show. */
+/* WhatsApp limits only the number of contacts; these lengths keep a message to what a phone can show. */
 const MAX_LENGTH = 1_000;
 const MAX_CONTACTS = 257;
 
-/** The platform's own examples write degrees as text, so both are taken; kept is the number. */
+/** WhatsApp's examples write degrees as text, so text and numbers are accepted; the number is stored. */
 function degrees(most: number, text: RegExp, description: string, example: number): Shape {
   const asNumber = number({ min: -most, max: most });
   const asText = string({ pattern: text, meaning: `degrees from -${most} to ${most}, as a number such as ${example}` });
@@ -256,12 +258,12 @@ const contactsVariant: MessageVariant = {
   }),
   normalize: (body) => {
     const contacts = body.contacts as { name: { formatted_name: string } }[];
-    // An object like every content, and as contacts that a customer sends are kept.
+    // An object, like every content, and in the form in which received contacts are stored.
     return { type: 'contacts', content: { contacts }, body: contacts[0]?.name.formatted_name ?? null };
   },
 };
 
-/** An emoji on an earlier message of the conversation; an empty one takes the reaction back. */
+/** An emoji on an earlier message of the conversation; an empty one removes the reaction. */
 const reactionVariant: MessageVariant = {
   name: 'SendReaction',
   type: 'reaction',

@@ -7,14 +7,14 @@ import { USER_ID } from '../../../conversations/contacts/recipient.types.js';
 import type { TemplateCategory, TemplateValues } from '../../../templates/templates.types.js';
 import { TTL_SECONDS } from '../schedule.js';
 
-/** A message's content, as the caller gave it or as it is kept. */
+/** A message's content, as the caller gave it or as it is stored. */
 export interface MessageContent {
   type: string;
   content: Record<string, unknown>;
   /** One line for lists of messages. */
   body: string | null;
   mediaObjectId: string | null;
-  /** Of a template that was prepared: the latest confirmed one. */
+  /** For a prepared template: its latest confirmed category. */
   templateCategory?: TemplateCategory | undefined;
 }
 
@@ -23,11 +23,11 @@ export interface TemplateContent {
   name: string;
   language: { code: string };
   components?: Record<string, unknown>[];
-  /** The short form, in a request only: what is kept has `components`. */
+  /** The short form, in requests only: the stored content has `components`. */
   parameters?: TemplateValues;
 }
 
-/** What a valid body means: how it is stored, sent and shown. */
+/** The meaning of a valid body: how it is stored, sent and shown. */
 export type NormalizedContent = Omit<MessageContent, 'mediaObjectId' | 'templateCategory'>;
 
 /** One form of POST /messages. */
@@ -42,7 +42,7 @@ export interface MessageVariant {
   normalize(body: Record<string, unknown>): NormalizedContent;
 }
 
-/** Names the fields of which an object has exactly one. */
+/** The extension that names fields of which an object has exactly one. */
 const ONE_OF_FIELDS = 'x-exactly-one';
 
 const CONNECTION_ID = uuid({ description: 'The sending number, from GET /connections.' });
@@ -79,7 +79,7 @@ const metadata = (description: string): Shape => ({
       violations.push(violation(field, 'length', `${field} must have at most ${METADATA_BYTES} bytes as JSON.`));
     }
   },
-  // By name: it would stand in each of the many forms.
+  // A named schema, or each of the many forms would repeat it.
   schema: namedSchema('MessageMetadata', {
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -89,7 +89,7 @@ const metadata = (description: string): Shape => ({
   }),
 });
 
-/** What a conversation says by itself. */
+/** Fields that a conversation's id replaces. */
 const ADDRESS = ['connection_id', 'to', 'recipient'] as const;
 
 const COMMON_OPTIONAL = {
@@ -98,7 +98,7 @@ const COMMON_OPTIONAL = {
       'In place of `connection_id` and of `to` or `recipient`: the conversation to write in, by its number to its contact.',
   }),
   to: string({
-    // No country code begins with two zeros, and a client generator may not know look-ahead.
+    // No country code begins with two zeros. Written without look-ahead, which some client generators do not know.
     pattern: /^\+?(?:[1-9][0-9]|0[1-9])[0-9]{6,14}$/,
     meaning:
       "a phone number of 8 to 16 digits that begin with the country code, with or without '+', never with 00, and without spaces or dashes",
@@ -143,9 +143,9 @@ const COMMON_OPTIONAL = {
   }),
 };
 
-/** The shape of a whole body: a variant's own fields beside those that every variant takes. */
+/** The shape of a whole body: a variant's own fields, and those that every variant accepts. */
 export function bodyShape(required: Record<string, Shape>): Shape {
-  // A field that the variant requires is not optional as well.
+  // Without fields that the variant requires.
   const optional = Object.fromEntries(Object.entries(COMMON_OPTIONAL).filter(([key]) => !(key in required)));
   const fields = object({ required: { connection_id: CONNECTION_ID, ...required }, optional });
   const inConversation = object({ required, optional: { connection_id: CONNECTION_ID, ...optional } });
@@ -162,7 +162,7 @@ export function bodyShape(required: Record<string, Shape>): Shape {
       fields.check(body, field, violations);
       if (!isObject(body) || (body.to === undefined) !== (body.recipient === undefined)) return;
       const [empty, other] = body.to === null ? ['to', 'recipient'] : ['recipient', 'to'];
-      // Some programs write null for what they leave out; the sentence about its type would not help them.
+      // Some programs write null for a field that they leave out; a message about its type would not help them.
       const wrong = violations.find((one) => one.field === empty);
       if (body[empty] === null && wrong !== undefined) {
         wrong.message = `${empty} must not be null: leave it out where ${other} is given.`;
@@ -171,7 +171,7 @@ export function bodyShape(required: Record<string, Shape>): Shape {
       const message = 'Give exactly one of to (a phone number) and recipient (a user id).';
       violations.push(violation('to', 'exactly_one', message));
     },
-    // Left open for the key beside it in a batch; where it is used alone, what is not named is refused.
+    // Open for the `idempotency_key` of a batch's message; where used alone, unknown fields are refused.
     schema: { allOf: [EVERY_MESSAGE, open(object({ required }).schema)] },
   };
 }
@@ -181,14 +181,14 @@ function open({ additionalProperties: _closed, ...schema }: Shape['schema']): Sh
 }
 
 /**
- * The rule that an object has one of two fields: in words, and as an extension for programs that look for it. As
- * alternatives (`oneOf` of `required`) generated clients would have types that say nothing.
+ * The rule that an object has exactly one of two fields: in words, and as an extension for programs. As alternatives
+ * (`oneOf` of `required`) it would give generated clients types without fields.
  */
 export function exactlyOne(first: string, second: string): Shape['schema'] {
   return { description: `Exactly one of \`${first}\` and \`${second}\` is given.`, [ONE_OF_FIELDS]: [first, second] };
 }
 
-/** What all variants have, described once. */
+/** Fields of all variants, described once. */
 const EVERY_MESSAGE = namedSchema('EveryMessage', {
   ...open(object({ optional: { connection_id: CONNECTION_ID, ...COMMON_OPTIONAL } }).schema),
   description:
