@@ -70,7 +70,7 @@ export class ErasureBusyError extends Error {
   }
 }
 
-/** An erasure has not ended in time: a worker goes on with it. */
+/** An erasure has not ended in time, and a worker goes on with it; or a count, with which none does. */
 export class ErasureUnfinishedError extends Error {
   constructor(
     /** What was done in this time. */
@@ -79,7 +79,7 @@ export class ErasureUnfinishedError extends Error {
     readonly waitsFor: readonly string[],
     cause: unknown,
   ) {
-    super([...waitsFor, 'A worker goes on with the erasure until it is done.'].join('; '), { cause });
+    super([...waitsFor, 'it has not ended in time'].join('; '), { cause });
   }
 }
 
@@ -309,8 +309,8 @@ export class Erasure implements OnModuleInit {
 
   /** What is under way just now and can be erased only afterwards. */
   private async busyWith(subject: Subject): Promise<string[]> {
-    const busy = await Promise.all(this.places.map((place) => place.busy?.(subject)));
-    return busy.filter((what): what is string => typeof what === 'string');
+    const busy = await Promise.all(this.places.map(async (place) => (await place.busy?.(subject)) ?? null));
+    return busy.filter((what) => what !== null);
   }
 }
 
