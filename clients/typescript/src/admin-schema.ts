@@ -570,7 +570,7 @@ export interface paths {
          *
          *     Needs an operator key with the scope `erasures:write`.
          */
-        post: operations["erasuresAdmin_erase"];
+        post: operations["erasuresAdmin_create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5450,7 +5450,7 @@ export interface operations {
             503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
-    erasuresAdmin_erase: {
+    erasuresAdmin_create: {
         parameters: {
             query?: never;
             header?: {

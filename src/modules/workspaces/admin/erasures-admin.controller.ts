@@ -30,7 +30,7 @@ export class ErasuresAdminController {
   @RequireOperatorScope('erasures:write')
   @Repeatable({ outside: true })
   @ApiOkResponse({ type: SingleErasureResponse, description: 'What was erased, or counted.' })
-  async erase(@WorkspaceParam() { id }: Workspace, @Body() body: EraseRequest): Promise<SingleErasureResponse> {
+  async create(@WorkspaceParam() { id }: Workspace, @Body() body: EraseRequest): Promise<SingleErasureResponse> {
     const { number, user_id: userId, dry_run: dryRun } = body;
     const name = number?.replace('+', '') ?? userId;
     if (name === undefined || (number !== undefined && userId !== undefined))
