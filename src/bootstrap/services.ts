@@ -22,7 +22,6 @@ import { sessionLink } from '../infrastructure/database/pooler.js';
 import { fetchWithin } from '../infrastructure/http/command-calls.js';
 import { configureCommandCalls } from '../infrastructure/http/configure-http.js';
 import { FixedPrototypeAdapter } from '../infrastructure/http/express-adapter.js';
-import { Erasure } from '../modules/workspaces/erasure/erasure.service.js';
 import { WorkspaceErasure } from '../modules/workspaces/erasure/workspace-erasure.service.js';
 import { Restoration } from '../infrastructure/queue/restoration.js';
 import { HeraldLogger } from '../infrastructure/operations/logger.js';
@@ -76,7 +75,6 @@ export function servicesOf(app: INestApplicationContext) {
     otpProjects: app.get(OtpProjectsService),
     otpPackages: app.get(OtpPackagesService),
     otpSender: app.get(OtpSenderService),
-    erasure: app.get(Erasure),
     workspaceErasure: app.get(WorkspaceErasure),
     restoration: app.get(Restoration),
     secretRotation: app.get(SecretRotation),

@@ -5,6 +5,7 @@ import { databaseClock } from '../common/clock.js';
 import { isDateTime } from '../common/date-time.js';
 import { isUuid } from '../common/ids.js';
 import { isTimeZone } from '../common/time-zone.js';
+import { USER_ID } from '../common/user-id.js';
 import type { OtpMode } from '../modules/keys/caller.decorator.js';
 import {
   isOperatorScope,
@@ -115,7 +116,7 @@ export function phoneDigits(text: string): string {
 
 /** WhatsApp's business-scoped id of a user. */
 export function userId(text: string): string {
-  if (!/^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$/.test(text)) {
+  if (!USER_ID.test(text)) {
     throw new InvalidArgumentError('give the id as a notification shows it, such as DE.1795100000000001.');
   }
   return text;

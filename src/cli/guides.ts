@@ -101,12 +101,19 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
       'herald operator-key create --name console --scopes all',
       'herald operator-key create --name support --scopes workspaces:read,usage:read --workspaces <id>,<id> --expires-in 30d',
     ],
-    notes: 'Only a hash of the key is stored. Without --workspaces it is for all workspaces, and may make new ones.',
+    notes:
+      'Only a hash of the key is stored. Without --workspaces it is for all workspaces, and may make new ones.\nWith --url the key of the call gives no more than it has: its scopes, its workspaces, its end.',
   },
   'operator-key list': { examples: ['herald operator-key list', 'herald operator-key list --json'] },
-  'operator-key revoke': { examples: ['herald operator-key revoke <key-id>'] },
+  'operator-key revoke': {
+    examples: ['herald operator-key revoke <key-id>'],
+    notes:
+      'Every process refuses it within five seconds. Keys that it made stay valid: herald audit --action operator_key.created.\nWith --url the key of the call may revoke itself, and others that have no scope which it lacks.',
+  },
   'operator-key rotate': {
     examples: ['herald operator-key rotate <key-id>', 'herald operator-key rotate <key-id> --overlap 0s'],
+    notes:
+      'The new key has the name, the scopes and the workspaces of the old one. It never ends; with --url it ends with the key of the call.',
   },
   'connection add': {
     examples: [

@@ -21,6 +21,7 @@ export const EXAMPLE_SETUP_LINK_ID = '01936f74-2d3e-7c4f-9051-6b7c8d9e0f1a';
 export const EXAMPLE_PERSON_ID = '01936f75-3e4f-7d50-8162-7c8d9e0f1a2b';
 export const EXAMPLE_INVITATION_ID = '01936f75-4f50-7e61-8273-8d9e0f1a2b3c';
 export const EXAMPLE_KEY_ID = 'y4zZjPLnlOBt';
+export const EXAMPLE_OPERATOR_KEY_ID = 'Zq3vTn8RkW1b';
 export const EXAMPLE_IDEMPOTENCY_KEY = '0b7f5a0e-5c1d-4f39-9d8e-2a4c6b8d0e1f';
 export const EXAMPLE_WEBHOOK_URL = 'https://shop.example.com/whatsapp/events';
 /** The tag of the demo's failed message. */

@@ -47,6 +47,7 @@ export interface AdminApp {
   operator(given?: {
     scopes?: readonly OperatorScope[];
     workspaceIds?: readonly string[] | null;
+    expiresAt?: Date | null;
   }): Promise<AdminClient>;
 }
 
@@ -55,8 +56,8 @@ export async function startAdminApp(options: TestAppOptions = {}): Promise<Admin
   const keys = test.app.get(OperatorKeysService);
   return {
     test,
-    operator: async ({ scopes = OPERATOR_SCOPES, workspaceIds = null } = {}) => {
-      const { id, key } = await keys.create({ name: 'test', scopes, workspaceIds });
+    operator: async ({ scopes = OPERATOR_SCOPES, workspaceIds = null, expiresAt = null } = {}) => {
+      const { id, key } = await keys.create({ name: 'test', scopes, workspaceIds, expiresAt });
       return new AdminClient(test.api.as(key), id, key);
     },
   };

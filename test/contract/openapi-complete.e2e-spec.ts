@@ -133,6 +133,8 @@ const TAG_OF: readonly (readonly [RegExp, string])[] = [
   [/^\/otp\//, 'One-time codes'],
   [/^\/api\/admin\/v1\/workspaces(\/\{workspace_id\})?$/, 'Workspaces'],
   [/^\/api\/admin\/v1\/key$/, 'Key'],
+  [/^\/api\/admin\/v1\/operator-keys/, 'Operator keys'],
+  [/^\/api\/admin\/v1\/.*\/erasures$/, 'Erasures'],
   [/^\/api\/admin\/v1\/.*\/keys/, 'Keys'],
   [/^\/api\/admin\/v1\/(.*\/)?connections/, 'Numbers'],
   [/^\/api\/admin\/v1\/.*\/setup-links/, 'Setup links'],

@@ -34,6 +34,28 @@ const visit = async (id: string, account: object = {}): Promise<{ browser: Brows
   return { browser, ended: await browser.signIn(id) };
 };
 
+it('a person with the role operator makes operator keys of any scope, which stay; others make none', async () => {
+  const path = `${ADMIN}/operator-keys`;
+  const made = await call(operator, 'POST', path, { name: 'of Otto', scopes: ['audit:read'] });
+  expect([made.status, made.body.data]).toMatchObject([201, { scopes: ['audit:read'], expires_at: null }]);
+  expect((await trail('operator_key.created')).at(-1)).toMatchObject({
+    actor_kind: 'person',
+    actor: await idOf(operator),
+    organization_id: null,
+    target: made.body.data.id,
+  });
+  expect((await call(operator, 'DELETE', `${path}/${made.body.data.id}`)).status).toBe(200);
+  for (const [method, of] of [
+    ['GET', path],
+    ['POST', path],
+    ['DELETE', `${path}/${made.body.data.id}`],
+    ['POST', `${at()}/erasures`],
+  ] as const) {
+    const refused = await call(admin, method, of, method === 'POST' ? { number: '15550008888' } : undefined);
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'SCOPE_REQUIRED']);
+  }
+});
+
 describe('an invitation', () => {
   it('makes a member of who signs in first with the verified address, once', async () => {
     expect((await visit('ivy')).ended).toBe('/console?problem=NO_ACCESS');

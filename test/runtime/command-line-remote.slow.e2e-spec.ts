@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -7,6 +8,7 @@ import { join } from 'node:path';
 import { commandsOf } from '../../src/cli/guides.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { placeOf } from '../../src/cli/runner.js';
+import { Erasure, ErasureUnfinishedError } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import type { AdminApp, AdminClient } from '../admin/fixture.js';
 import { startAdminApp } from '../admin/fixture.js';
 import { approvedTemplate } from '../otp/fixture.js';
@@ -25,7 +27,7 @@ const onlyHere = commands.flatMap(([words, command]) => {
 const OWN = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>'],
   [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'],
-  [/hrld_(live|test)_\w+/g, '<key>'],
+  [/hrld_(live|test|admin)_\w+/g, '<key>'],
   [/hrld_setup_[\w-]+/g, '<link>'],
   [/("id": "|Id +|Revoked )[0-9A-Za-z]{12}\b/g, '$1<key-id>'],
   [/^[0-9A-Za-z]{12}(?=  shop)/gm, '<key-id>'],
@@ -83,7 +85,9 @@ describe('herald --url', () => {
       .data.id as string;
     const connection = (await admin.test.factories.connection({ organizationId: workspace })).id;
     const link = (await operator.post(`/workspaces/${workspace}/setup-links`, {})).body.data.id as string;
-    return { workspace, key, project, connection, link };
+    const ofOperators = (await operator.post('/operator-keys', { name: 'shop', scopes: ['usage:read'] })).body.data
+      .id as string;
+    return { workspace, key, project, connection, link, operatorKey: ofOperators };
   }
   type Things = Awaited<ReturnType<typeof things>>;
 
@@ -104,6 +108,12 @@ describe('herald --url', () => {
     'key list': ({ workspace }) => `key list --workspace ${workspace}`,
     'key revoke': ({ workspace, key }) => `key revoke ${key} --workspace ${workspace}`,
     'key rotate': ({ workspace, key }) => `key rotate ${key} --workspace ${workspace} --overlap 0s`,
+    'operator-key create': ({ workspace }) =>
+      `operator-key create --name shop --scopes usage:read,keys:write --workspaces ${workspace} --expires-in 30d`,
+    'operator-key list': () => 'operator-key list',
+    'operator-key revoke': ({ operatorKey }) => `operator-key revoke ${operatorKey}`,
+    'operator-key rotate': ({ operatorKey }) => `operator-key rotate ${operatorKey} --overlap 0s`,
+    'data erase': ({ workspace }) => `data erase --workspace ${workspace} --number +15550001234 --yes`,
     'connection add': ({ workspace }) => `connection add --workspace ${workspace} ${idsOf(numbers)} --token of-a-user`,
     'connection list': ({ workspace }) => `connection list --workspace ${workspace}`,
     'connection set': ({ workspace, connection }) =>
@@ -169,11 +179,6 @@ describe('herald --url', () => {
 
   /** With what they cannot be without. */
   const REFUSED: Readonly<Record<string, string>> = {
-    'operator-key create': 'operator-key create --name x --scopes all',
-    'operator-key list': 'operator-key list',
-    'operator-key revoke': 'operator-key revoke x',
-    'operator-key rotate': 'operator-key rotate x',
-    'data erase': 'data erase --workspace x --number +15550001234',
     migrate: 'migrate',
     doctor: 'doctor',
     restore: 'restore --dry-run',
@@ -219,6 +224,60 @@ describe('herald --url', () => {
     for (let n = 0; n < 101; n++) await admin.test.factories.apiKey({ organizationId: workspace });
     expect(await json<object[]>(`key list --workspace ${workspace}`)).toHaveLength(102);
     expect(await json<object[]>(`audit --limit 3`)).toHaveLength(3);
+  });
+
+  describe('data erase', () => {
+    afterEach(() => jest.restoreAllMocks());
+
+    it('without --yes counts, and changes nothing', async () => {
+      const { workspace, connection } = await things();
+      const phone = '15550008841';
+      await admin.test.factories.conversation({ connection: { id: connection, organizationId: workspace }, phone });
+      const line = `data erase --workspace ${workspace} --number +${phone}`;
+      expect(await run(line, elsewhere)).toMatch(/contacts +1\nNothing was erased: this only counts/);
+      expect(await json(`${line} --yes`)).toMatchObject({ erased: true, counts: { contacts: 1 } });
+      expect(await json(line)).toMatchObject({ erased: false, counts: { contacts: 0 } });
+    });
+
+    it('goes on until all is erased, and adds up what each call did', async () => {
+      const { workspace } = await things();
+      const line = `data erase --workspace ${workspace} --number +15550008842`;
+      const part = (waitsFor: string[]) =>
+        new ErasureUnfinishedError({ counts: { messages: 2 }, names: 1 }, waitsFor, null);
+      const erase = jest.spyOn(admin.test.app.get(Erasure), 'erase');
+      erase.mockRejectedValueOnce(part([])).mockRejectedValueOnce(part(['1 message is being sent']));
+      expect(await json(`${line} --yes`)).toMatchObject({ erased: true, more: false, counts: { messages: 4 } });
+      expect(erase).toHaveBeenCalledTimes(3);
+      jest.spyOn(admin.test.app.get(Erasure), 'count').mockRejectedValueOnce(part([]));
+      expect(await run(line, elsewhere)).toMatch(/Nothing was erased.* There is more than that/);
+    });
+
+    it('fails where what is in progress does not end, and says who goes on', async () => {
+      const { workspace } = await things();
+      const erase = jest
+        .spyOn(admin.test.app.get(Erasure), 'erase')
+        .mockRejectedValue(new ErasureUnfinishedError({ counts: {}, names: 1 }, ['1 message is being sent'], null));
+      await expect(run(`data erase --workspace ${workspace} --number +15550008843 --yes`, elsewhere)).rejects.toThrow(
+        /ended with 1: herald: 1 message is being sent\. A worker goes on with the erasure/,
+      );
+      expect(erase).toHaveBeenCalledTimes(6);
+    });
+
+    it('names the person once', async () => {
+      for (const names of ['', ' --number +15550008844 --user-id DE.1795']) {
+        await expect(run(`data erase --workspace x${names}`, elsewhere)).rejects.toThrow('ended with 2: herald: name');
+      }
+    });
+  });
+
+  it('an operator key gives no more than it has, and may end itself', async () => {
+    const limited = await admin.operator({ scopes: ['operator-keys:write', 'usage:read'] });
+    const of = { ...elsewhere, HERALD_OPERATOR_KEY: limited.key };
+    await expect(run('operator-key create --name x --scopes all', of)).rejects.toThrow('OPERATOR_KEY_BEYOND');
+    const made = JSON.parse(await run('operator-key create --name x --scopes usage:read --json', of)) as { id: string };
+    expect(await run(`operator-key revoke ${limited.keyId}`, of)).toBe(`Revoked ${limited.keyId} (test).\n`);
+    const events = await json<{ target: string; actor: string }[]>('audit --action operator_key.created --limit 1');
+    expect(events).toMatchObject([{ target: made.id, actor: limited.keyId }]);
   });
 
   it('prints usage as CSV', async () => {
@@ -311,14 +370,14 @@ describe('herald --url', () => {
       );
     });
 
-    it('it is another program', async () => {
+    it('another program answers', async () => {
       const port = await listening(createServer((_req, res) => res.writeHead(404).end('<h1>Not found</h1>')));
       await expect(failure(`http://127.0.0.1:${port}`)).rejects.toThrow(
         'UNEXPECTED_ANSWER: the answer was 404: is this address a Herald?',
       );
     });
 
-    it('it is older, and does not know the route', async () => {
+    it('an older one does not know the route', async () => {
       const error = {
         code: 'ROUTE_NOT_FOUND',
         message: 'No.',

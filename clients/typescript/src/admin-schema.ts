@@ -122,6 +122,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/v1/operator-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List operator keys
+         * @description Newest first, ended ones too; never with their secrets. For the next page pass `next_before` and `next_before_id` of
+         *     the answer as `before` and `before_id`. A key that is limited to some workspaces lists those that are limited to some of these.
+         *     Who made a key is in the audit trail: `GET /audit?action=operator_key.created`.
+         *
+         *     Needs an operator key with the scope `operator-keys:read`.
+         */
+        get: operations["operatorKeysAdmin_list"];
+        put?: never;
+        /**
+         * Make an operator key
+         * @description Its text is in `key` of this answer, and nowhere else: the service stores a hash. Keep it at once. A repeat with the same
+         *     Idempotency-Key answers the same key with `key: null`. A key gives no more than it has: scopes of its own, workspaces that it may see, and an
+         *     end that is not after its own. What it made stays when it ends.
+         *
+         *     Needs an operator key with the scope `operator-keys:write`.
+         */
+        post: operations["operatorKeysAdmin_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/operator-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an operator key
+         * @description As in the list.
+         *
+         *     Needs an operator key with the scope `operator-keys:read`.
+         */
+        get: operations["operatorKeysAdmin_get"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an operator key
+         * @description Every process refuses it within five seconds, mostly at once. It stays in the list with `revoked_at`; keys that it made stay
+         *     valid. Revoking it again changes nothing. A key may revoke itself, and others that have no scope which it lacks, whenever they end.
+         *
+         *     Needs an operator key with the scope `operator-keys:write`.
+         */
+        delete: operations["operatorKeysAdmin_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/operator-keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate an operator key
+         * @description Makes a key of the same name, scopes and workspaces in its place. Both work for `overlap_seconds`, then the old one has
+         *     expired. The new one never ends, or with the calling key where that ends. Its text is in `key` of this answer, and nowhere else. A key may rotate
+         *     itself, and others that have no scope which it lacks.
+         *
+         *     Needs an operator key with the scope `operator-keys:write`.
+         */
+        post: operations["operatorKeysAdmin_rotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/v1/otp-sender": {
         parameters: {
             query?: never;
@@ -460,6 +545,32 @@ export interface paths {
          *     Needs an operator key with the scope `connections:write`.
          */
         post: operations["historyAdmin_request"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/v1/workspaces/{workspace_id}/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase a person
+         * @description What the workspace holds of one person, under every name of theirs, as `herald data erase` does; this can't be undone. Give exactly one of
+         *     `number` and `user_id`. With `dry_run` it only counts. A person of whom there is nothing is erased too, with all counts 0.
+         *
+         *     A call ends after about ten seconds. While `more` is true a worker goes on by itself; to see when it is over, repeat the call with another
+         *     Idempotency-Key, or wait for `contact.erased` in the audit trail. Files that the workspace uploaded stay, and so do logs and backups.
+         *
+         *     Needs an operator key with the scope `erasures:write`.
+         */
+        post: operations["erasuresAdmin_create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1113,6 +1224,30 @@ export interface components {
              */
             scopes: ("connections:read" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "profile:read" | "profile:write" | "media:read" | "media:write" | "webhooks:read" | "webhooks:write" | "otp:send" | "otp:verify" | "otp:read")[];
         };
+        CreateOperatorKeyRequest: {
+            /** @description Seconds after which it ends; left out: never, which no key gives that ends itself. */
+            expires_in?: number;
+            /**
+             * @description What it is called in lists.
+             * @example onboarding
+             */
+            name: string;
+            /**
+             * @description What it may do. A key gives only scopes that it has.
+             * @example [
+             *       "workspaces:read",
+             *       "keys:write"
+             *     ]
+             */
+            scopes: ("workspaces:read" | "workspaces:write" | "keys:read" | "keys:write" | "operator-keys:read" | "operator-keys:write" | "connections:read" | "connections:write" | "people:read" | "people:write" | "erasures:write" | "otp:read" | "otp:write" | "billing:read" | "billing:write" | "usage:read" | "audit:read" | "events:read" | "installation:read")[];
+            /**
+             * @description The only workspaces that exist for it. Null or left out: all, which no key gives that is limited itself.
+             * @example [
+             *       "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
+             *     ]
+             */
+            workspace_ids?: string[] | null;
+        };
         CreateOtpProjectRequest: {
             /**
              * @description Countries to which it may send, ISO 3166 alpha-2; left out: any.
@@ -1190,6 +1325,52 @@ export interface components {
              * @example null
              */
             storage_limit_bytes: number | null;
+        };
+        EraseRequest: {
+            /** @description Only counts, and changes nothing. Default: false. */
+            dry_run?: boolean;
+            /**
+             * @description The person's number with its country code, without 00; a leading + may stand before it.
+             * @example +15550100001
+             */
+            number?: string;
+            /** @description Instead of `number`: the person's user id, from `contact.user_id`. */
+            user_id?: string;
+        };
+        ErasureResponse: {
+            /**
+             * @description How many of what, in this call.
+             * @example {
+             *       "cancelled_messages": 1,
+             *       "messages": 42,
+             *       "received_files": 3,
+             *       "opt_outs": 0,
+             *       "contacts": 1
+             *     }
+             */
+            counts: {
+                [key: string]: number;
+            };
+            /**
+             * @description All of it is gone.
+             * @example true
+             */
+            erased: boolean;
+            /**
+             * @description There is more than this call came to in ten seconds. A worker goes on with an erasure until it is done.
+             * @example false
+             */
+            more: boolean;
+            /**
+             * @description Spellings and ids under which the person was looked for.
+             * @example 2
+             */
+            names: number;
+            /**
+             * @description What is in progress and can be erased only when it has ended, such as a message that is being sent.
+             * @example []
+             */
+            waits_for: string[];
         };
         ErrorDetail: {
             /**
@@ -1410,6 +1591,54 @@ export interface components {
              */
             workspace_id: string;
         };
+        IssuedOperatorKeyResponse: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When the key or the session ends; null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * @description The public part of the key's text, or the person's id.
+             * @example Zq3vTn8RkW1b
+             */
+            id: string;
+            /**
+             * @description The whole text for the header Authorization. It is shown in this answer only: null in the answer to a repeat.
+             * @example hrld_admin_Zq3vTn8RkW1b_example
+             */
+            key: string | null;
+            /**
+             * Format: date-time
+             * @description At most a minute old; null: not used yet.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            last_used_at: string | null;
+            /** @example onboarding */
+            name: string;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            revoked_at: string | null;
+            /**
+             * @example [
+             *       "workspaces:read",
+             *       "keys:write"
+             *     ]
+             */
+            scopes: ("workspaces:read" | "workspaces:write" | "keys:read" | "keys:write" | "operator-keys:read" | "operator-keys:write" | "connections:read" | "connections:write" | "people:read" | "people:write" | "erasures:write" | "otp:read" | "otp:write" | "billing:read" | "billing:write" | "usage:read" | "audit:read" | "events:read" | "installation:read")[];
+            /**
+             * @description The only workspaces that exist for it; null: all.
+             * @example null
+             */
+            workspace_ids: string[] | null;
+        };
         IssuedSetupLinkResponse: {
             /**
              * Format: date-time
@@ -1539,6 +1768,49 @@ export interface components {
              * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
              */
             workspace_id: string;
+        };
+        ListedOperatorKeyResponse: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When the key or the session ends; null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * @description The public part of the key's text, or the person's id.
+             * @example Zq3vTn8RkW1b
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description At most a minute old; null: not used yet.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            last_used_at: string | null;
+            /** @example onboarding */
+            name: string;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            revoked_at: string | null;
+            /**
+             * @example [
+             *       "workspaces:read",
+             *       "keys:write"
+             *     ]
+             */
+            scopes: ("workspaces:read" | "workspaces:write" | "keys:read" | "keys:write" | "operator-keys:read" | "operator-keys:write" | "connections:read" | "connections:write" | "people:read" | "people:write" | "erasures:write" | "otp:read" | "otp:write" | "billing:read" | "billing:write" | "usage:read" | "audit:read" | "events:read" | "installation:read")[];
+            /**
+             * @description The only workspaces that exist for it; null: all.
+             * @example null
+             */
+            workspace_ids: string[] | null;
         };
         MemberListResponse: {
             data: components["schemas"]["MemberResponse"][];
@@ -1739,6 +2011,10 @@ export interface components {
              */
             next: string;
         };
+        OperatorKeyListResponse: {
+            data: components["schemas"]["ListedOperatorKeyResponse"][];
+            pagination: components["schemas"]["PaginationResponse"];
+        };
         OperatorKeyResponse: {
             /**
              * Format: date-time
@@ -1759,7 +2035,7 @@ export interface components {
              *       "keys:write"
              *     ]
              */
-            scopes: ("workspaces:read" | "workspaces:write" | "keys:read" | "keys:write" | "connections:read" | "connections:write" | "people:read" | "people:write" | "otp:read" | "otp:write" | "billing:read" | "billing:write" | "usage:read" | "audit:read" | "events:read" | "installation:read")[];
+            scopes: ("workspaces:read" | "workspaces:write" | "keys:read" | "keys:write" | "operator-keys:read" | "operator-keys:write" | "connections:read" | "connections:write" | "people:read" | "people:write" | "erasures:write" | "otp:read" | "otp:write" | "billing:read" | "billing:write" | "usage:read" | "audit:read" | "events:read" | "installation:read")[];
             /**
              * @description Of Herald.
              * @example 0.2.0
@@ -2228,6 +2504,9 @@ export interface components {
         SingleApiKeyResponse: {
             data: components["schemas"]["ApiKeyResponse"];
         };
+        SingleErasureResponse: {
+            data: components["schemas"]["ErasureResponse"];
+        };
         SingleImportedHistoryResponse: {
             data: components["schemas"]["ImportedHistoryResponse"];
         };
@@ -2240,8 +2519,14 @@ export interface components {
         SingleIssuedKeyResponse: {
             data: components["schemas"]["IssuedKeyResponse"];
         };
+        SingleIssuedOperatorKeyResponse: {
+            data: components["schemas"]["IssuedOperatorKeyResponse"];
+        };
         SingleIssuedSetupLinkResponse: {
             data: components["schemas"]["IssuedSetupLinkResponse"];
+        };
+        SingleListedOperatorKeyResponse: {
+            data: components["schemas"]["ListedOperatorKeyResponse"];
         };
         SingleMemberResponse: {
             data: components["schemas"]["MemberResponse"];
@@ -2527,10 +2812,43 @@ export interface components {
             };
         };
         /**
+         * @description - [`OPERATOR_KEY_BEYOND`](/docs/errors#OPERATOR_KEY_BEYOND): An operator key makes, rotates or revokes one with scopes that it lacks, or makes one that ends later than itself.
+         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
+         */
+        Refused403_OPERATOR_KEY_BEYOND_SCOPE_REQUIRED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
          * @description - [`OPERATOR_KEY_LIMITED`](/docs/errors#OPERATOR_KEY_LIMITED): The operator key is limited to some workspaces, and the route concerns the whole installation.
          *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
          */
         Refused403_OPERATOR_KEY_LIMITED_SCOPE_REQUIRED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`OPERATOR_KEY_BEYOND`](/docs/errors#OPERATOR_KEY_BEYOND): An operator key makes, rotates or revokes one with scopes that it lacks, or makes one that ends later than itself.
+         *     - [`OPERATOR_KEY_LIMITED`](/docs/errors#OPERATOR_KEY_LIMITED): The operator key is limited to some workspaces, and the route concerns the whole installation.
+         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route; or the role of the person does.
+         */
+        Refused403_operatorKeysAdmin_create: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2608,6 +2926,19 @@ export interface components {
          *     - [`WORKSPACE_NOT_FOUND`](/docs/errors#WORKSPACE_NOT_FOUND): The workspace does not exist, was deleted, or is none of those to which the operator key is limited.
          */
         Refused404_KEY_NOT_FOUND_WORKSPACE_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`OPERATOR_KEY_NOT_FOUND`](/docs/errors#OPERATOR_KEY_NOT_FOUND): The id is none of an operator key, or of one that is not limited to workspaces of the calling key. */
+        Refused404_OPERATOR_KEY_NOT_FOUND: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2729,6 +3060,35 @@ export interface components {
          *     - [`WORKSPACE_DELETING`](/docs/errors#WORKSPACE_DELETING): The deletion of the workspace was requested, and it is not over.
          */
         Refused409_connectionsAdmin_check: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters. */
+        Refused409_IDEMPOTENCY_KEY_REUSED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
+         *     - [`OPERATOR_KEY_ENDED`](/docs/errors#OPERATOR_KEY_ENDED): A revoked operator key was to be rotated.
+         */
+        Refused409_IDEMPOTENCY_KEY_REUSED_OPERATOR_KEY_ENDED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2982,6 +3342,19 @@ export interface components {
         };
         /** @description - [`KEY_SCOPES_MIXED`](/docs/errors#KEY_SCOPES_MIXED): A key of a workspace was to have scopes of one-time codes, or one of an OTP project others. */
         Refused422_KEY_SCOPES_MIXED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`KEY_WORKSPACE_NOT_FOUND`](/docs/errors#KEY_WORKSPACE_NOT_FOUND): One of `workspace_ids` is none of a workspace, or of none of those to which the calling operator key is limited. */
+        Refused422_KEY_WORKSPACE_NOT_FOUND: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3488,6 +3861,314 @@ export interface operations {
             };
             400: components["responses"]["Refused400_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    operatorKeysAdmin_list: {
+        parameters: {
+            query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
+                before_id?: string;
+                /** @description How many at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "Zq3vTn8RkW1b",
+                     *           "name": "onboarding",
+                     *           "scopes": [
+                     *             "workspaces:read",
+                     *             "keys:write"
+                     *           ],
+                     *           "workspace_ids": null,
+                     *           "expires_at": null,
+                     *           "revoked_at": null,
+                     *           "last_used_at": "2026-11-21T08:00:00.125Z",
+                     *           "created_at": "2026-11-21T08:00:00.125Z"
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperatorKeyListResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    operatorKeysAdmin_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 8 to 128 printable ASCII characters, such as a UUID or `make 4711`; the same for a repeat of the request within 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "onboarding",
+                 *       "scopes": [
+                 *         "workspaces:read",
+                 *         "keys:write"
+                 *       ],
+                 *       "workspace_ids": [
+                 *         "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateOperatorKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description The key, with its text. */
+            201: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "Zq3vTn8RkW1b",
+                     *         "name": "onboarding",
+                     *         "scopes": [
+                     *           "workspaces:read",
+                     *           "keys:write"
+                     *         ],
+                     *         "workspace_ids": null,
+                     *         "expires_at": null,
+                     *         "revoked_at": null,
+                     *         "last_used_at": "2026-11-21T08:00:00.125Z",
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "key": "hrld_admin_Zq3vTn8RkW1b_example"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleIssuedOperatorKeyResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_IDEMPOTENCY_KEY_INVALID_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_operatorKeysAdmin_create"];
+            409: components["responses"]["Refused409_IDEMPOTENCY_KEY_REUSED"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_KEY_WORKSPACE_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    operatorKeysAdmin_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the operator key, from the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key, without its secret. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "Zq3vTn8RkW1b",
+                     *         "name": "onboarding",
+                     *         "scopes": [
+                     *           "workspaces:read",
+                     *           "keys:write"
+                     *         ],
+                     *         "workspace_ids": null,
+                     *         "expires_at": null,
+                     *         "revoked_at": null,
+                     *         "last_used_at": "2026-11-21T08:00:00.125Z",
+                     *         "created_at": "2026-11-21T08:00:00.125Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleListedOperatorKeyResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_OPERATOR_KEY_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    operatorKeysAdmin_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the operator key, from the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key, which has ended. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "Zq3vTn8RkW1b",
+                     *         "name": "onboarding",
+                     *         "scopes": [
+                     *           "workspaces:read",
+                     *           "keys:write"
+                     *         ],
+                     *         "workspace_ids": null,
+                     *         "expires_at": null,
+                     *         "revoked_at": null,
+                     *         "last_used_at": "2026-11-21T08:00:00.125Z",
+                     *         "created_at": "2026-11-21T08:00:00.125Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleListedOperatorKeyResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_OPERATOR_KEY_BEYOND_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_OPERATOR_KEY_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    operatorKeysAdmin_rotate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 8 to 128 printable ASCII characters, such as a UUID or `make 4711`; the same for a repeat of the request within 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the operator key, from the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap_seconds": 86400
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description The new key, with its text. */
+            201: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "Zq3vTn8RkW1b",
+                     *         "name": "onboarding",
+                     *         "scopes": [
+                     *           "workspaces:read",
+                     *           "keys:write"
+                     *         ],
+                     *         "workspace_ids": null,
+                     *         "expires_at": null,
+                     *         "revoked_at": null,
+                     *         "last_used_at": "2026-11-21T08:00:00.125Z",
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "key": "hrld_admin_Zq3vTn8RkW1b_example"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleIssuedOperatorKeyResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_IDEMPOTENCY_KEY_INVALID_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_OPERATOR_KEY_BEYOND_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_OPERATOR_KEY_NOT_FOUND"];
+            409: components["responses"]["Refused409_IDEMPOTENCY_KEY_REUSED_OPERATOR_KEY_ENDED"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -4766,6 +5447,75 @@ export interface operations {
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
             502: components["responses"]["Refused422_HISTORY_REFUSED"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    erasuresAdmin_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 8 to 128 printable ASCII characters, such as a UUID or `make 4711`; the same for a repeat of the request within 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Workspace ID, from GET /workspaces. */
+                workspace_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "number": "+15550100001",
+                 *       "dry_run": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["EraseRequest"];
+            };
+        };
+        responses: {
+            /** @description What was erased, or counted. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Herald-Read-After": components["headers"]["X-Herald-Read-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "erased": true,
+                     *         "more": false,
+                     *         "waits_for": [],
+                     *         "names": 2,
+                     *         "counts": {
+                     *           "cancelled_messages": 1,
+                     *           "messages": 42,
+                     *           "received_files": 3,
+                     *           "opt_outs": 0,
+                     *           "contacts": 1
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleErasureResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_IDEMPOTENCY_KEY_INVALID_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WORKSPACE_NOT_FOUND"];
+            409: components["responses"]["Refused409_IDEMPOTENCY_KEY_REUSED_WORKSPACE_DELETING"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
             503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
@@ -6252,9 +7002,13 @@ export type ErrorCode =
   | 'KEY_NOT_FOUND'
   | 'KEY_PROJECT_NOT_FOUND'
   | 'KEY_SCOPES_MIXED'
+  | 'KEY_WORKSPACE_NOT_FOUND'
   | 'NUMBER_REFUSED'
   | 'NUMBER_TAKEN'
+  | 'OPERATOR_KEY_BEYOND'
+  | 'OPERATOR_KEY_ENDED'
   | 'OPERATOR_KEY_LIMITED'
+  | 'OPERATOR_KEY_NOT_FOUND'
   | 'OPERATOR_KEY_REQUIRED'
   | 'OPT_OUT_KEYWORDS_INVALID'
   | 'OTP_PACKAGE_NOT_POSSIBLE'

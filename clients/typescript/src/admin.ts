@@ -51,6 +51,29 @@ export function createHeraldAdmin(options: HeraldAdminOptions) {
       /** What this key may do: its scopes and workspaces. */
       get: async () => dataOf(await api.GET('/api/admin/v1/key')),
     },
+    /** Keys of the admin API. A key gives no more than it has. */
+    operatorKeys: {
+      list: (filter: Filter<'operatorKeysAdmin_list'> = {}) =>
+        everyItem(async (place) =>
+          answerOf(await api.GET('/api/admin/v1/operator-keys', { params: { query: { ...filter, ...place } } })),
+        ),
+      /** Keep `key` of the answer: it is shown once. */
+      create: async (body: Schemas['CreateOperatorKeyRequest'], { idempotencyKey }: Keyed = {}) =>
+        dataOf(await api.POST('/api/admin/v1/operator-keys', { body, params: { header: keyed(idempotencyKey) } })),
+      get: async (id: string) =>
+        dataOf(await api.GET('/api/admin/v1/operator-keys/{id}', { params: { path: { id } } })),
+      /** A new key in the place of the old one; both work for a while. */
+      rotate: async (id: string, body: Schemas['RotateKeyRequest'] = {}, { idempotencyKey }: Keyed = {}) =>
+        dataOf(
+          await api.POST('/api/admin/v1/operator-keys/{id}/rotate', {
+            params: { path: { id }, header: keyed(idempotencyKey) },
+            body,
+          }),
+        ),
+      /** That of this client, too. */
+      revoke: async (id: string) =>
+        dataOf(await api.DELETE('/api/admin/v1/operator-keys/{id}', { params: { path: { id } } })),
+    },
     workspaces: {
       list: (filter: Filter<'workspacesAdmin_list'> = {}) =>
         everyItem(async (place) =>
@@ -149,6 +172,16 @@ export function createHeraldAdmin(options: HeraldAdminOptions) {
         check(
           await api.DELETE('/api/admin/v1/workspaces/{workspace_id}/people/{id}/sessions', {
             params: { path: { ...of(workspaceId), id } },
+          }),
+        ),
+    },
+    erasures: {
+      /** What the workspace holds of one person. While `more` of the answer is true a worker goes on by itself. */
+      create: async (workspaceId: string, body: Schemas['EraseRequest'], { idempotencyKey }: Keyed = {}) =>
+        dataOf(
+          await api.POST('/api/admin/v1/workspaces/{workspace_id}/erasures', {
+            params: { path: of(workspaceId), header: keyed(idempotencyKey) },
+            body,
           }),
         ),
     },

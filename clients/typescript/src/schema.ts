@@ -4886,7 +4886,7 @@ export interface components {
              * @description What the person may call of the admin API for this workspace.
              * @example []
              */
-            admin_scopes: ("workspaces:read" | "workspaces:write" | "keys:read" | "keys:write" | "connections:read" | "connections:write" | "people:read" | "people:write" | "otp:read" | "otp:write" | "billing:read" | "billing:write" | "usage:read" | "audit:read" | "events:read" | "installation:read")[];
+            admin_scopes: ("workspaces:read" | "workspaces:write" | "keys:read" | "keys:write" | "operator-keys:read" | "operator-keys:write" | "connections:read" | "connections:write" | "people:read" | "people:write" | "erasures:write" | "otp:read" | "otp:write" | "billing:read" | "billing:write" | "usage:read" | "audit:read" | "events:read" | "installation:read")[];
             /** @example robin@example.com */
             email: string;
             /**

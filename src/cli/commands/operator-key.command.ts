@@ -1,13 +1,12 @@
 import { type Command, Option } from 'commander';
-import { databaseClock } from '../../common/clock.js';
 import { OPERATOR_SCOPES, type OperatorScope } from '../../infrastructure/http/scopes.js';
-import type { IssuedOperatorKey, OperatorKey } from '../../modules/keys/operator/operator-keys.service.js';
 import { durationSeconds, lifetimeSeconds, nameText, operatorScopeList, uuidList } from '../arguments.js';
-import { type Answer, facts, snakeCased, table } from '../output.js';
-import { serviceAction } from '../runner.js';
+import { PAGE, rowsOf, type Schemas } from '../operator.js';
+import { type Answer, facts, table } from '../output.js';
+import { operatorAction } from '../runner.js';
 import { stateOf } from './key.command.js';
 
-const WHY = 'a key that can make keys would have no end; keys of the admin API are made where its database is';
+type OperatorKey = Schemas['ListedOperatorKeyResponse'];
 
 interface CreateOptions {
   name: string;
@@ -19,7 +18,7 @@ interface CreateOptions {
 /** `operator-key create|list|revoke|rotate`. */
 export function addOperatorKeyCommands(program: Command): void {
   const key = program.command('operator-key').description('keys of the admin API, which manages workspaces over HTTP');
-  serviceAction<CreateOptions>(
+  operatorAction<CreateOptions>(
     key
       .command('create')
       .description('create an operator key; it is shown only once')
@@ -31,35 +30,30 @@ export function addOperatorKeyCommands(program: Command): void {
       )
       .option('--workspaces <ids>', 'limit it to these workspaces, separated by commas; it then makes none', uuidList)
       .option('--expires-in <duration>', 'such as 12h or 30d; without it the key does not expire', lifetimeSeconds),
-    WHY,
-    async (services, { name, scopes, workspaces, expiresIn }) => {
-      const expiresAt = expiresIn === undefined ? null : new Date(databaseClock.now() + expiresIn * 1_000);
-      const given = { name, scopes, workspaceIds: workspaces ?? null, expiresAt };
-      return issuedAnswer(await services.operatorKeys.create(given));
-    },
+    async ({ admin }, { name, scopes, workspaces, expiresIn }) =>
+      issuedAnswer(await admin.operatorKeys.create({ name, scopes, workspace_ids: workspaces, expires_in: expiresIn })),
   );
-  serviceAction(key.command('list').description('list the operator keys'), WHY, async (services) => {
-    const keys = await services.operatorKeys.list();
+  operatorAction(key.command('list').description('list the operator keys, oldest first'), async ({ admin }) => {
+    const data = (await rowsOf(admin.operatorKeys.list({ limit: PAGE }))).toReversed();
     const columns = {
       ID: 'id',
       NAME: 'name',
-      STATE: (each: OperatorKey) => stateOf(each.revokedAt, each.expiresAt?.toISOString() ?? null),
-      'LAST USED': 'lastUsedAt',
-      WORKSPACES: ({ workspaceIds }: OperatorKey) => workspaceIds?.join(',') ?? 'all',
+      STATE: (each: OperatorKey) => stateOf(each.revoked_at, each.expires_at),
+      'LAST USED': 'last_used_at',
+      WORKSPACES: ({ workspace_ids: ids }: OperatorKey) => ids?.join(',') ?? 'all',
       SCOPES: 'scopes',
     } as const;
     const none = 'There are no operator keys, so the admin API answers 401: herald operator-key create';
-    return { data: keys.map(snakeCased), text: table(keys, columns, none) };
+    return { data, text: table(data, columns, none) };
   });
-  serviceAction(
+  operatorAction(
     key.command('revoke').description('revoke an operator key at once').argument('<key-id>', 'its id, as in the list'),
-    WHY,
-    async (services, _options, id) => {
-      const revoked = await services.operatorKeys.revoke(id);
-      return { data: snakeCased(revoked), text: `Revoked ${revoked.id} (${revoked.name}).` };
+    async ({ admin }, _options, id) => {
+      const data = await admin.operatorKeys.revoke(id);
+      return { data, text: `Revoked ${data.id} (${data.name}).` };
     },
   );
-  serviceAction<{ overlap: number }>(
+  operatorAction<{ overlap: number }>(
     key
       .command('rotate')
       .description('replace an operator key; the old one stays valid for a while')
@@ -69,18 +63,18 @@ export function addOperatorKeyCommands(program: Command): void {
           .argParser(durationSeconds)
           .default(86_400, '1d'),
       ),
-    WHY,
-    async (services, { overlap }, id) => issuedAnswer(await services.operatorKeys.rotate(id, overlap)),
+    async ({ admin }, { overlap }, id) =>
+      issuedAnswer(await admin.operatorKeys.rotate(id, { overlap_seconds: overlap })),
   );
 }
 
-function issuedAnswer(issued: IssuedOperatorKey): Answer {
+function issuedAnswer(data: Schemas['IssuedOperatorKeyResponse']): Answer {
   const text = facts({
-    Key: issued.key,
-    Id: issued.id,
-    Scopes: issued.scopes.join(', '),
-    Workspaces: issued.workspaceIds?.join(', ') ?? 'all',
-    Expires: issued.expiresAt?.toISOString() ?? 'never',
+    Key: data.key ?? undefined,
+    Id: data.id,
+    Scopes: data.scopes.join(', '),
+    Workspaces: data.workspace_ids?.join(', ') ?? 'all',
+    Expires: data.expires_at ?? 'never',
   });
-  return { data: snakeCased(issued), text: `${text}\nKeep the key now: it is not shown again.` };
+  return { data, text: `${text}\nKeep the key now: it is not shown again.` };
 }

@@ -15,7 +15,7 @@ import {
   userId,
   wholeNumber,
 } from '../arguments.js';
-import { operatorAction, serviceAction, UsageError } from '../runner.js';
+import { operatorAction, UsageError } from '../runner.js';
 
 type Workspace = Schemas['WorkspaceResponse'];
 
@@ -154,6 +154,8 @@ function addKeywords(workspace: Command): void {
 
 /** Polling interval until a deletion on the server is done. */
 const LOOK_MS = 1_000;
+/** Calls that wait ten seconds each for what is in progress with a person who is to be erased. */
+const MOST_WAITS = 6;
 
 function addDelete(workspace: Command): void {
   operatorAction<{ dryRun?: boolean; yes?: boolean }>(
@@ -242,21 +244,34 @@ export function addDataCommands(program: Command): void {
     .option('--number <E.164>', 'the phone number with its country code', phoneDigits)
     .option('--user-id <id>', "instead of it the platform's id of the user, such as DE.1795...", userId)
     .option('--yes', 'erase: queued messages are cancelled, and nothing can be restored');
-  const why = 'it looks for the person in every table, and an interrupted run is repeated there';
-  serviceAction<EraseOptions>(erase, why, async (services, options) => {
-    const { workspace, number, userId: user, yes = false } = options;
-    const name = number ?? user;
-    if (name === undefined || (number !== undefined && user !== undefined)) {
+  operatorAction<EraseOptions>(erase, async ({ admin }, { workspace, number, userId: user, yes = false }) => {
+    if ((number === undefined) === (user === undefined)) {
       throw new UsageError('name the person with --number or with --user-id, and not with both');
     }
-    const { id } = await services.workspaces.getById(workspace);
-    const erasure = services.erasure;
-    const { counts, names } = yes ? await erasure.erase(id, name) : await erasure.count(id, name);
-    return answer(counts, names, yes);
+    const body = { number, user_id: user, dry_run: !yes };
+    return erasureAnswer(await untilErased(() => admin.erasures.create(workspace, body), yes));
   });
 }
 
-function answer(counts: Readonly<Record<string, number>>, names: number, erased: boolean): Answer {
+type Erasure = Schemas['ErasureResponse'];
+
+/** A call ends after ten seconds; what was done in all of them. @throws Error where something in progress does not end. */
+async function untilErased(call: () => Promise<Erasure>, erases: boolean): Promise<Erasure> {
+  const counts: Record<string, number> = {};
+  for (let waits = 0; ;) {
+    const { counts: found, ...outcome } = await call();
+    for (const [word, count] of Object.entries(found)) counts[word] = (counts[word] ?? 0) + count;
+    if (!outcome.more || !erases) return { ...outcome, counts };
+    if (outcome.waits_for.length > 0 && ++waits >= MOST_WAITS) {
+      throw new Error(
+        `${outcome.waits_for.join('; ')}. A worker goes on with the erasure every minute until it is done.`,
+      );
+    }
+  }
+}
+
+function erasureAnswer(data: Erasure): Answer {
+  const { erased, more, names, counts } = data;
   const rows = Object.fromEntries(
     Object.entries(counts).map(([word, count]) => [word.replaceAll('_', ' '), String(count)]),
   );
@@ -264,5 +279,6 @@ function answer(counts: Readonly<Record<string, number>>, names: number, erased:
   const end = erased
     ? 'Erased. Uploaded files that were sent to the contact belong to the workspace and stay; logs end by themselves.'
     : 'Nothing was erased: this only counts. Run it again with --yes.';
-  return { data: { erased, names, counts }, text: `${facts(rows)}\n${end}${others}` };
+  const rest = more ? ' There is more than that: counting ended after ten seconds.' : '';
+  return { data, text: `${facts(rows)}\n${end}${rest}${others}` };
 }

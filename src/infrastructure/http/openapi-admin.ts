@@ -8,11 +8,11 @@ const DESCRIPTION = `Workspaces, their keys and numbers, codes, prices, usage an
 server do, for a program that builds on Herald. Messages are sent by the [API of messages](/docs).
 
 **Key:** \`herald operator-key create --name <name> --scopes <list>\` on the server shows one once. None exists at first, and without one
-every route answers 401. A key may be limited to some workspaces: other workspaces do not exist for it, lists hold its own only, and what concerns
+every route answers 401; with one \`POST /operator-keys\` makes others. A key may be limited to some workspaces: other workspaces do not exist for it, lists hold its own only, and what concerns
 the whole installation is 403 \`OPERATOR_KEY_LIMITED\`.
 
 **Answers, errors, paging, headers and rate limits** are those of the API of messages. Any POST takes an \`Idempotency-Key\`: within 24 hours a repeat with the same key
-and body answers the same object and makes nothing new. A key of a workspace and the address of a
+and body answers the same object and makes nothing new. A key of a workspace an operator key and the address of a
 setup link are in the first answer only.`;
 
 const ADMIN_API: DescribedApi = {
@@ -22,6 +22,7 @@ const ADMIN_API: DescribedApi = {
   tags: [
     ['Key', 'What the operator key of the call may do. Any valid operator key.'],
     ['Workspaces', 'Make, change and delete workspaces. Scopes: `workspaces:read`, `workspaces:write`.'],
+    ['Operator keys', 'Keys of this API. Scopes: `operator-keys:read`, `operator-keys:write`.'],
     ['Keys', 'API keys of a workspace. Scopes: `keys:read`, `keys:write`.'],
     ['Numbers', 'WhatsApp numbers of a workspace. Scopes: `connections:read`, `connections:write`.'],
     [
@@ -32,6 +33,7 @@ const ADMIN_API: DescribedApi = {
       'People',
       'Who signs in, with which role in a workspace, and who is invited. Scopes: `people:read`, `people:write`.',
     ],
+    ['Erasures', 'Remove what a workspace holds of one person. Scope: `erasures:write`.'],
     ['Codes', 'Projects that send one-time codes, their packages, and the sender. Scopes: `otp:read`, `otp:write`.'],
     ['Prices', 'Prices of billable messages, for estimated costs. Scopes: `billing:read`, `billing:write`.'],
     ['Usage', 'What all workspaces sent in a month, and what it cost. Scope: `usage:read`.'],

@@ -18,6 +18,9 @@ const ID_LENGTH = 12;
 const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 
+/** The public part of a key of any kind. */
+export const KEY_ID = /^[0-9A-Za-z]{12}$/;
+
 /** For secret scanners: matches every key that Herald has made. */
 export const KEY_PATTERN = /^(hrld_(live|test|admin)_([0-9A-Za-z]{12})_([0-9A-Za-z]{32}))([0-9A-Za-z]{6})$/;
 

@@ -69,6 +69,35 @@ export const keysErrors = defineErrors('keys', {
     when: 'The operator key is limited to some workspaces, and the route concerns the whole installation.',
     fix: 'Use an operator key that was made without `--workspaces`.',
   }),
+  OPERATOR_KEY_NOT_FOUND: error({
+    kind: 'not_found',
+    message: 'There is no such operator key; list those of this key with GET /api/admin/v1/operator-keys.',
+    when: 'The id is none of an operator key, or of one that is not limited to workspaces of the calling key.',
+    fix: 'Take the id from the list of operator keys; it is the middle part of the key, `hrld_admin_<id>_...`.',
+  }),
+  OPERATOR_KEY_ENDED: error({
+    kind: 'conflict',
+    message: "This operator key was revoked and can't be rotated; make a new one.",
+    when: 'A revoked operator key was to be rotated.',
+    fix: 'Make a new key.',
+  }),
+  OPERATOR_KEY_BEYOND: error<{ scopes: readonly string[] } | { endsAt: Date }>({
+    kind: 'forbidden',
+    message: (beyond) =>
+      'scopes' in beyond
+        ? `This operator key lacks scopes of the other one (${beyond.scopes.join(', ')}), and gives or ends none that it lacks; use a key that has them.`
+        : `This operator key ends at ${beyond.endsAt.toISOString()}, and makes none that ends later; give an expires_in that is over by then.`,
+    when: 'An operator key makes, rotates or revokes one with scopes that it lacks, or makes one that ends later than itself.',
+    fix: 'Leave the scopes out or give an earlier end; or use a key that has them, or the command on the server.',
+    sample: { scopes: ['billing:write'] },
+  }),
+  KEY_WORKSPACE_NOT_FOUND: error({
+    kind: 'unprocessable',
+    message:
+      'there is no workspace with one of these ids; list those of this key with GET /api/admin/v1/workspaces, and name only such.',
+    when: 'One of `workspace_ids` is none of a workspace, or of none of those to which the calling operator key is limited.',
+    fix: 'Take the ids from the list of workspaces.',
+  }),
   KEY_BEYOND_ROLE: error<{ scopes: readonly string[] }>({
     kind: 'forbidden',
     message: ({ scopes }) =>

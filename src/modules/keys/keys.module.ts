@@ -12,6 +12,7 @@ import { ApiKeysService } from './keys.service.js';
 import { OperatorKeysRepository } from './operator/operator-keys.repository.js';
 import { KeysAdminController } from './operator/keys-admin.controller.js';
 import { OperatorKeyAdminController } from './operator/operator-key-admin.controller.js';
+import { OperatorKeysAdminController } from './operator/operator-keys-admin.controller.js';
 import { OperatorRepeats } from './operator/operator-repeats.interceptor.js';
 import { OperatorRepeatsRepository } from './operator/operator-repeats.repository.js';
 import { OperatorKeysService } from './operator/operator-keys.service.js';
@@ -20,7 +21,7 @@ import { OperatorKeysService } from './operator/operator-keys.service.js';
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKeyEntity, OperatorKeyEntity]), WorkspacesModule],
-  controllers: [KeysController, KeysAdminController, OperatorKeyAdminController],
+  controllers: [KeysController, KeysAdminController, OperatorKeyAdminController, OperatorKeysAdminController],
   providers: [
     ApiKeysRepository,
     ApiKeysService,

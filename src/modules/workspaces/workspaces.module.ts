@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { ErasuresAdminController } from './admin/erasures-admin.controller.js';
 import { WorkspacesAdminController } from './admin/workspaces-admin.controller.js';
 import { ErasureEntity } from './entities/erasure.entity.js';
 import { OrganizationEntity } from './entities/workspace.entity.js';
@@ -16,7 +17,7 @@ import { WorkspacesService } from './workspaces.service.js';
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([OrganizationEntity, ErasureEntity])],
-  controllers: [WorkspacesAdminController],
+  controllers: [WorkspacesAdminController, ErasuresAdminController],
   providers: [
     WorkspacesRepository,
     WorkspacesService,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, Not } from 'typeorm';
+import { In, IsNull, Not } from 'typeorm';
 import { Database } from '../../infrastructure/database/database.js';
 import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { OrganizationEntity } from './entities/workspace.entity.js';
@@ -68,6 +68,11 @@ export class WorkspacesRepository {
 
   findById(id: string): Promise<Workspace | null> {
     return this.table.findOneBy({ id });
+  }
+
+  /** How many of these there are. */
+  count(ids: readonly string[]): Promise<number> {
+    return this.table.countBy({ id: In(ids) });
   }
 
   async update(id: string, change: Partial<Workspace>): Promise<void> {

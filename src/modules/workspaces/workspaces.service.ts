@@ -133,6 +133,11 @@ export class WorkspacesService {
     return isUuid(id) ? this.workspaces.findById(id) : null;
   }
 
+  /** Whether all of these do. */
+  async exist(ids: readonly string[]): Promise<boolean> {
+    return (await this.workspaces.count(ids)) === new Set(ids).size;
+  }
+
   /** @throws Error where there is no such workspace. */
   async getById(id: string): Promise<Workspace> {
     const workspace = await this.findById(id);

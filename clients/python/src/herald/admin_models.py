@@ -143,6 +143,20 @@ class CreateKeyRequest(_CreateKeyRequestRequired, total=False):
     """The key is one of this OTP project, for one-time codes only."""
 
 
+class _CreateOperatorKeyRequestRequired(TypedDict):
+    name: str
+    """What it is called in lists."""
+    scopes: Sequence[Literal["workspaces:read", "workspaces:write", "keys:read", "keys:write", "operator-keys:read", "operator-keys:write", "connections:read", "connections:write", "people:read", "people:write", "erasures:write", "otp:read", "otp:write", "billing:read", "billing:write", "usage:read", "audit:read", "events:read", "installation:read"]]
+    """What it may do. A key gives only scopes that it has."""
+
+
+class CreateOperatorKeyRequest(_CreateOperatorKeyRequestRequired, total=False):
+    workspace_ids: Sequence[str] | None
+    """The only workspaces that exist for it. Null or left out: all, which no key gives that is limited itself."""
+    expires_in: int
+    """Seconds after which it ends; left out: never, which no key gives that ends itself."""
+
+
 class _CreateOtpProjectRequestRequired(TypedDict):
     name: str
     """What it is called in lists."""
@@ -191,6 +205,28 @@ class EffectiveLimitsResponse(TypedDict):
     rate_burst: int
     storage_limit_bytes: int | None
     """Null: any number."""
+
+
+class EraseRequest(TypedDict, total=False):
+    number: str
+    """The person's number with its country code, without 00; a leading + may stand before it."""
+    user_id: str
+    """Instead of `number`: the person's user id, from `contact.user_id`."""
+    dry_run: bool
+    """Only counts, and changes nothing. Default: false."""
+
+
+class ErasureResponse(TypedDict):
+    erased: bool
+    """All of it is gone."""
+    more: bool
+    """There is more than this call came to in ten seconds. A worker goes on with an erasure until it is done."""
+    waits_for: List[str]
+    """What is in progress and can be erased only when it has ended, such as a message that is being sent."""
+    names: int
+    """Spellings and ids under which the person was looked for."""
+    counts: Dict[str, int]
+    """How many of what, in this call."""
 
 
 class ErrorDetail(TypedDict):
@@ -299,6 +335,23 @@ class IssuedKeyResponse(TypedDict):
     """The whole text for the header Authorization. It is shown in this answer only: null in the answer to a repeat."""
 
 
+class IssuedOperatorKeyResponse(TypedDict):
+    id: str
+    """The public part of the key's text, or the person's id."""
+    name: str
+    scopes: List[Literal["workspaces:read", "workspaces:write", "keys:read", "keys:write", "operator-keys:read", "operator-keys:write", "connections:read", "connections:write", "people:read", "people:write", "erasures:write", "otp:read", "otp:write", "billing:read", "billing:write", "usage:read", "audit:read", "events:read", "installation:read"]]
+    workspace_ids: List[str] | None
+    """The only workspaces that exist for it; null: all."""
+    expires_at: str | None
+    """When the key or the session ends; null: never."""
+    revoked_at: str | None
+    last_used_at: str | None
+    """At most a minute old; null: not used yet."""
+    created_at: str
+    key: str | None
+    """The whole text for the header Authorization. It is shown in this answer only: null in the answer to a repeat."""
+
+
 class IssuedSetupLinkResponse(TypedDict):
     id: str
     workspace_id: str
@@ -349,6 +402,21 @@ class LaneResponse(TypedDict):
     pause_reason: str | None
     draining: bool
     """A worker sends from it at this moment."""
+
+
+class ListedOperatorKeyResponse(TypedDict):
+    id: str
+    """The public part of the key's text, or the person's id."""
+    name: str
+    scopes: List[Literal["workspaces:read", "workspaces:write", "keys:read", "keys:write", "operator-keys:read", "operator-keys:write", "connections:read", "connections:write", "people:read", "people:write", "erasures:write", "otp:read", "otp:write", "billing:read", "billing:write", "usage:read", "audit:read", "events:read", "installation:read"]]
+    workspace_ids: List[str] | None
+    """The only workspaces that exist for it; null: all."""
+    expires_at: str | None
+    """When the key or the session ends; null: never."""
+    revoked_at: str | None
+    last_used_at: str | None
+    """At most a minute old; null: not used yet."""
+    created_at: str
 
 
 class MemberListResponse(TypedDict):
@@ -436,11 +504,16 @@ class OperatorEventsResponse(TypedDict):
     """True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`."""
 
 
+class OperatorKeyListResponse(TypedDict):
+    data: List[ListedOperatorKeyResponse]
+    pagination: PaginationResponse
+
+
 class OperatorKeyResponse(TypedDict):
     id: str
     """The public part of the key's text, or the person's id."""
     name: str
-    scopes: List[Literal["workspaces:read", "workspaces:write", "keys:read", "keys:write", "connections:read", "connections:write", "people:read", "people:write", "otp:read", "otp:write", "billing:read", "billing:write", "usage:read", "audit:read", "events:read", "installation:read"]]
+    scopes: List[Literal["workspaces:read", "workspaces:write", "keys:read", "keys:write", "operator-keys:read", "operator-keys:write", "connections:read", "connections:write", "people:read", "people:write", "erasures:write", "otp:read", "otp:write", "billing:read", "billing:write", "usage:read", "audit:read", "events:read", "installation:read"]]
     workspace_ids: List[str] | None
     """The only workspaces that exist for it; null: all."""
     expires_at: str | None
@@ -690,6 +763,10 @@ class SingleApiKeyResponse(TypedDict):
     data: ApiKeyResponse
 
 
+class SingleErasureResponse(TypedDict):
+    data: ErasureResponse
+
+
 class SingleImportedHistoryResponse(TypedDict):
     data: ImportedHistoryResponse
 
@@ -706,8 +783,16 @@ class SingleIssuedKeyResponse(TypedDict):
     data: IssuedKeyResponse
 
 
+class SingleIssuedOperatorKeyResponse(TypedDict):
+    data: IssuedOperatorKeyResponse
+
+
 class SingleIssuedSetupLinkResponse(TypedDict):
     data: IssuedSetupLinkResponse
+
+
+class SingleListedOperatorKeyResponse(TypedDict):
+    data: ListedOperatorKeyResponse
 
 
 class SingleMemberResponse(TypedDict):
@@ -869,6 +954,13 @@ class EventsAdminListQuery(TypedDict, total=False):
     """Only events of these types, separated by commas, such as `connection.added,setup.completed`; others are passed over."""
 
 
+class OperatorKeysAdminListQuery(TypedDict, total=False):
+    limit: int
+    """How many at the most."""
+    before: str
+    """Only what is older than this time, such as `2026-11-21T08:00:00.000Z`."""
+
+
 class PeopleAdminListQuery(TypedDict, total=False):
     limit: int
     """How many at the most."""
@@ -948,9 +1040,13 @@ ErrorCode = Literal[
     "KEY_NOT_FOUND",
     "KEY_PROJECT_NOT_FOUND",
     "KEY_SCOPES_MIXED",
+    "KEY_WORKSPACE_NOT_FOUND",
     "NUMBER_REFUSED",
     "NUMBER_TAKEN",
+    "OPERATOR_KEY_BEYOND",
+    "OPERATOR_KEY_ENDED",
     "OPERATOR_KEY_LIMITED",
+    "OPERATOR_KEY_NOT_FOUND",
     "OPERATOR_KEY_REQUIRED",
     "OPT_OUT_KEYWORDS_INVALID",
     "OTP_PACKAGE_NOT_POSSIBLE",

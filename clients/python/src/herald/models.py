@@ -3173,7 +3173,7 @@ class PersonOfKey(TypedDict):
     email: str
     role: Literal["viewer", "agent", "developer", "admin", "operator"]
     """In this workspace."""
-    admin_scopes: List[Literal["workspaces:read", "workspaces:write", "keys:read", "keys:write", "connections:read", "connections:write", "people:read", "people:write", "otp:read", "otp:write", "billing:read", "billing:write", "usage:read", "audit:read", "events:read", "installation:read"]]
+    admin_scopes: List[Literal["workspaces:read", "workspaces:write", "keys:read", "keys:write", "operator-keys:read", "operator-keys:write", "connections:read", "connections:write", "people:read", "people:write", "erasures:write", "otp:read", "otp:write", "billing:read", "billing:write", "usage:read", "audit:read", "events:read", "installation:read"]]
     """What the person may call of the admin API for this workspace."""
 
 

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, Matches } from 'class-validator';
-import { USER_ID } from '../contacts/recipient.types.js';
+import { USER_ID } from '../../../common/user-id.js';
 
 const optionalText = (pattern: RegExp, message: string): PropertyDecorator =>
   applyDecorators(ApiPropertyOptional({ pattern: pattern.source }), IsOptional(), Matches(pattern, { message }));

@@ -1,6 +1,5 @@
 import { Body, Delete, Get, HttpCode, Param, Patch, type PipeTransform, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
-import { databaseClock } from '../../../common/clock.js';
 import { EXAMPLE_KEY_ID } from '../../../common/example-ids.js';
 import { ApiErrors } from '../../../infrastructure/http/api-description.js';
 import type { Operator } from '../../../infrastructure/http/herald-request.js';
@@ -10,6 +9,7 @@ import { pageOf } from '../../../infrastructure/http/pagination.response.js';
 import { RequireOperatorScope } from '../../../infrastructure/http/route-policy.js';
 import { WorkspaceParam } from '../../workspaces/workspace-param.decorator.js';
 import type { Workspace } from '../../workspaces/workspaces.service.js';
+import { KEY_ID } from '../api-key-format.js';
 import { keysErrors } from '../keys.errors.js';
 import { ApiKeysService, type IssuedApiKey } from '../keys.service.js';
 import {
@@ -21,12 +21,13 @@ import {
   RotateKeyRequest,
   SingleApiKeyResponse,
   SingleIssuedKeyResponse,
+  timeIn,
 } from './keys-admin.dto.js';
 
 /** What can be no id is none of a key. */
 const keyId: PipeTransform<string, string> = {
   transform(text) {
-    if (!/^[0-9A-Za-z]{12}$/.test(text)) throw keysErrors.KEY_NOT_FOUND();
+    if (!KEY_ID.test(text)) throw keysErrors.KEY_NOT_FOUND();
     return text;
   },
 };
@@ -145,8 +146,4 @@ export class KeysAdminController {
 
 function issued({ key, ...made }: IssuedApiKey): SingleIssuedKeyResponse {
   return { data: { ...ApiKeyResponse.of(made), key } };
-}
-
-function timeIn(seconds: number | null): Date | null {
-  return seconds === null ? null : new Date(databaseClock.now() + seconds * 1_000);
 }

@@ -12,28 +12,35 @@ import {
   Max,
   Min,
 } from 'class-validator';
+import { databaseClock } from '../../../common/clock.js';
 import { EXAMPLE_KEY_ID, EXAMPLE_WORKSPACE_ID } from '../../../common/example-ids.js';
 import { isUuidText, OptionalTime } from '../../../infrastructure/http/page.query.js';
 import { PaginationResponse } from '../../../infrastructure/http/pagination.response.js';
 import { SCOPES, type Scope } from '../../../infrastructure/http/scopes.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
+import { KEY_ID } from '../api-key-format.js';
 import type { ApiKey } from '../keys.service.js';
 
 const TIME = '2026-11-21T08:00:00.125Z';
-const MOST_SECONDS = 10 * 365 * 86_400;
+export const MOST_SECONDS = 10 * 365 * 86_400;
 const MOST_OVERLAP_SECONDS = 90 * 86_400;
 
-const KeyName = (): PropertyDecorator => (target, key) => {
+export const KeyName = (): PropertyDecorator => (target, key) => {
   const notBlank = Matches(/\S/, { message: 'name must have a character that is no space.' });
   for (const rule of [IsString(), Length(1, 200), notBlank]) rule(target, key);
 };
+
+/** When what is made now ends. */
+export function timeIn(seconds: number | null): Date | null {
+  return seconds === null ? null : new Date(databaseClock.now() + seconds * 1_000);
+}
 
 const Scopes = (): PropertyDecorator => (target, key) => {
   for (const rule of [IsArray(), ArrayNotEmpty(), ArrayMaxSize(SCOPES.length), IsIn(SCOPES, { each: true })])
     rule(target, key);
 };
 
-/** The query of GET /workspaces/{workspace_id}/keys. */
+/** The query of GET /workspaces/{workspace_id}/keys, and of GET /operator-keys. */
 export class ListKeysQuery {
   /** How many at the most. */
   @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 100, default: 50 })
@@ -48,9 +55,9 @@ export class ListKeysQuery {
   before?: string;
 
   /** Together with `before`: the last entry of the previous page. */
-  @ApiPropertyOptional({ pattern: '^[0-9A-Za-z]{12}$' })
+  @ApiPropertyOptional({ pattern: KEY_ID.source })
   @IsOptional()
-  @Matches(/^[0-9A-Za-z]{12}$/, { message: 'before_id must be the id of a key.' })
+  @Matches(KEY_ID, { message: 'before_id must be the id of a key.' })
   before_id?: string;
 }
 
@@ -104,7 +111,7 @@ export class ChangeKeyRequest {
   expires_in?: number | null;
 }
 
-/** Body of POST /workspaces/{workspace_id}/keys/{id}/rotate. */
+/** Body of POST /workspaces/{workspace_id}/keys/{id}/rotate, and of POST /operator-keys/{id}/rotate. */
 export class RotateKeyRequest {
   /** Seconds for which both keys work; 0 ends the old one at once. */
   @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: MOST_OVERLAP_SECONDS, default: 86_400 })

@@ -1,12 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull } from 'typeorm';
+import { In, IsNull } from 'typeorm';
 import { Database } from '../../../infrastructure/database/database.js';
+import type { ListCursor } from '../../../infrastructure/http/page.query.js';
 import { OperatorKeyEntity } from '../entities/operator-key.entity.js';
 
 /** A key as shown to operators, without its secret. */
 export type OperatorKey = Omit<OperatorKeyEntity, 'secretHash'>;
 
-/** The stored facts against which a request's key is checked. */
+/** Which keys, newest first. */
+export interface OperatorKeyFilter extends ListCursor {
+  limit: number;
+  /** Those that are limited to some of these workspaces; null: all. */
+  only: readonly string[] | null;
+}
+
+/** What a request's key is checked against. */
 export type StoredOperatorKey = Pick<OperatorKeyEntity, 'id' | 'secretHash' | 'scopes' | 'workspaceIds'> & {
   revoked: boolean;
   /** Milliseconds, by the database's clock; null: never. */
@@ -28,14 +36,24 @@ export class OperatorKeysRepository {
     return this.table.findOneBy({ id });
   }
 
-  /** The same, locked for a change in a transaction. */
-  lock(id: string): Promise<OperatorKey | null> {
-    return this.table.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } });
+  /** The same, in a transaction that changes one of them: another one waits. In one order, or two would wait for each other. */
+  lock(ids: readonly string[]): Promise<OperatorKey[]> {
+    return this.table.find({ where: { id: In(ids) }, order: { id: 'ASC' }, lock: { mode: 'for_no_key_update' } });
   }
 
   /** Oldest first. */
   list(): Promise<OperatorKey[]> {
     return this.table.find({ order: { createdAt: 'ASC', id: 'ASC' } });
+  }
+
+  /** Newest first, ended ones too. */
+  page({ limit, before, beforeId, only }: OperatorKeyFilter): Promise<OperatorKey[]> {
+    const query = this.table.createQueryBuilder('k').where('true');
+    if (before !== null && beforeId !== null)
+      query.andWhere('(k.created_at, k.id) < (:before, :beforeId)', { before, beforeId });
+    else if (before !== null) query.andWhere('k.created_at < :before', { before });
+    if (only !== null) query.andWhere('k.workspace_ids <@ :only::uuid[]', { only });
+    return query.orderBy('k.createdAt', 'DESC').addOrderBy('k.id', 'DESC').limit(limit).getMany();
   }
 
   async revoke(id: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { systemClock } from '../../../common/clock.js';
+import { databaseClock, systemClock } from '../../../common/clock.js';
 import { describeError } from '../../../common/describe-error.js';
 import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { Config } from '../../../infrastructure/config/config.js';
@@ -14,7 +14,12 @@ import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { digestOf, isSecretOf, newKey, parseKey } from '../api-key-format.js';
 import { KeyUsage } from '../key-usage.js';
 import { keysErrors } from '../keys.errors.js';
-import { type OperatorKey, OperatorKeysRepository, type StoredOperatorKey } from './operator-keys.repository.js';
+import {
+  type OperatorKey,
+  type OperatorKeyFilter,
+  OperatorKeysRepository,
+  type StoredOperatorKey,
+} from './operator-keys.repository.js';
 
 export type { OperatorKey };
 
@@ -80,49 +85,61 @@ export class OperatorKeysService {
   /**
    * Creates a key. Its text is in the answer and nowhere else.
    *
-   * @throws Error where it is limited to a workspace that does not exist.
+   * @param by the operator key that asks for it, which gives no more than it has; null: one without a limit does.
+   * @throws OPERATOR_KEY_BEYOND, OPERATOR_KEY_LIMITED (403), KEY_WORKSPACE_NOT_FOUND (422); what `giverOf` throws.
    */
-  async create({ name, expiresAt = null, ...given }: NewOperatorKey): Promise<IssuedOperatorKey> {
-    const { id, secret, text } = newKey('admin');
-    const scopes = [...new Set(given.scopes)];
-    const workspaceIds = given.workspaceIds === null ? null : [...new Set(given.workspaceIds)];
-    for (const workspace of workspaceIds ?? []) await this.workspaces.getById(workspace);
+  async create(given: NewOperatorKey, by: string | null = null): Promise<IssuedOperatorKey> {
     return this.database.transaction(async () => {
-      await this.keys.insert({ id, name, secretHash: digestOf(secret), scopes, workspaceIds, expiresAt });
-      const details = { name, scopes, workspace_ids: workspaceIds, expires_at: expiresAt };
-      await this.audit.record({ action: 'operator_key.created', organizationId: null, target: id, details });
-      return { ...(await this.getById(id)), key: text };
+      const giver = by === null ? null : giverOf(await this.keys.lock([by]), by);
+      if (giver !== null) requireWithin(giver, given);
+      const { workspaceIds } = given;
+      if (workspaceIds !== null && !(await this.workspaces.exist(workspaceIds)))
+        throw keysErrors.KEY_WORKSPACE_NOT_FOUND();
+      return this.issue(given);
     });
   }
 
-  /** Oldest first, including expired and revoked ones. All of them: operators create them by hand. */
+  private async issue({ name, expiresAt = null, ...given }: NewOperatorKey): Promise<IssuedOperatorKey> {
+    const { id, secret, text } = newKey('admin');
+    const scopes = [...new Set(given.scopes)];
+    const workspaceIds = given.workspaceIds === null ? null : [...new Set(given.workspaceIds)];
+    await this.keys.insert({ id, name, secretHash: digestOf(secret), scopes, workspaceIds, expiresAt });
+    const details = { name, scopes, workspace_ids: workspaceIds, expires_at: expiresAt };
+    await this.audit.record({ action: 'operator_key.created', organizationId: null, target: id, details });
+    return { ...(await this.getById(id)), key: text };
+  }
+
+  /** Oldest first, ended ones too. */
   list(): Promise<OperatorKey[]> {
     return this.keys.list();
   }
 
-  /** @throws Error where there is no such key. */
-  async getById(id: string): Promise<OperatorKey> {
-    const key = await this.keys.findById(id);
-    if (key === null) throw new Error(`there is no operator key ${id}`);
-    return key;
+  /** As `OperatorKeysRepository.page`. */
+  page(filter: OperatorKeyFilter): Promise<OperatorKey[]> {
+    return this.keys.page(filter);
   }
 
-  private async locked(id: string): Promise<OperatorKey> {
-    const key = await this.keys.lock(id);
-    if (key === null) throw new Error(`there is no operator key ${id}`);
+  /**
+   * @param only those that are limited to some of these workspaces exist; null: all.
+   * @throws OPERATOR_KEY_NOT_FOUND (404).
+   */
+  async getById(id: string, only: readonly string[] | null = null): Promise<OperatorKey> {
+    const key = await this.keys.findById(id);
+    if (key === null || !isLimitedTo(only, key.workspaceIds)) throw keysErrors.OPERATOR_KEY_NOT_FOUND();
     return key;
   }
 
   /**
    * Revokes a key: every process refuses it within five seconds, usually at once. Revoking it again changes nothing.
    *
-   * @throws Error where there is no such key.
+   * @param by as of `create`: one that ends itself, too, and no key with scopes that it lacks. When either ends does not count.
+   * @throws OPERATOR_KEY_NOT_FOUND (404), OPERATOR_KEY_BEYOND (403); what `giverOf` throws.
    */
-  revoke(id: string): Promise<OperatorKey> {
+  revoke(id: string, by: string | null = null): Promise<OperatorKey> {
     return this.database.transaction(async () => {
-      const { revokedAt } = await this.locked(id);
+      const { key } = await this.locked(id, by);
       await this.keys.revoke(id);
-      if (revokedAt === null) {
+      if (key.revokedAt === null) {
         await this.audit.record({ action: 'operator_key.revoked', organizationId: null, target: id });
       }
       await this.invalidation.publish(KEY_CHANGED, id);
@@ -131,17 +148,18 @@ export class OperatorKeysService {
   }
 
   /**
-   * Creates a successor with the same name, scopes and workspaces. Both work for `overlapSeconds` (default one day),
-   * then the old one expires; with 0 it is revoked at once. The new one has no expiry.
+   * Makes a key of the same name, scopes and workspaces in its place. Both work for `overlapSeconds` (default one day),
+   * then the old one has expired; with 0 it is revoked at once. The new one ends with the key that asks for it, or never.
    *
-   * @throws Error where there is no such key, or it was revoked.
+   * @param by as of `revoke`.
+   * @throws OPERATOR_KEY_ENDED (409) where it was revoked; what `revoke` throws.
    */
-  rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS): Promise<IssuedOperatorKey> {
+  rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS, by: string | null = null): Promise<IssuedOperatorKey> {
     return this.database.transaction(async () => {
-      const old = await this.locked(id);
-      if (old.revokedAt !== null) throw new Error(`the operator key ${id} was revoked and can't be rotated`);
+      const { key: old, giver } = await this.locked(id, by);
+      if (old.revokedAt !== null) throw keysErrors.OPERATOR_KEY_ENDED();
       const { name, scopes, workspaceIds } = old;
-      const issued = await this.create({ name, scopes, workspaceIds });
+      const issued = await this.issue({ name, scopes, workspaceIds, expiresAt: giver?.expiresAt ?? null });
       if (overlapSeconds > 0) await this.keys.expireIn(id, overlapSeconds);
       else await this.keys.revoke(id);
       const details = { replaced_by: issued.id, overlap_seconds: overlapSeconds };
@@ -149,6 +167,17 @@ export class OperatorKeysService {
       await this.invalidation.publish(KEY_CHANGED, id);
       return issued;
     });
+  }
+
+  /** A key that is to be changed, with the one that asks for it, as they are now. @throws as `revoke`. */
+  private async locked(id: string, by: string | null): Promise<{ key: OperatorKey; giver: OperatorKey | null }> {
+    const found = await this.keys.lock(by === null ? [id] : [id, by]);
+    const giver = by === null ? null : giverOf(found, by);
+    const key = found.find((each) => each.id === id);
+    if (key === undefined || !isLimitedTo(giver?.workspaceIds ?? null, key.workspaceIds))
+      throw keysErrors.OPERATOR_KEY_NOT_FOUND();
+    if (giver !== null) requireScopes(giver, key.scopes);
+    return { key, giver };
   }
 
   /**
@@ -213,4 +242,35 @@ function admit(key: KnownKey): OperatorCaller {
   if (key.revoked) throw keysErrors.API_KEY_REVOKED();
   if (key.expiresAt <= systemClock.monotonic()) throw keysErrors.API_KEY_EXPIRED();
   return key.caller;
+}
+
+/** The key that asks for a change of keys. One that has ended by now changes none. @throws API_KEY_INVALID, API_KEY_EXPIRED, API_KEY_REVOKED (401). */
+function giverOf(found: readonly OperatorKey[], id: string): OperatorKey {
+  const giver = found.find((each) => each.id === id);
+  if (giver === undefined) throw keysErrors.API_KEY_INVALID();
+  if (giver.revokedAt !== null) throw keysErrors.API_KEY_REVOKED();
+  if (giver.expiresAt !== null && giver.expiresAt.getTime() <= databaseClock.now()) throw keysErrors.API_KEY_EXPIRED();
+  return giver;
+}
+
+/** @throws OPERATOR_KEY_BEYOND, OPERATOR_KEY_LIMITED (403), KEY_WORKSPACE_NOT_FOUND (422). */
+function requireWithin(giver: OperatorKey, { scopes, workspaceIds, expiresAt = null }: NewOperatorKey): void {
+  requireScopes(giver, scopes);
+  if (!isLimitedTo(giver.workspaceIds, workspaceIds)) {
+    // Those that it may not see do not exist for it.
+    throw workspaceIds === null ? keysErrors.OPERATOR_KEY_LIMITED() : keysErrors.KEY_WORKSPACE_NOT_FOUND();
+  }
+  if (giver.expiresAt !== null && (expiresAt === null || expiresAt > giver.expiresAt))
+    throw keysErrors.OPERATOR_KEY_BEYOND({ endsAt: giver.expiresAt });
+}
+
+/** @throws OPERATOR_KEY_BEYOND (403). */
+function requireScopes(giver: OperatorKey, scopes: readonly OperatorScope[]): void {
+  const lacking = scopes.filter((scope) => !giver.scopes.includes(scope));
+  if (lacking.length > 0) throw keysErrors.OPERATOR_KEY_BEYOND({ scopes: [...new Set(lacking)] });
+}
+
+/** @param only null: all workspaces, with which every limit goes. */
+function isLimitedTo(only: readonly string[] | null, workspaceIds: readonly string[] | null): boolean {
+  return only === null || (workspaceIds !== null && workspaceIds.every((id) => only.includes(id)));
 }

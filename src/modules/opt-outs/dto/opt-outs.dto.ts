@@ -1,10 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
 import { EXAMPLE_OPT_OUT_ID } from '../../../common/example-ids.js';
+import { USER_ID } from '../../../common/user-id.js';
 import { PaginationResponse } from '../../../infrastructure/http/pagination.response.js';
 import { cursorOf, PeriodQuery, periodOf } from '../../../infrastructure/http/page.query.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
-import { USER_ID } from '../../conversations/contacts/recipient.types.js';
 import { OptionalPhone, OptionalUserId } from '../../conversations/dto/recipient.decorator.js';
 import type { OptOutFilter } from '../opt-outs.repository.js';
 import {

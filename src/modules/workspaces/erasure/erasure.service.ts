@@ -57,6 +57,8 @@ const SWEEP_EVERY_MS = 10_000;
 const ROUND_MS = 10_000;
 const TURN_MS = 2_000;
 const AGAIN_SECONDS = 60;
+/** Of an erasure or a count that says no other time. */
+const WITHIN_MS = 60_000;
 
 /** Work about the person has not ended in time. */
 export class ErasureBusyError extends Error {
@@ -68,7 +70,28 @@ export class ErasureBusyError extends Error {
   }
 }
 
-/** A turn ended before everything was erased. */
+/** An erasure has not ended in time, and a worker goes on with it; or a count, with which none does. */
+export class ErasureUnfinishedError extends Error {
+  constructor(
+    /** What was done in this time. */
+    readonly done: ErasureReport,
+    /** What is under way just now and can be erased only afterwards. */
+    readonly waitsFor: readonly string[],
+    cause: unknown,
+  ) {
+    super([...waitsFor, 'it has not ended in time'].join('; '), { cause });
+  }
+}
+
+/** How long one may work on an erasure. */
+interface Turn {
+  /** For what is under way. */
+  waitMs: () => number;
+  /** Asked before each batch. */
+  isOver: () => boolean;
+}
+
+/** A turn is over before all was erased. */
 class TurnOver extends Error {}
 
 export function addCounts(totals: Counts, found: Counts): void {
@@ -155,30 +178,46 @@ export class Erasure implements OnModuleInit {
     this.identify = identify;
   }
 
-  /** Counts what would be erased; changes nothing. */
-  async count(organizationId: string, name: string): Promise<ErasureReport> {
+  /**
+   * Counts what would be erased; changes nothing.
+   *
+   * @throws ErasureUnfinishedError where there is more than is counted within the time.
+   */
+  async count(organizationId: string, name: string, withinMs = WITHIN_MS): Promise<ErasureReport> {
+    const turn = turnOf(withinMs);
     const subject = await this.identified(namedBy(organizationId, name));
-    return { counts: await this.pass(subject, false), names: namesOf(subject) };
+    const done = { counts: {}, names: namesOf(subject) };
+    try {
+      await this.pass(subject, false, done.counts, turn);
+      return done;
+    } catch (error) {
+      throw error instanceof TurnOver ? new ErasureUnfinishedError(done, [], error) : error;
+    }
   }
 
   /**
    * Erases, and returns counts. Data that arrives meanwhile is erased as well.
    *
-   * @param waitMs limit of the wait for work in progress, such as a message being sent.
-   * @throws ErasureBusyError where that has not ended by then: a worker continues.
+   * @throws ErasureUnfinishedError where it has not ended within the time: a worker goes on.
    */
-  async erase(organizationId: string, name: string, waitMs = 60_000): Promise<ErasureReport> {
+  async erase(organizationId: string, name: string, withinMs = WITHIN_MS): Promise<ErasureReport> {
+    const turn = turnOf(withinMs);
     const subject = await this.identified(namedBy(organizationId, name));
     const id = await this.database.transaction(async () => {
-      await this.note('contact.erasure_started', organizationId);
-      return this.erasures.begin(subject);
+      const begun = await this.erasures.begin(subject);
+      // One that goes on has begun before.
+      if (begun.isNew) await this.note('contact.erasure_started', organizationId);
+      return begun.id;
     });
+    const done = { counts: {}, names: namesOf(subject) };
     try {
-      return await this.goOn(id, waitMs);
+      await this.goOn(id, done, turn);
+      return done;
     } catch (error) {
-      await this.erasures.putOff(id, AGAIN_SECONDS);
-      if (!(error instanceof ErasureBusyError)) throw error;
-      throw new ErasureBusyError(error.what, 'A worker goes on with the erasure every minute until it is done.');
+      await this.erasures.putOff(id, error instanceof TurnOver ? 0 : AGAIN_SECONDS);
+      if (error instanceof ErasureBusyError) throw new ErasureUnfinishedError(done, error.what, error);
+      if (error instanceof TurnOver) throw new ErasureUnfinishedError(done, await this.busyWith(subject), error);
+      throw error;
     }
   }
 
@@ -199,7 +238,8 @@ export class Erasure implements OnModuleInit {
       this.lastServed = due.organizationId;
       const endOfTurn = performance.now() + TURN_MS;
       try {
-        await this.goOn(due.id, 0, () => signal.aborted || performance.now() >= endOfTurn);
+        const turn = { waitMs: () => 0, isOver: () => signal.aborted || performance.now() >= endOfTurn };
+        await this.goOn(due.id, { counts: {}, names: 0 }, turn);
       } catch (error) {
         const isOver = error instanceof TurnOver;
         await this.erasures.putOff(due.id, isOver ? 0 : AGAIN_SECONDS);
@@ -209,24 +249,22 @@ export class Erasure implements OnModuleInit {
     }
   }
 
-  /** @throws TurnOver after a batch, once `isOver`. */
-  private async goOn(id: string, waitMs: number, isOver = () => false): Promise<ErasureReport> {
-    let names = 0;
+  /** Adds to `done` what it does. @throws TurnOver after a batch, once the turn is over. */
+  private async goOn(id: string, done: ErasureReport, turn: Turn): Promise<void> {
     let last: OpenErasure | null = null;
-    const counts = await repeatUntilNothing('the contact is written to, or writes, all the time', async () => {
+    await repeatUntilNothing('the contact is written to, or writes, all the time', async () => {
       const open = await this.erasures.read(id);
       // Another process has ended it.
       if (open === null) return {};
       last = { ...(await this.identified(open)), id };
       await this.erasures.widen(last);
-      names = Math.max(names, namesOf(last));
-      return this.pass(last, true, waitMs, isOver);
+      done.names = Math.max(done.names, namesOf(last));
+      return this.pass(last, true, done.counts, turn);
     });
     await this.database.transaction(async () => {
       if (last !== null && (await this.erasures.end(id)))
-        await this.note('contact.erased', last.organizationId, counts);
+        await this.note('contact.erased', last.organizationId, done.counts);
     });
-    return { counts, names };
   }
 
   /** Without the person's name, which the trail would otherwise keep. */
@@ -239,12 +277,15 @@ export class Erasure implements OnModuleInit {
     return this.identify(known);
   }
 
-  private async pass(subject: Subject, erase: boolean, waitMs = 0, isOver = () => false): Promise<Counts> {
+  /** Returns what it found, and adds it to `done` batch by batch. @throws TurnOver before a batch, once the turn is over. */
+  private async pass(subject: Subject, erase: boolean, done: Counts, turn: Turn): Promise<Counts> {
     const totals: Counts = {};
     const run = (place: PersonalData): Promise<void> =>
       addBatches(totals, async (cursor) => {
-        if (isOver()) throw new TurnOver();
-        return (await place.batch?.(subject, cursor, erase)) ?? { found: {}, cursor: null };
+        if (turn.isOver()) throw new TurnOver();
+        const batch = (await place.batch?.(subject, cursor, erase)) ?? { found: {}, cursor: null };
+        addCounts(done, batch.found);
+        return batch;
       });
     let waited = false;
     for (const place of this.places) {
@@ -257,7 +298,7 @@ export class Erasure implements OnModuleInit {
               if (each.turn === 'first') await run(each);
               return (await each.busy?.(subject)) ?? null;
             }),
-          waitMs,
+          turn.waitMs(),
         );
         waited = true;
       }
@@ -265,6 +306,17 @@ export class Erasure implements OnModuleInit {
     }
     return totals;
   }
+
+  /** What is under way just now and can be erased only afterwards. */
+  private async busyWith(subject: Subject): Promise<string[]> {
+    const busy = await Promise.all(this.places.map(async (place) => (await place.busy?.(subject)) ?? null));
+    return busy.filter((what) => what !== null);
+  }
+}
+
+function turnOf(ms: number): Turn {
+  const until = performance.now() + ms;
+  return { waitMs: () => Math.max(0, until - performance.now()), isOver: () => performance.now() >= until };
 }
 
 function namedBy(organizationId: string, name: string): Subject {

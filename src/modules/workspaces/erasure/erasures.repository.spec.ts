@@ -14,8 +14,8 @@ afterAll(() => opened?.close());
 beforeEach(() => opened.database.execute('delete from erasure'));
 
 const workspace = async () => (await new Factories(opened.database).workspace()).id;
-const begin = (organizationId: string, number: string, conversationIds: string[] = []) =>
-  erasures.begin({ organizationId, numbers: [number], userIds: [], conversationIds });
+const begin = async (organizationId: string, number: string, conversationIds: string[] = []) =>
+  (await erasures.begin({ organizationId, numbers: [number], userIds: [], conversationIds })).id;
 const makeDue = () => opened.database.execute(`update erasure set due_at = clock_timestamp() - interval '1 second'`);
 
 it('workspaces take turns, however many people one of them erases', async () => {
@@ -54,6 +54,8 @@ it('a command that is run again goes on with the erasure of the person, and with
   expect(await begin(organizationId, '15550003', [conversation])).toBe(id);
   expect(await begin(organizationId, '15550004')).not.toBe(id);
   expect(await begin(foreign, '15550002')).not.toBe(id);
+  const again = { organizationId, numbers: ['15550005'], userIds: [], conversationIds: [] };
+  expect([await erasures.begin(again), await erasures.begin(again)]).toMatchObject([{ isNew: true }, { isNew: false }]);
 });
 
 it('knows erased people of the workspace by any name, in both spellings, and whether they are back', async () => {
@@ -62,7 +64,7 @@ it('knows erased people of the workspace by any name, in both spellings, and whe
   const connection = await factories.connection({ organizationId });
   const person = { organizationId, connectionId: connection.id };
   const subject = { organizationId, numbers: ['5511987654321'], userIds: ['BR.1'], conversationIds: [] };
-  await erasures.widen({ ...subject, id: await erasures.begin(subject) });
+  await erasures.widen({ ...subject, id: (await erasures.begin(subject)).id });
   const find = async (...names: (string | null)[]) =>
     (await erasures.findErased([{ ...person, names }], opened.database))[0];
   expect(await find('5511987654321')).toMatchObject({ isBack: false });

@@ -21,8 +21,8 @@ const leased = (): string => inSeconds(LEASE_SECONDS);
 export class ErasuresRepository {
   constructor(private readonly database: Database) {}
 
-  /** Begins an erasure, or takes over an unfinished one of the same person. Returns its id. */
-  async begin({ organizationId, numbers, userIds, conversationIds }: Subject): Promise<string> {
+  /** Begins an erasure, or takes over one of the same person that has not ended. */
+  async begin({ organizationId, numbers, userIds, conversationIds }: Subject): Promise<{ id: string; isNew: boolean }> {
     const open = await this.database.find<{ id: string }>(
       `update erasure set due_at = ${leased()} where id = (
          select id from erasure where organization_id = $1
@@ -30,10 +30,10 @@ export class ErasuresRepository {
        returning id`,
       [organizationId, numbers, userIds, conversationIds],
     );
-    if (open !== null) return open.id;
+    if (open !== null) return { id: open.id, isNew: false };
     const id = newId();
     await this.table.insert({ id, organizationId, numbers, userIds, conversationIds, dueAt: leased });
-    return id;
+    return { id, isNew: true };
   }
 
   /**

@@ -1,9 +1,9 @@
 import { isObject } from '../../../../common/json.js';
 import { isDateTime } from '../../../../common/date-time.js';
+import { USER_ID } from '../../../../common/user-id.js';
 import { namedSchema } from '../../../../infrastructure/http/api-description.js';
 import { integer, object, refined, string, uuid, violation, type Shape } from '../../../../common/shape.js';
 import { TAG, TAG_MEANING } from '../../../message-state/tag.types.js';
-import { USER_ID } from '../../../conversations/contacts/recipient.types.js';
 import type { TemplateCategory, TemplateValues } from '../../../templates/templates.types.js';
 import { TTL_SECONDS } from '../schedule.js';
 
