@@ -111,8 +111,8 @@ const UNUSED_ROWS = `a.rate * greatest(0, extract(epoch from
  *
  * The relation `lane_grant` has one row (key, slots, paused, paused_ms, unused_rows, low_at) for each grant. A claim
  * takes at most `slots` rows of a lane, from its low-water mark `low_at` on. It returns a row for each grant, also
- * without a claimed row. For one lane use `from lane_grant left join ...`; for many lanes use `from lane_grant full join
- * ... on false`, which returns the rows of both relations one after the other.
+ * without a claimed row. For one lane use `from lane_grant left join ...`; for many lanes use `from lane_grant full
+ * join ... on false`, which returns the rows of both relations one after the other.
  *
  * On a database that is not the confirmed one, every lane counts as paused: see `Restoration`.
  *

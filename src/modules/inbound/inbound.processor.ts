@@ -59,8 +59,8 @@ export class StoredNotifications implements QueueKind<DueNotification> {
  * The steps of a notification that could not be applied at once, because the database was slow, a process died, or its
  * message or number is not known yet:
  *
- * 1. It is stored with the state `stored`, and acknowledged; a trigger inserts it into `notification_queue`, due in five
- *    seconds.
+ * 1. It is stored with the state `stored`, and acknowledged; a trigger inserts it into `notification_queue`, due in
+ *    five seconds.
  * 2. A worker claims it, which schedules the next try, and applies it as if it had just arrived.
  * 3. Once it is applied or given up, its state changes, which removes it from the queue.
  */

@@ -8,9 +8,9 @@ import type { MessageCase } from './message-case.js';
  * The only way to change the rows of accepted messages, after news about them or decisions on them. It runs three
  * statements: lock, read, write. Between the last two `MessageCase` decides.
  *
- * There are these exceptions: the accept inserts the rows, the claim writes to its rows of `message_queue`, and code that
- * only moves messages within the queue (schedule, tags, joins of lanes, repair of turns) writes to that table only.
- * docs/how-it-works.md lists all statements.
+ * There are these exceptions: the accept inserts the rows, the claim writes to its rows of `message_queue`, and code
+ * that only moves messages within the queue (schedule, tags, joins of lanes, repair of turns) writes to that table
+ * only. docs/how-it-works.md lists all statements.
  */
 @Injectable()
 export class FactsService {
@@ -24,7 +24,9 @@ export class FactsService {
     return this.database.byIndex(() => this.apply(facts, this.database, options));
   }
 
-  /** Applies facts in the caller's transaction, those of one message in order. Returns their results, in the same order. */
+  /**
+   * Applies facts in the caller's transaction, those of one message in order. Returns their results, in the same order.
+   */
   async apply(facts: readonly Fact[], statements: Statements, among: Among = {}): Promise<Applied[]> {
     const applied: Applied[] = [];
     const acts: ActRow[] = [];

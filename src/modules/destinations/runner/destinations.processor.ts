@@ -138,8 +138,8 @@ export class DestinationTurns implements QueueKind<ClaimedTurn> {
  * The queue of destinations: one lane each, so that none waits for another. The work of a turn is in DestinationTurns.
  * The steps:
  *
- * 1. An event is a row of the log, `webhook_event`. Within a second the sweep finds destinations with events after their
- *    cursor, and wakes their lanes; a lane that has just written is polled more often.
+ * 1. An event is a row of the log, `webhook_event`. Within a second the sweep finds destinations with events after
+ *    their cursor, and wakes their lanes; a lane that has just written is polled more often.
  * 2. A claim gives the destination a turn with a lease of 30 s.
  * 3. The turn reads a page of events after the cursor and writes them, one after the other within each conversation. It
  *    waits for each acknowledgement, at most 15 s in all.

@@ -299,7 +299,8 @@ export function retryDelayMs(tries: number, random: number, retryAfterMs: number
  * The queue of webhook events; the work on one is in DeliveryAttempts. The steps of an event:
  *
  * 1. It is a row of the log, `webhook_event`, written by the statement of the change that it reports, and a row of
- *    `webhook_queue` where the workspace has an endpoint that chose its kind. After the commit the endpoint's lane is woken.
+ *    `webhook_queue` where the workspace has an endpoint that chose its kind. After the commit the endpoint's lane is
+ *    woken.
  * 2. A worker drains the lane. A claim, one statement for all waiting lanes, gives due events an attempt and a lease of
  *    20 s, and reads the present address and secrets. The endpoint's earlier answers decide how many of its events are
  *    in flight together: at most 64, one where it hangs.
@@ -307,11 +308,12 @@ export function retryDelayMs(tries: number, random: number, retryAfterMs: number
  * 4. The outcome is recorded, many in one statement. After a success or the tenth attempt the row is deleted; otherwise
  *    it is due again by the schedule. An endpoint that answers 410, or has no success in five days, is disabled. If an
  *    endpoint hangs, or asks to wait, its lane is paused.
- * 5. While an endpoint or its lane is paused, or the endpoint is disabled, its events are not claimed. Events wait for a
- *    paused or disabled endpoint at most three days.
+ * 5. While an endpoint or its lane is paused, or the endpoint is disabled, its events are not claimed. Events wait for
+ *    a paused or disabled endpoint at most three days.
  *
  * If the process dies in 2 to 4, the lease runs out and the event is due again under the same id: receivers may see it
- * twice, but never miss it. If the answer to a claim is lost, its events are released at once, since none was delivered.
+ * twice, but never miss it. If the answer to a claim is lost, its events are released at once, since none was
+ * delivered.
  */
 @Processor(WEBHOOK_QUEUE, QUEUE_WORKER_OPTIONS)
 export class WebhookProcessor extends QueueProcessor<ClaimedEvent> {
