@@ -20,8 +20,8 @@ import {
 const MAX_TEXT_LENGTH = 10_000;
 
 /**
- * The control calls, but for those about inbound messages.
- * @param closePortFor refuses connections for some time, from a moment later; control calls too
+ * The control calls, except those about inbound messages.
+ * @param closePortFor refuses connections for some time, starting a moment later; also those of control calls
  */
 export function controlRoutes(platform: Platform, closePortFor: (ms: number) => void): Route[] {
   const { numbers, messages, media, tokens, brokenAnswers, faults, courier } = platform;
@@ -81,7 +81,7 @@ export function controlRoutes(platform: Platform, closePortFor: (ms: number) => 
       if (file === undefined) throw new PlainError(404, `No file has the id ${id}.`);
       const now = Date.now();
       const what = call.param.oneOf('what', ['addresses', 'file']);
-      // Addresses made within this very millisecond are old ones too.
+      // Addresses created within this very millisecond count as old too.
       const changed = { ...file, ...(what === 'file' ? { expiresAt: now } : { addressesFrom: now + 1 }) };
       media.replace(changed);
       return mediaJson(changed);
@@ -93,7 +93,7 @@ export function controlRoutes(platform: Platform, closePortFor: (ms: number) => 
 const MAX_CODE = 9_999_999;
 const MAX_TIMES = 1_000_000;
 
-/** Which sends are to fail, and how many of them: all, until a reset, where that is not said. */
+/** Which sends must fail, and how many of them; default: all, until a reset. */
 function readFailure(param: Param): AskedFailure {
   param.only('code', 'as', 'to', 'phone_number_id', 'times');
   if (!param.get('code').isGiven) throw missing('code');
@@ -112,14 +112,14 @@ function failureJson({ code, as, recipient, phoneNumberId, times }: AskedFailure
   return { code, as, to: recipient, phone_number_id: phoneNumberId, times };
 }
 
-/** How many of a list are asked for. */
+/** How many items of a list are requested. */
 export function limitOf(call: Call): number {
   const limit = Number(call.query('limit') ?? 1000);
   if (!Number.isInteger(limit) || limit < 1) throw invalidParam('Param limit must be a whole number from 1.');
   return limit;
 }
 
-/** `{body}` is posted as it is; `{value, field, waba_id}` is put into an envelope first. */
+/** Posts `{body}` unchanged; puts `{value, field, waba_id}` into an envelope first. */
 function readNotification(numbers: Numbers, given: Param): object {
   if (given.get('body').isGiven) return given.object('body').value as object;
   const value = given.object('value');
@@ -185,7 +185,7 @@ function showNumber(numbers: Numbers, number: SimulatorNumber): object {
   return {
     ...numberJson({ ...number, verifiedName: facts.verifiedName ?? number.verifiedName }),
     ...Object.fromEntries(NUMBER_FACTS.map(([name, key]) => [name, facts[key]])),
-    // What a telephone would have received; missing where no code was asked for.
+    // The code that a telephone would have received; absent where none was requested.
     verification_code: numbers.stateOf(number.phoneNumberId).code,
   };
 }
@@ -210,10 +210,10 @@ const SHOWN = [
 ];
 const LATEST_TIME = 10_000_000_000;
 
-/** One control call: what it changes. @returns the notification about it, which `notify: false` leaves out */
+/** The change made by one control call. @returns the notification about it, which `notify: false` suppresses */
 type Change = (template: Template, body: Param) => (time?: number) => void;
 
-/** The control calls about one template: what the platform decides, and reports by notification. */
+/** The control calls about one template: WhatsApp's decisions, with their notifications. */
 function templateControlRoutes({ templates, templateReviewer }: Platform): Route[] {
   const changing = (name: string, change: Change) =>
     control('post', `/templates/:id/${name}`, (call) => {
@@ -247,7 +247,7 @@ function templateControlRoutes({ templates, templateReviewer }: Platform): Route
       const changed = put({ ...template, qualityScore: given(body, 'score', QUALITY_SCORES) });
       return (time) => templateReviewer.announceQuality(changed, template.qualityScore, time);
     }),
-    // `announced: true` only says what the category is going to be.
+    // `announced: true` only announces the future category.
     changing('category', (template, body) => {
       const category = given(body, 'category', CATEGORIES);
       const { category: previousCategory } = template;

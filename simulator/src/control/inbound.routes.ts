@@ -10,11 +10,11 @@ import type { Platform } from '../platform.js';
 import type { SimulatorNumber } from '../simulator.types.js';
 import { limitOf, numberOf } from './control.routes.js';
 
-/** A file that came with a customer's message can be fetched for so long. */
+/** How long a customer's file can be fetched. */
 const INBOUND_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 const MAX_WISH_BYTES = 1024 * 1024 * 1024;
 const MAX_LISTED = 1_000;
-/** How long the platform shows that the business is typing. */
+/** How long WhatsApp shows that the business is typing. */
 const TYPING_MS = 25_000;
 
 /** A customer writes to one of the numbers, or calls it. */
@@ -34,7 +34,7 @@ export function inboundRoutes(platform: Platform): Route[] {
   ];
 }
 
-/** The last messages of customers, and which of them the business has read. */
+/** The last messages of customers, and whether the business has read them. */
 function listInbound(inboundLog: InboundLog, limit: number): object {
   const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
   const data = inboundLog.list(Math.min(limit, MAX_LISTED)).map((fact) => ({
@@ -49,7 +49,7 @@ function listInbound(inboundLog: InboundLog, limit: number): object {
   return { data };
 }
 
-/** The customer, as notifications name them; without the number where it is not shown. */
+/** The customer's names in notifications; without the number if it is hidden. */
 interface Contact {
   profile?: object;
   wa_id?: string;
@@ -95,7 +95,7 @@ function receive(platform: Platform, body: Param, given: unknown): object {
   return { success: true, id: message.id, timestamp: message.timestamp, user_id: customerId, message };
 }
 
-/** The customer calls instead of writing: the window opens as it does for a message. */
+/** The customer calls: this opens the window like a message. */
 function ring(platform: Platform, number: SimulatorNumber, contact: Contact): object {
   const { phoneNumberId, wabaId } = number;
   const own = digitsOf(number.displayPhoneNumber);
@@ -124,7 +124,7 @@ function ring(platform: Platform, number: SimulatorNumber, contact: Contact): ob
   return { success: true, id, user_id: userId };
 }
 
-/** Fills in what a message object always has; what the caller gave stays, so that repeats can be sent too. */
+/** Adds the fields that every message object has; given fields stay, so that repeats can be sent too. */
 function completeMessage(
   ids: IdSource,
   given: unknown,
@@ -147,8 +147,9 @@ function completeMessage(
 }
 
 /**
- * Makes a real file for an image, video, audio, document or sticker, as `file` of the call wants it. Gives the message with the file's facts
- * filled in; as it is where there is none to make: another type, or an id that the caller gave.
+ * Makes a real file for an image, video, audio, document or sticker, from `file` in the call. Returns the message with
+ * the file's facts; unchanged for another type, or with an id from the caller.
+ *
  * @throws PlainError for a `file` that can't be made
  */
 export async function withFile(
@@ -197,7 +198,7 @@ export async function withFile(
   return { ...message, [kind]: { ...facts, ...content } };
 }
 
-/** The platform does not fetch more than 100 MiB from a customer; it says so in the message's place. */
+/** WhatsApp does not fetch more than 100 MiB from a customer; an error replaces the message. */
 function tooLarge(message: JsonObject, kind: MediaKind): JsonObject {
   const { [kind]: _, ...rest } = message;
   const title = 'Media download error';
@@ -205,7 +206,7 @@ function tooLarge(message: JsonObject, kind: MediaKind): JsonObject {
   return { ...rest, type: 'unsupported', errors: [{ code: 131052, title, message: title, error_data: { details } }] };
 }
 
-/** A text that is not empty; undefined where it is left out. */
+/** A non-empty text; undefined where it is absent. */
 function textOf(param: Param, key: string): string | undefined {
   return param.get(key).isGiven ? param.text(key, 1000) : undefined;
 }

@@ -12,7 +12,7 @@ const DETAILS = {
 } as const;
 const LATEST_TIME = 10_000_000_000;
 
-/** The person gets a new user id, and with `new_from` a new number. The old user id is refused from then on. */
+/** Gives the person a new user id, and with `new_from` a new number. From then on the old user id is refused. */
 function changeIdentity(platform: Platform, { param }: Call): object {
   const { numbers, people, ids } = platform;
   const { phoneNumberId, wabaId, displayPhoneNumber } = numberOf(numbers, param.text('phone_number_id', 20));
@@ -37,7 +37,7 @@ function changeIdentity(platform: Platform, { param }: Call): object {
       metadata: { display_phone_number: digitsOf(displayPhoneNumber), phone_number_id: phoneNumberId },
       messages: [
         {
-          // A changed user id comes without the number.
+          // A change of the user id is reported without the number.
           from: newNumber === undefined ? undefined : oldNumber,
           from_user_id: oldUserId,
           id: ids.outboundWamid(ids.nextSequence(), oldUserId),
@@ -57,7 +57,7 @@ function changeIdentity(platform: Platform, { param }: Call): object {
   return { success: true, wa_id: newNumber ?? oldNumber, user_id: newUserId, previous_user_id: oldUserId, timestamp };
 }
 
-/** What people decide in WhatsApp: whether they want marketing messages of a number, and which number they have. */
+/** Choices of people in WhatsApp: whether they want marketing messages from a number, and their own number. */
 export function preferenceRoutes(platform: Platform): Route[] {
   return [
     control('post', '/identity', (call) => changeIdentity(platform, call)),

@@ -5,10 +5,10 @@ import type { Store, Table } from '../store.js';
 import type { Call } from './call.js';
 
 /**
- * Whether a request without any credentials may be answered under this `Host`: a page from elsewhere reaches a server of
- * this machine under a name of its own that leads here for a while (DNS rebinding), never under an address.
+ * Whether a request without credentials may be answered for this `Host`. A foreign page reaches a local server under a
+ * name of its own that points here for a while (DNS rebinding), never under an address.
  *
- * @param names more names that lead here for certain
+ * @param names further names that certainly belong to this server
  */
 export function isTrustedHost(header: string | undefined, names: readonly string[] = []): boolean {
   const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/.exec(header ?? '') ?? [];
@@ -22,17 +22,17 @@ export function isTrustedHost(header: string | undefined, names: readonly string
 
 /** Checks the caller's token, in `Authorization`, `?access_token=`, or the body's `access_token`. */
 export class AccessTokens {
-  /** By their checksums, so that no token lies in a file. */
+  /** By checksum, so that no token is stored in a file. */
   private readonly revoked: Table<true>;
-  /** Likewise: those that the simulator itself gave out. */
+  /** Also by checksum: tokens that the simulator issued. */
   private readonly issued: Table<true>;
 
-  /** Likewise: those whose app may not use any account. */
+  /** Also by checksum: tokens whose app may use no account. */
   private readonly denied: Table<true>;
-  /** Likewise: those that were made for another app. */
+  /** Also by checksum: tokens made for another app. */
   private readonly foreign: Table<true>;
 
-  /** @param accepted null accepts any that is not empty */
+  /** @param accepted null accepts any non-empty token */
   constructor(
     private readonly accepted: readonly string[] | null,
     store: Store,
@@ -43,9 +43,9 @@ export class AccessTokens {
     this.foreign = store.table('foreign_tokens');
   }
 
-  /** Gives the token. @throws GraphError 190 where there is none, or a wrong one; 200 where its app may use no account */
+  /** Returns the token. @throws GraphError 190 where it is missing or wrong; 200 where its app may use no account */
   check(call: Call): string {
-    // `OAuth` is what the upload calls use.
+    // The upload calls use `OAuth`.
     const match = /^(?:Bearer|OAuth) +(\S+)$/i.exec(call.request.headers.authorization ?? '');
     const token = match?.[1] ?? call.query('access_token') ?? tokenInBody(call);
     if (token === '') {
@@ -70,19 +70,19 @@ export class AccessTokens {
     return this.isAccepted(token) && !this.isRevoked(token);
   }
 
-  /** A new token, accepted from now on. */
+  /** A new token, valid from now on. */
   issue(prefix: string): string {
     const token = prefix + randomBytes(24).toString('base64url');
     this.issued.set(checksum(token), true);
     return token;
   }
 
-  /** Its app may use no account from now on. */
+  /** From now on its app may use no account. */
   deny(token: string): void {
     this.denied.set(checksum(token), true);
   }
 
-  /** It is one of another app from now on, or no more. */
+  /** Sets whether it belongs to another app. */
   setForeign(token: string, foreign: boolean): void {
     if (foreign) this.foreign.set(checksum(token), true);
     else this.foreign.delete(checksum(token));
@@ -101,7 +101,7 @@ export class AccessTokens {
     return this.accepted === null || this.accepted.includes(token) || this.issued.has(checksum(token));
   }
 
-  /** The sends are many: a checksum is only computed while something is revoked. */
+  /** Sends are frequent, so a checksum is computed only while some token is revoked. */
   private isRevoked(token: string): boolean {
     return this.revoked.size > 0 && this.revoked.has(checksum(token));
   }

@@ -3,17 +3,17 @@ import { invalidParam } from '../graph-error.js';
 import { Param } from './param.js';
 import { type Parameters, queryParam, readParameters } from './parameters.js';
 
-/** One request: what came with it, and what its handler says about the answer, beside the body. */
+/** One request: its input, and what its handler decides about the answer besides the body. */
 export class Call {
-  /** The version of the Graph API that answers; undefined outside of it. */
+  /** The answering version of the Graph API; undefined outside of it. */
   version?: number;
-  /** The connection is closed without a byte of an answer. */
+  /** Close the connection without a byte of an answer. */
   cut = false;
-  /** Wait so long before answering. */
+  /** Wait this long before answering. */
   delayMs = 0;
   /** Answer only once this has resolved. */
   after?: Promise<void>;
-  /** What the id in the path names. */
+  /** The object of the id in the path. */
   node: unknown;
   private read?: Parameters;
 
@@ -23,7 +23,11 @@ export class Call {
     private readonly publicUrl: string | null,
   ) {}
 
-  /** Those of the query and of the body, read once. @throws GraphError 100 for a body that is no form and no JSON object */
+  /**
+   * Parameters of the query and of the body, read once.
+   *
+   * @throws GraphError 100 for a body that is neither a form nor a JSON object
+   */
   get parameters(): Parameters {
     return (this.read ??= readParameters(this.request));
   }
@@ -36,32 +40,32 @@ export class Call {
     return String(this.request.params[name]);
   }
 
-  /** A parameter of the query, the first of its name; null where there is none. */
+  /** The first query parameter of this name; null where there is none. */
   query(name: string): string | null {
     return queryParam(this.request, name);
   }
 
-  /** Where links to the simulator lead: its public address, or where the caller reached it. */
+  /** The base of links to the simulator: its public address, or the address that the caller used. */
   get ownAddress(): string {
     return this.publicUrl ?? addressReached(this.request);
   }
 }
 
-/** A proxy in front keeps `Host`, and says with which protocol it was called. */
+/** A proxy keeps `Host`, and reports the protocol of the original request. */
 export function addressReached({ headers }: Pick<Request, 'headers'>): string {
   const protocol = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
   return `${protocol}://${headers.host ?? 'localhost'}`;
 }
 
 /**
- * Gives the body of a 200: an object becomes JSON, text is JSON already, undefined means that the handler has answered.
- * Everything else is thrown, as a GraphError or a PlainError.
+ * Returns the body of a 200: an object becomes JSON, text is JSON already, undefined means that the handler has
+ * answered. Everything else is thrown, as a GraphError or a PlainError.
  */
 export type Handler = (call: Call) => unknown;
 
 /**
- * `stream`: the handler reads the body itself; otherwise it is read, a text of at most 4 MiB or a form of several parts.
- * `open`: no token is needed. `plain`: outside the Graph API, without version and token, with bodies in JSON only.
+ * `stream`: the handler reads the body itself; otherwise it is parsed, as text of at most 4 MiB or as a multipart form.
+ * `open`: no token is required. `plain`: outside the Graph API, without version and token, with JSON bodies only.
  */
 type RouteKind = 'stream' | 'open' | 'plain';
 
@@ -70,7 +74,7 @@ export interface Route {
   path: string;
   handler: Handler;
   kind?: RouteKind;
-  /** What the id in the path names; an id of another kind does not match. */
+  /** The kind of object that the path's id must name; other kinds do not match. */
   node?: GraphNode<unknown>;
 }
 
@@ -78,7 +82,7 @@ export function on(method: Route['method'], path: string, handler: Handler, kind
   return { method, path, handler, kind };
 }
 
-/** One of the calls by which a tester controls the simulator. */
+/** A call by which a tester controls the simulator. */
 export function control(method: Route['method'], path: string, handler: Handler): Route {
   return on(method, `/_simulator${path}`, handler, 'plain');
 }
@@ -91,7 +95,7 @@ export class GraphNode<T> {
     readonly find: (id: string) => T | undefined,
   ) {}
 
-  /** @param path after the id */
+  /** @param path the part after the id */
   on(method: Route['method'], path: string, handle: (node: T, call: Call) => unknown, kind?: RouteKind): Route {
     const handler = (call: Call) => handle(call.node as T, call);
     return { method, path: `/:${this.name}${path}`, handler, kind, node: this };
@@ -104,9 +108,10 @@ const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 1000;
 
 /**
- * Cuts a page out of a list: `limit` (25 by default), `after`, `before`. `next` and `previous` are there only where there
- * is more, which is how a caller knows when to stop.
- * @throws GraphError 100 for a limit or cursor that is none
+ * Cuts a page out of a list: `limit` (25 by default), `after`, `before`. `next` and `previous` are present only if
+ * there is more, which tells a caller when to stop.
+ *
+ * @throws GraphError 100 for an invalid limit or cursor
  */
 export function pageOf<T>(
   call: Call,
@@ -150,7 +155,7 @@ export function pageOf<T>(
   };
 }
 
-/** Those that pass every filter for which the query has a value. */
+/** The items that pass every filter with a value in the query. */
 export function matching<T>(
   call: Call,
   items: readonly T[],
@@ -160,7 +165,7 @@ export function matching<T>(
   return items.filter((item) => asked.every(({ value, matches }) => value === '' || matches(item, value)));
 }
 
-/** One value, some with commas between, or a JSON array, in capitals. */
+/** A single value, several separated by commas, or a JSON array, in capitals. */
 export function listOf(value: string): string[] {
   return value
     .toUpperCase()
@@ -168,10 +173,10 @@ export function listOf(value: string): string[] {
     .filter((part) => part !== '');
 }
 
-/** Beyond it a sender that was refused is cut off instead of being heard out. */
+/** Beyond this a refused sender is cut off instead of being read to the end. */
 const MAX_REFUSED_BYTES = 256 * 1024 * 1024;
 
-/** Reads and drops the rest of a request, so that its sender is ready for the answer. */
+/** Reads and discards the rest of a request, so that its sender is ready for the answer. */
 export function letRunOff(request: Request): Promise<void> {
   if (request.complete || request.destroyed || request.readableEnded) return Promise.resolve();
   return new Promise((resolve) => {

@@ -3,13 +3,13 @@ import { GraphError } from '../graph-error.js';
 import type { IdSource } from '../ids.js';
 import type { Param } from './param.js';
 
-/** `off` drops statuses for good, `hold` keeps them until `on`. */
+/** `off` drops statuses, `hold` keeps them until `on`. */
 const STATUS_MODES = ['on', 'off', 'hold'] as const;
 export type StatusMode = (typeof STATUS_MODES)[number];
 const DOWNLOAD_FAILURES = ['not_found', 'server_error', 'cut'] as const;
 const MAX_MS = 600_000;
 
-/** The largest value of each fault that is a number: a fraction of calls, how many of the next ones, or how slow. */
+/** The maximum of each numeric fault: a fraction of calls, the number of next calls, or a delay. */
 const MAX_VALUES = {
   drop_answers: 1,
   broken_answers: 1,
@@ -25,7 +25,7 @@ const MAX_VALUES = {
 };
 type NumberFault = keyof typeof MAX_VALUES;
 
-/** By their names in the control calls, how faults are before any and after a reset; docs/simulator.md explains each. */
+/** By their names in control calls, the initial values of faults; docs/simulator.md explains each. */
 export const NO_FAULTS = {
   ...(Object.fromEntries(Object.keys(MAX_VALUES).map((name) => [name, 0])) as Record<NumberFault, number>),
   refusal_code: 80007,
@@ -35,7 +35,7 @@ export const NO_FAULTS = {
 };
 export type Faults = typeof NO_FAULTS;
 
-/** The four common ones always, the others while they are on. */
+/** The four common ones are always shown, the others while they are on. */
 const ALWAYS_SHOWN = ['drop_answers', 'latency_ms', 'error_rate', 'statuses'];
 
 export function shownFaults(faults: Faults): object {
@@ -45,7 +45,7 @@ export function shownFaults(faults: Faults): object {
   return Object.fromEntries(shown);
 }
 
-/** What a control call changes. @throws GraphError 100 for what is no fault, or out of its limits */
+/** The changes of a control call. @throws GraphError 100 for an unknown fault, or a value outside its limits */
 export function readFaults(body: Param): { changes: Partial<Faults>; downForMs: number | undefined } {
   body.only(...Object.keys(NO_FAULTS), 'down_for_ms');
   const changes: Partial<Faults> = {
@@ -61,7 +61,7 @@ export function readFaults(body: Param): { changes: Partial<Faults>; downForMs: 
   return { changes: Object.fromEntries(given), downForMs: body.optionalNumber('down_for_ms', 1, MAX_MS) };
 }
 
-/** Uses up one of the calls that a fault is for. */
+/** Uses up one of the calls that a fault applies to. */
 export function strikes(faults: Faults, name: NumberFault): boolean {
   if (faults[name] === 0) return false;
   faults[name]--;
@@ -74,7 +74,7 @@ export function askedFor(code: number, isTransient?: true): GraphError {
 
 const HTML = '<html><body><h1>502 Bad Gateway</h1></body></html>';
 
-/** How an answer to a send is broken. `body` is the one that it would have had; `silence` leaves the caller waiting. */
+/** How an answer to a send is broken. `body` is the intended answer; `silence` leaves the caller waiting. */
 const WRITERS = {
   cut: (response) => response.destroy(),
   reset: (_, request) => request.socket.resetAndDestroy(),
@@ -92,7 +92,7 @@ const WRITERS = {
 type BrokenKind = keyof typeof WRITERS;
 export const BROKEN_KINDS = Object.keys(WRITERS) as BrokenKind[];
 
-/** What is cut in half where no body was ever made. */
+/** Used for cutting where no body was made. */
 const NO_BODY = '{"messaging_product":"whatsapp","contacts":[]}';
 
 export interface BrokenAnswer {
@@ -101,12 +101,15 @@ export interface BrokenAnswer {
   taken: boolean;
 }
 
-/** Which answers to sends are broken, and how often that was: every kind in turn, and every second round after taking. */
+/**
+ * Which answers to sends are broken, and how many were: every kind in turn, in every second round after accepting the
+ * message.
+ */
 export class BrokenAnswers {
   private drawn = 0;
   counts = { taken: 0, not_taken: 0 };
 
-  /** Null where this one is to be whole. */
+  /** Null where this answer stays intact. */
   draw(faults: Faults, ids: IdSource): BrokenAnswer | null {
     if (faults.broken_answers === 0 || ids.draw() >= faults.broken_answers) return null;
     const n = this.drawn++;
@@ -114,7 +117,7 @@ export class BrokenAnswers {
     return { kind, taken: Math.floor(n / BROKEN_KINDS.length) % 2 === 1 };
   }
 
-  /** Writes one in place of an answer, and counts it. */
+  /** Writes a broken answer, and counts it. */
   write({ kind, taken }: BrokenAnswer, request: IncomingMessage, response: ServerResponse, body: string): void {
     this.counts[taken ? 'taken' : 'not_taken']++;
     WRITERS[kind](response, request, body || NO_BODY);

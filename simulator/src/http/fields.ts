@@ -2,16 +2,16 @@ import { GraphError, invalidParam } from '../graph-error.js';
 import { Call, pageOf } from './call.js';
 import { isObject } from './param.js';
 
-/** One field that was asked for: `name`, `name.limit(5)`, or `name{its,own,fields}`. */
+/** One requested field: `name`, `name.limit(5)`, or `name{its,own,fields}`. */
 export interface Field {
   name: string;
   /** Such as `limit` with 5. */
   modifiers: Readonly<Record<string, string>>;
-  /** Null where nothing of it was chosen, and all of it is shown. */
+  /** Null where no subfields were selected, so all are shown. */
   sub: readonly Field[] | null;
 }
 
-/** How each field of a kind of object is shown. An undefined value is left out of the answer, as the platform does. */
+/** How each field of a kind of object is shown. Like on WhatsApp, an undefined value is left out. */
 export type Fields<T> = Readonly<Record<string, (object: T, field: Field) => unknown>>;
 
 const NAME = /\s*([A-Za-z_]\w*)((?:\.\w+\([^()]*\))*)\s*/y;
@@ -48,26 +48,26 @@ function modifiersOf(text: string): Record<string, string> {
   return Object.fromEntries([...text.matchAll(/\.(\w+)\(([^()]*)\)/g)].map((match) => [match[1], match[2]]));
 }
 
-/** Fields that the platform knows, and that no object here has. */
+/** Fields that WhatsApp has, but no object here. */
 export function absent(...names: string[]): Fields<unknown> {
   return Object.fromEntries(names.map((name) => [name, () => undefined]));
 }
 
-/** Fields that are shown as the object has them. */
+/** Fields shown unchanged. */
 export function own<T>(...names: (keyof T & string)[]): Fields<T> {
   return Object.fromEntries(names.map((name) => [name, (object: T) => object[name]]));
 }
 
 const plainField = (name: string): Field => ({ name, modifiers: {}, sub: null });
 
-/** What comes of a list within an object, without `.limit(n)`. */
+/** Limit of a list within an object, without `.limit(n)`. */
 const MAX_IN_A_FIELD = 25;
 
-/** A kind of object as its calls show it. */
+/** The form of a kind of object in answers. */
 export class Shape<T> {
   /**
-   * @param type the platform's name of the kind
-   * @param usual the fields that are shown where none are asked for
+   * @param type WhatsApp's name of the kind
+   * @param usual the fields that are shown by default
    */
   constructor(
     private readonly type: string,
@@ -75,7 +75,7 @@ export class Shape<T> {
     private readonly usual: readonly string[],
   ) {}
 
-  /** Reads `?fields=`. @throws GraphError 100 for a field that no such object has */
+  /** Reads `?fields=`. @throws GraphError 100 for an unknown field */
   asked(call: Call): readonly Field[] {
     const asked = call.query('fields');
     return this.chosen(asked === null || asked.trim() === '' ? null : parseFields(asked));
@@ -100,7 +100,7 @@ export class Shape<T> {
     return pageOf(call, objects, idOf, (object) => this.show(object, fields));
   }
 
-  /** A list of such objects as a field of another one. */
+  /** A list of such objects as a field of another object. */
   within({ sub, modifiers: { limit } }: Field, objects: readonly T[]): { data: object[] } {
     const fields = this.chosen(sub);
     const count = limit === undefined ? MAX_IN_A_FIELD : Number(limit);
@@ -118,7 +118,7 @@ export class Shape<T> {
   }
 }
 
-/** Only what was chosen of an object, or of each in a list. A page of `data` has been narrowed where it was made. */
+/** Only the selected fields of an object, or of each in a list. A page of `data` was reduced where it was made. */
 function narrowed(value: unknown, sub: readonly Field[]): unknown {
   if (Array.isArray(value)) return value.map((item) => narrowed(item, sub));
   if (!isObject(value) || Array.isArray(value.data)) return value;

@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Undefined where the text is no JSON. */
+/** Undefined where the text is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -30,7 +30,7 @@ export function longerThan(text: string, max: number): boolean {
   return text.length > max && Array.from(text).length > max;
 }
 
-/** `URL.canParse` of Node 20 refuses letters of Latin-1 once it is optimised. */
+/** Once optimised, `URL.canParse` of Node 20 refuses Latin-1 letters. */
 export function isUrl(text: string): boolean {
   try {
     return new URL(text).href !== '' && /^https?:\/\//i.test(text);
@@ -48,7 +48,7 @@ export function requireOneOf<T extends string>(value: unknown, allowed: readonly
 
 const MAX_TEXT_LENGTH = 10_000;
 
-/** A value within a request, with the path to it: what all checks are written with. */
+/** A value within a request, with its path: all checks use it. */
 export class Param {
   constructor(
     readonly value: unknown,
@@ -73,7 +73,7 @@ export class Param {
     return param;
   }
 
-  /** The array under `key`, of objects, its length within the limits. */
+  /** The array of objects under `key`, with a length within the limits. */
   objects(key: string, min: number, max: number): Param[] {
     const { isGiven, path, value } = this.get(key);
     if (!isGiven) throw missing(path);
@@ -84,7 +84,11 @@ export class Param {
     return items;
   }
 
-  /** The array under `key`, of texts that pass; undefined where it is left out. @param what the words of a refusal */
+  /**
+   * The array of texts under `key` that pass the check; undefined where it is absent.
+   *
+   * @param what the subject of a refusal
+   */
   optionalTexts(key: string, most: number, isRight: (text: string) => boolean, what: string): string[] | undefined {
     const { value, path } = this.get(key);
     if (value === undefined) return undefined;
@@ -102,7 +106,7 @@ export class Param {
     return text;
   }
 
-  /** As {@link text}, but it may be empty or left out. */
+  /** Like {@link text}, but it may be empty or absent. */
   optionalText(key: string, max: number): string | undefined {
     const { value, path, isGiven } = this.get(key);
     if (!isGiven) return undefined;
@@ -111,7 +115,7 @@ export class Param {
     return value;
   }
 
-  /** As {@link text}, with 100 where it is missing: so the management calls have it. */
+  /** Like {@link text}, but with 100 where it is missing, as in the management calls. */
   required(key: string, max = MAX_TEXT_LENGTH): string {
     const { value, isGiven } = this.get(key);
     if (!isGiven || value === '') throw invalidParam(`The parameter ${key} is required.`);
@@ -124,7 +128,7 @@ export class Param {
     this.oneOf('messaging_product', ['whatsapp']);
   }
 
-  /** A short label under `key`: 131009 with the platform's own wording where its length is wrong. */
+  /** A short label under `key`: 131009 with WhatsApp's own wording where its length is wrong. */
   label(key: string, what: string, max: number, min = 1): string {
     const value = this.get(key).value ?? '';
     if (typeof value !== 'string') throw invalidParam(`${what} must be a string.`);
@@ -132,7 +136,7 @@ export class Param {
     throw invalidValue(`${what} length invalid. Min length: ${min}, Max length: ${max}`);
   }
 
-  /** True or false; `otherwise` where it is left out. */
+  /** True or false; `otherwise` where it is absent. */
   flag(key: string, otherwise = false): boolean {
     const { value, path } = this.get(key);
     const given = value ?? otherwise;
@@ -140,7 +144,7 @@ export class Param {
     return given;
   }
 
-  /** A number within the limits; undefined where it is left out. */
+  /** A number within the limits; undefined where it is absent. */
   optionalNumber(key: string, min: number, max: number): number | undefined {
     const { value, path } = this.get(key);
     if (value === undefined) return undefined;
@@ -152,7 +156,7 @@ export class Param {
     if (!isUrl(this.text(key, max))) throw invalidParam(`Param ${this.get(key).path} is not a valid URI.`);
   }
 
-  /** As {@link url}, but it may be left out, or empty. */
+  /** Like {@link url}, but it may be absent or empty. */
   optionalUrl(key: string, max: number): string | undefined {
     const url = this.optionalText(key, max);
     if (url !== undefined && url !== '') this.url(key, max);
@@ -164,7 +168,7 @@ export class Param {
     return requireOneOf(value, allowed, path);
   }
 
-  /** As {@link oneOf}, in any case; undefined where it is left out. */
+  /** Like {@link oneOf}, in any case; undefined where it is absent. */
   optionalOneOf<T extends string>(key: string, allowed: readonly T[]): T | undefined {
     const { value, path, isGiven } = this.get(key);
     if (!isGiven) return undefined;
@@ -172,7 +176,7 @@ export class Param {
     return known ?? requireOneOf(value, allowed, path);
   }
 
-  /** Latitude or longitude. Strings of digits pass on the platform too. */
+  /** Latitude or longitude. WhatsApp accepts strings of digits too. */
   degrees(key: string, limit: number): void {
     const { value, path, isGiven } = this.get(key);
     if (!isGiven || value === '') throw missing(path);
@@ -180,7 +184,7 @@ export class Param {
     if (!(Math.abs(Number(value)) <= limit)) throw invalidValue(`${key} must be within -${limit} and ${limit}`);
   }
 
-  /** @throws GraphError 100 for a key that the platform does not know there */
+  /** @throws GraphError 100 for a key that WhatsApp does not know there */
   only(...allowed: string[]): void {
     const unknown = Object.keys(this.value as JsonObject).find((key) => !allowed.includes(key));
     if (unknown === undefined) return;

@@ -2,7 +2,7 @@ import type { NextFunction, Request } from 'express';
 import { GraphError } from '../graph-error.js';
 import { isObject, jsonOf, type JsonObject } from './param.js';
 
-/** Parameters that are JSON where they come as text: in the query, in a form, or as a string within JSON. */
+/** Parameters whose text is JSON: in the query, in a form, or as a string within JSON. */
 // prettier-ignore
 const STRUCTURED = new Set([
   'text', 'image', 'video', 'audio', 'document', 'sticker', 'location', 'contacts', 'interactive', 'reaction', 'template',
@@ -11,20 +11,21 @@ const STRUCTURED = new Set([
   'calling', 'payload_encryption', 'storage_configuration', 'user_identity_change', 'enable_welcome_message', 'prompts',
   'commands', 'webhook_configuration', 'categories', 'publish',
 ]);
-/** They say who asks, and are no parameters of any call. */
+/** They authenticate the caller, and are parameters of no call. */
 const CREDENTIALS = ['access_token', 'appsecret_proof'];
 
 export interface Parameters {
   values: JsonObject;
-  /** The JSON that was sent, where it is exactly the values; null where they came in another way. */
+  /** The received JSON, if it is exactly the values; null where they came in another form. */
   sent: string | null;
-  /** `access_token` of a form or of JSON. */
+  /** `access_token` in a form or in JSON. */
   token: unknown;
 }
 
 /**
- * The parameters of a call, wherever they stand: in the query, in a form, or in a JSON object. What the body says wins.
- * @throws GraphError 100 for a body that is none of these
+ * The parameters of a call, from the query, a form, or a JSON object. The body takes precedence.
+ *
+ * @throws GraphError 100 for any other body
  */
 export function readParameters(request: Request): Parameters {
   const { values: given, sent } = bodyOf(request);
@@ -34,7 +35,7 @@ export function readParameters(request: Request): Parameters {
   return { values, sent: values === given ? sent : null, token: given.access_token };
 }
 
-/** A parameter of the query, the first of its name; null where there is none. */
+/** The first query parameter of this name; null where there is none. */
 export function queryParam(request: Request, name: string): string | null {
   const value = request.query[name];
   const first: unknown = Array.isArray(value) ? value[0] : value;
@@ -48,7 +49,7 @@ export function bodyText(request: Request): string {
 
 function bodyOf(request: Request): Pick<Parameters, 'values' | 'sent'> {
   const { body } = request as { body: unknown };
-  // A form of several parts is read already.
+  // A multipart form is parsed already.
   if (isObject(body)) return { values: body, sent: null };
   const text = bodyText(request);
   if (text.trim() === '') return { values: {}, sent: null };
@@ -59,7 +60,7 @@ function bodyOf(request: Request): Pick<Parameters, 'values' | 'sent'> {
   throw new GraphError(100, `The request body ${values === undefined ? 'is not valid JSON' : 'must be a JSON object'}`);
 }
 
-/** The same object where there is nothing to change, which is how nearly all come. */
+/** Returns the same object where nothing changes, which is the usual case. */
 function withoutText(values: JsonObject): JsonObject {
   let changed: JsonObject | null = null;
   for (const [name, value] of Object.entries(values)) {
@@ -74,7 +75,7 @@ function withoutText(values: JsonObject): JsonObject {
   return changed ?? values;
 }
 
-/** Reads a form of several parts; of a file, its text. @throws GraphError 100 for one that is broken */
+/** Reads a multipart form; a file as text. @throws GraphError 100 for a malformed one */
 export async function readMultipart(request: Request, _reply: unknown, next: NextFunction): Promise<void> {
   const type = request.headers['content-type'] ?? '';
   if (/^multipart\/form-data/i.test(type)) request.body = await formOf(bodyText(request), type);

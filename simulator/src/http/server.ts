@@ -9,7 +9,7 @@ import { addressReached, Call, type Handler, type Route } from './call.js';
 import { askedFor, type BrokenAnswer, strikes } from './faults.js';
 import { bodyText, readMultipart } from './parameters.js';
 
-/** Oldest and newest version served; a call to an older one is answered by the oldest, as the platform does. */
+/** Oldest and newest version served; like on WhatsApp, the oldest one answers calls to older versions. */
 const OLDEST_VERSION = 21;
 const NEWEST_VERSION = 26;
 const TEXT = express.text({ type: () => true, limit: '4mb' });
@@ -17,16 +17,16 @@ const SEND_PATH = '/:phone_number/messages';
 /** A send without a query. */
 const SEND = /^(?:\/v\d+\.\d+)?\/(\d+)\/messages$/;
 const MAX_USUAL_BYTES = 64 * 1024;
-/** How long the answer to the call that closes the port has. */
+/** Time for the answer to the call that closes the port. */
 const ANSWERING_MS = 20;
 const FOREIGN =
   'The simulator answers by its address or as localhost, and no pages of other sites; docs/simulator.md says how to name it.';
-/** Clients that were led here by a proxy still name the platform's hosts; no page of another site can be under them. */
+/** Clients redirected here by a proxy still name WhatsApp's hosts; no page of another site can have these. */
 const PLATFORM_HOSTS = ['graph.facebook.com', 'lookaside.fbsbx.com'];
 
 type Reply = Response<unknown, { call: Call }>;
 
-/** The HTTP side. An answer leaves only when what it promises is written down, so `kill -9` after it loses nothing. */
+/** The HTTP side. An answer is sent only after its effects are stored, so `kill -9` afterwards loses nothing. */
 export class SimulatorServer {
   private readonly server: Server;
   private pause: NodeJS.Timeout | null = null;
@@ -46,20 +46,20 @@ export class SimulatorServer {
     app.use((error: unknown, _request: Request, reply: Reply, _next: NextFunction) =>
       this.fail(reply.locals.call, error),
     );
-    // Longer than clients keep an idle connection, so that it is never the server who closes one in use.
+    // Longer than clients keep idle connections, so that the server never closes one that is about to be used.
     this.server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
       if (!this.acceptSend(request, response)) app(request, response);
     });
   }
 
-  /** Resolves with the port once it listens. Rejects where the port is taken. */
+  /** Resolves with the port once it listens. Rejects where the port is in use. */
   async listen(port: number, host: string): Promise<number> {
     this.server.listen(port, host);
     await once(this.server, 'listening');
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Lets waiting requests have their answer, then refuses every connection for some time, and listens again. */
+  /** Answers waiting requests, then refuses every connection for some time, and listens again. */
   closeFor(ms: number): void {
     if (this.pause !== null) return;
     const { address, port } = this.server.address() as AddressInfo;
@@ -70,7 +70,7 @@ export class SimulatorServer {
     }, ANSWERING_MS);
   }
 
-  /** Tries until the port is free, should another program have taken it meanwhile. */
+  /** Retries until the port is free, in case another program has taken it meanwhile. */
   private listenAgain(port: number, address: string): void {
     this.listen(port, address).then(
       () => (this.pause = null),
@@ -78,7 +78,7 @@ export class SimulatorServer {
     );
   }
 
-  /** Closes at once, requests without an answer too. */
+  /** Closes at once, even requests without an answer. */
   close(): Promise<void> {
     if (this.pause !== null) clearTimeout(this.pause);
     return new Promise((resolve) => {
@@ -87,7 +87,9 @@ export class SimulatorServer {
     });
   }
 
-  /** A send of the usual form, before Express: sends are many, and Express costs three times as much as all the rest. */
+  /**
+   * Handles a usual send before Express: sends are frequent, and Express costs three times as much as everything else.
+   */
   private acceptSend(raw: IncomingMessage, response: ServerResponse): boolean {
     const { url = '', headers, method } = raw;
     const id = method === 'POST' ? SEND.exec(url)?.[1] : undefined;
@@ -122,7 +124,7 @@ export class SimulatorServer {
     return !request.socket.destroyed;
   }
 
-  /** A page of another site can make a browser call a server of its user's machine. */
+  /** A page of another site can make a browser call a server on its user's machine. */
   private isForeign({ method, headers }: Request): boolean {
     const { hostNames, publicUrl } = this.platform.options;
     const own = publicUrl === null ? [] : [new URL(publicUrl).hostname];
@@ -160,7 +162,7 @@ export class SimulatorServer {
       next();
     };
     for (const { method, path, handler, kind } of routes) {
-      // A token may stand in the body, too.
+      // The token may be in the body, so that is read first.
       const before = kind === 'stream' ? [token] : [TEXT, readMultipart, ...(kind === 'open' ? [] : [token])];
       graph[method](path, ...before, this.answering(handler));
     }
@@ -195,7 +197,7 @@ export class SimulatorServer {
     finish(body);
   }
 
-  /** The faults that were asked for, before a call of the Graph API takes effect. */
+  /** Applies requested faults before a call of the Graph API takes effect. */
   private strike(request: Request): BrokenAnswer | null {
     const { faults, ids, brokenAnswers } = this.platform;
     const isSend = request.method === 'POST' && /\/messages(?:\?|$)/.test(request.url);
@@ -217,7 +219,7 @@ export class SimulatorServer {
     call.request.resume();
     const { ids, options } = this.platform;
     const answer = (status: number, body: string | null) => this.settle(call, () => this.write(call, status, body));
-    // What body-parser and the router throw has a status of its own.
+    // Errors of body-parser and the router have a status.
     const { status = 500 } = error as { status?: number };
     if (error instanceof GraphError) answer(error.httpStatus, error.body(ids.traceId()));
     else if (error instanceof PlainError) {
@@ -228,7 +230,7 @@ export class SimulatorServer {
     }
   }
 
-  /** Waits for everything that the answer must not overtake. */
+  /** Waits for everything that must come before the answer. */
   private settle({ version, delayMs, after }: Call, write: () => void): void {
     const { faults, store } = this.platform;
     const lateMs = delayMs + (version === undefined ? 0 : faults.latency_ms);
@@ -259,7 +261,7 @@ export class SimulatorServer {
   }
 }
 
-/** Takes the version off the path; without one the oldest answers. @throws GraphError 2500 for a version to come */
+/** Removes the version from the path; without one the oldest answers. @throws GraphError 2500 for a future version */
 function takeVersion(request: Request): number {
   const match = /^\/v(\d+(?:\.\d+)?)(?=[/?]|$)(.*)$/.exec(request.url);
   if (match === null) return OLDEST_VERSION;
@@ -271,7 +273,7 @@ function takeVersion(request: Request): number {
   return Math.max(Number.parseInt(version, 10), OLDEST_VERSION);
 }
 
-/** A form or a script of any web page may send the other types without asking (CORS). */
+/** Any web page may send the other types from a form or a script without asking (CORS). */
 function requireJson(request: Request, _reply: unknown, next: NextFunction): void {
   if (bodyText(request) !== '' && !/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) {
     throw new PlainError(415, 'Send the body with the header Content-Type: application/json.');

@@ -5,33 +5,33 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Table } from '../store.js';
 
-/** A file that the platform holds. */
+/** A file stored by the platform. */
 export interface MediaFile extends Omit<SavedFile, 'head'> {
   id: string;
   /** The number that uploaded it, or that a customer sent it to. */
   phoneNumberId: string;
-  /** As it was given, parameters included: `audio/ogg; codecs=opus`. */
+  /** As given, with parameters: `audio/ogg; codecs=opus`. */
   mimeType: string;
   source: 'upload' | 'webhook';
-  /** False where its first bytes are those of another type: it is taken, and fails when it is sent. */
+  /** False if its first bytes belong to another type: it is accepted, but sending it fails. */
   usable: boolean;
   /** Milliseconds since the epoch. */
   createdAt: number;
   expiresAt: number;
-  /** Addresses given out before this time are void; milliseconds. */
+  /** Addresses created before this time are invalid; milliseconds. */
   addressesFrom?: number;
 }
 
-/** The oldest files go first beyond either. */
+/** Limits: beyond either, the oldest files are deleted first. */
 const MAX_FILES = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024 * 1024;
 
-/** Files of all numbers: what is known of each in the state, its bytes in a folder beside it. */
+/** Files of all numbers: their data in the state, their bytes in a folder beside it. */
 export class MediaStore {
   private folder: string | null;
   private bytes = 0;
 
-  /** @param dataDir null keeps the files in a temporary folder until {@link close} */
+  /** @param dataDir null stores the files in a temporary folder until {@link close} */
   constructor(
     private readonly saved: Table<MediaFile>,
     private readonly dataDir: string | null,
@@ -39,7 +39,7 @@ export class MediaStore {
     this.folder = dataDir === null ? null : join(dataDir, 'media');
   }
 
-  /** Clears away what a killed process left half written, and what has no bytes any more. */
+  /** Deletes partial files of a killed process, and entries without bytes. */
   open(): void {
     if (this.folder === null) return;
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
@@ -51,7 +51,7 @@ export class MediaStore {
     for (const name of names) rmSync(join(this.folder, name), { force: true });
   }
 
-  /** Undefined where there is none, or its life is over. */
+  /** Undefined where there is none, or it has expired. */
   get(id: string): MediaFile | undefined {
     const file = this.saved.get(id);
     if (file === undefined || file.expiresAt > Date.now()) return file;
@@ -64,7 +64,7 @@ export class MediaStore {
     return [...this.saved.values()];
   }
 
-  /** Where the bytes of a file lie, or are to be written before it is added. */
+  /** Where the bytes of a file are, or must be written before it is added. */
   pathOf(id: string): string {
     this.folder ??= mkdtempSync(join(tmpdir(), 'simulator-media-'));
     return join(this.folder, id);
@@ -102,7 +102,7 @@ export interface SavedFile {
   head: Buffer;
 }
 
-/** Writes a file as it comes. */
+/** Writes a file as it arrives. */
 export async function saveFile(path: string, source: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<SavedFile> {
   const hash = createHash('sha256');
   const saved: SavedFile = { sha256: '', sizeBytes: 0, head: Buffer.alloc(0) };
@@ -124,7 +124,7 @@ export type MediaKind = (typeof MEDIA_KINDS)[number];
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** The largest of all kinds: a document. */
+/** The maximum over all kinds: a document. */
 export const MAX_MEDIA_BYTES = 100 * MIB;
 
 const LIMITS: Readonly<Record<MediaKind, number>> = {
@@ -146,7 +146,7 @@ const textAt =
 const isFrame: Signature = (head) => head[0] === 0xff && ((head[1] ?? 0) & 0xe0) === 0xe0;
 const isBox = textAt(4, 'ftyp');
 
-/** Types that can be uploaded: the kind of message each is for, and how its files begin, where that is checked. */
+/** Types that can be uploaded: the kind of message for each, and the signature of its files, where that is checked. */
 const TYPES: Readonly<Record<string, readonly [kind: MediaKind, signature?: Signature]>> = {
   'audio/aac': ['audio', (head) => isFrame(head) || textAt(0, 'ADIF')(head)],
   'audio/mp4': ['audio', isBox],
@@ -174,23 +174,23 @@ function baseType(mimeType: string): string {
   return (mimeType.split(';')[0] ?? '').trim().toLowerCase();
 }
 
-/** The kind of message that a type is for; undefined for one that can't be uploaded. */
+/** The kind of message for a type; undefined for one that can't be uploaded. */
 export function kindOf(mimeType: string): MediaKind | undefined {
   return TYPES[baseType(mimeType)]?.[0];
 }
 
-/** Bytes that a file may have. @param head its first bytes, which show an animated sticker */
+/** Maximum size of a file in bytes. @param head its first bytes, which show an animated sticker */
 export function limitOf(kind: MediaKind, head: Buffer): number {
   const animated = kind === 'sticker' && head.toString('latin1', 12, 16) === 'VP8X' && ((head[20] ?? 0) & 2) !== 0;
   return animated ? ANIMATED_STICKER_BYTES : LIMITS[kind];
 }
 
-/** Whether a file may be sent as a message of the kind. Anything may travel as a document. */
+/** Whether a file may be sent as a message of the kind. Every file may be a document. */
 export function fits(mimeType: string, kind: MediaKind): boolean {
   return kind === 'document' || kindOf(mimeType) === kind;
 }
 
-/** How many of the first bytes {@link looksLike} and {@link limitOf} look at. */
+/** How many of the first bytes {@link looksLike} and {@link limitOf} examine. */
 const HEAD_BYTES = 32;
 
 /** Whether the first bytes are those of the type. */

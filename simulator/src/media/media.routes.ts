@@ -21,7 +21,7 @@ import {
   UPLOAD_TYPES,
 } from './media-store.js';
 
-/** An uploaded file can be sent for so long. */
+/** How long an uploaded file can be sent. */
 const UPLOAD_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 const MAX_FIELD_BYTES = 1024;
 const MAX_PARTS = 32;
@@ -55,8 +55,8 @@ export function mediaRoutes(platform: Platform): Route[] {
 }
 
 /**
- * A temporary address of a file, on the simulator's own host. One that the media call gave is bound to the token of that
- * call; one from a notification goes with any.
+ * A temporary address of a file, on the simulator's host. An address from the media call is bound to the token of that
+ * call; one from a notification works with any token.
  */
 export function addressOf(
   { options }: Platform,
@@ -75,16 +75,16 @@ function hashOf(key: string, facts: readonly (string | null)[]): string {
   return createHmac('sha256', key).update(JSON.stringify(facts)).digest('base64url');
 }
 
-/** What is read of a form. */
+/** The parsed fields of a form. */
 type UploadForm = Partial<Record<'messaging_product' | 'type' | 'file', unknown>>;
-/** What a form's one file is saved as; `mimetype` is the type that its part names. */
+/** A form's only file; `mimetype` is the type of its part. */
 type UploadedFile = SavedFile & { mimetype: string };
 
-/** Streams the file to its folder. @throws GraphError 100; nothing is kept then */
+/** Streams the file to its folder. @throws GraphError 100; then nothing is stored */
 async function upload({ media, ids, faults }: Platform, phoneNumberId: string, call: Call): Promise<object> {
   const id = ids.newObjectId();
   const path = media.pathOf(id);
-  // Whatever is around the file: a form without an end is cut off.
+  // Also limits everything around the file: an endless form is cut off.
   const end = letRunOff(call.request);
   try {
     const form = await readForm(call, path);
@@ -102,7 +102,7 @@ async function upload({ media, ids, faults }: Platform, phoneNumberId: string, c
 
 const FORM_LIMITS = { fieldSize: MAX_FIELD_BYTES, fileSize: MAX_MEDIA_BYTES, parts: MAX_PARTS };
 
-/** Reads the form without holding a file in memory. @throws GraphError 100 where it is broken, or has too much */
+/** Reads the form without holding a file in memory. @throws GraphError 100 where it is malformed or too large */
 async function readForm({ request, reply }: Call, path: string): Promise<UploadForm> {
   let saving: Promise<SavedFile> | undefined;
   const storage: StorageEngine = {
@@ -122,7 +122,7 @@ async function readForm({ request, reply }: Call, path: string): Promise<UploadF
       });
     });
   } finally {
-    // A request that breaks off is over before its file is.
+    // An aborted request ends before its file is saved.
     await Promise.allSettled([saving]);
   }
 }
@@ -144,7 +144,7 @@ function broken(reason: string): GraphError {
 function fileFrom(form: UploadForm, file: UploadedFile | undefined): Omit<MediaFile, 'id' | 'phoneNumberId'> {
   if (form.file !== undefined) throw invalidParam('Param file must be a file.');
   if (file === undefined) throw invalidParam('The parameter file is required.');
-  // The field says more: libraries write `application/octet-stream` into the file's part, without any parameters.
+  // The field is more precise: libraries send `application/octet-stream` for the file's part, without parameters.
   const given = new Param({ type: form.type ?? file.mimetype }, '').optionalText('type', MAX_TYPE_CHARACTERS);
   const mimeType = given?.trim() ?? '';
   const kind = kindOf(mimeType);
@@ -174,8 +174,8 @@ function tooLarge(limit: number): GraphError {
 }
 
 /**
- * `GET` of a temporary address: 401 without a good token, or with another than the one it was made for; 404 once it, or
- * the file, is gone. The faults that were asked for strike here.
+ * `GET` of a temporary address: 401 without a valid token, or with another than the one it was made for; 404 once it,
+ * or the file, has expired. Requested faults apply here.
  */
 async function download(platform: Platform, call: Call): Promise<void> {
   const { faults, media } = platform;
@@ -187,7 +187,7 @@ async function download(platform: Platform, call: Call): Promise<void> {
     spoiling.cutAfterBytes = Math.floor(file.sizeBytes / 2);
   } else if (strikes(faults, 'download_wrong_bytes')) spoiling.spoilByteAt = file.sizeBytes - 1;
   if (faults.download_latency_ms > 0) await sleep(faults.download_latency_ms, undefined, { ref: false });
-  // A type is whatever the upload said it is; a header can't carry all of that.
+  // The uploader chose the type, and a header can't contain every character.
   const type = file.mimeType.replaceAll(/[^\x20-\x7e]/g, '?');
   call.reply.writeHead(200, { 'Content-Length': file.sizeBytes, 'Content-Type': type });
   try {
@@ -197,7 +197,7 @@ async function download(platform: Platform, call: Call): Promise<void> {
   }
 }
 
-/** @throws PlainError 401 for an address that is made up, or another token's; 404 for one that is void */
+/** @throws PlainError 401 for an invented address, or with another token; 404 for an expired one */
 function fileAt({ media, options, tokens }: Platform, call: Call): MediaFile {
   const read = (name: string) => call.query(name) ?? '';
   const [id, ext, source, given] = [read('mid'), read('ext'), read('source'), read('hash')];
@@ -219,17 +219,17 @@ function notFound(): PlainError {
   return new PlainError(404, 'The address has expired, or the file is gone.');
 }
 
-/** What faults do to the bytes of a download. */
+/** The effects of faults on a download's bytes. */
 interface Spoiling {
-  /** The connection is cut after so many bytes. */
+  /** Cut the connection after this many bytes. */
   cutAfterBytes?: number;
-  /** This byte is another one: the size is right, the checksum is not. */
+  /** Change this byte: the size stays right, the checksum is wrong. */
   spoilByteAt?: number;
-  /** 0: as fast as it goes. */
+  /** 0: unlimited. */
   bytesPerSecond: number;
 }
 
-/** A slow file comes in so many pieces a second. */
+/** A slow file is sent in this many pieces a second. */
 const PIECES_PER_SECOND = 10;
 
 async function* piecesOf(path: string, { cutAfterBytes, spoilByteAt, bytesPerSecond }: Spoiling) {

@@ -1,6 +1,6 @@
 import type { MediaKind } from './media-store.js';
 
-/** The smallest valid file of each kind: what a customer sends unless the call says otherwise. */
+/** The smallest valid file of each kind, which a customer sends by default. */
 interface SampleFile {
   mimeType: string;
   /** Null for kinds without one. */
@@ -45,7 +45,7 @@ export const SAMPLE_FILES: Readonly<Record<MediaKind, SampleFile>> = {
 
 const PIECE_BYTES = 64 * 1024;
 
-/** The bytes followed by zeros up to a size, piece by piece; cut where the size is smaller. */
+/** The bytes, padded with zeros to a size, piece by piece; cut where the size is smaller. */
 export function* paddedTo(bytes: Buffer, size: number): Generator<Buffer> {
   if (size <= bytes.length) {
     yield bytes.subarray(0, size);

@@ -7,10 +7,10 @@ import type { Platform } from '../platform.js';
 /** What can be uploaded for templates and profiles. */
 const FILE_TYPES = ['application/pdf', 'image/jpeg', 'image/jpg', 'image/png', 'video/mp4'];
 const MAX_BYTES = 100 * 1024 * 1024;
-/** The oldest sessions are forgotten beyond it. */
+/** Limit; beyond it the oldest sessions are dropped. */
 const MAX_SESSIONS = 1_000;
 
-/** One resumable upload. Its bytes are counted and hashed, not kept: no call returns them. */
+/** One resumable upload. Its bytes are counted and hashed, but not stored, because no call returns them. */
 class UploadSession {
   private readonly hash = createHash('sha256');
   private isBusy = false;
@@ -33,8 +33,9 @@ class UploadSession {
   }
 
   /**
-   * Takes the bytes from an offset on; gives the handle once all are there, null before.
-   * @throws GraphError 100 where the offset is not the one that is due, or there are too many bytes
+   * Accepts the bytes from an offset on; returns the handle once all have arrived, null before.
+   *
+   * @throws GraphError 100 for a wrong offset, or too many bytes
    */
   async take(offset: number, bytes: AsyncIterable<Buffer>): Promise<string | null> {
     if (offset !== this.offset) {
@@ -58,8 +59,8 @@ class UploadSession {
 }
 
 /**
- * The resumable upload, which gives the handles for media headers of templates and for profile pictures. Sessions don't
- * outlive the process.
+ * The resumable upload, which returns the handles for templates' media headers and for profile pictures. Sessions end
+ * with the process.
  */
 export function uploadRoutes({ ids }: Platform): Route[] {
   const sessions = new Map<string, UploadSession>();

@@ -2,7 +2,7 @@ import { invalidParam } from '../graph-error.js';
 import { fits, MEDIA_KINDS, type MediaKind, type MediaStore } from '../media/media-store.js';
 import { invalidValue, isObject, type JsonObject, missing, type Param } from '../http/param.js';
 
-/** Checks of each message type but `template`, whose rules need the stored template. */
+/** Checks of each message type except `template`, whose rules need the stored template. */
 export const CONTENT_CHECKS: Readonly<Record<string, (body: Param) => void>> = {
   text: (body) => {
     const text = body.object('text');
@@ -27,14 +27,14 @@ export const CONTENT_CHECKS: Readonly<Record<string, (body: Param) => void>> = {
     const reaction = body.object('reaction');
     reaction.only('message_id', 'emoji');
     reaction.text('message_id', 512);
-    // An empty emoji takes the reaction back, so it may be empty but not absent.
+    // An empty emoji removes the reaction, so it may be empty but not absent.
     if (reaction.optionalText('emoji', 64) === undefined) throw missing("reaction['emoji']");
   },
   interactive: (body) => checkInteractive(body.object('interactive')),
   ...Object.fromEntries(MEDIA_KINDS.map((kind) => [kind, (body: Param) => checkMedia(body, kind)])),
 };
 
-/** The parts of a contact's card that are lists of objects, with the keys of each object. */
+/** The fields of a contact's card that are lists of objects, with the keys of each object. */
 const CARD_LISTS: Readonly<Record<string, readonly string[]>> = {
   addresses: ['street', 'city', 'state', 'zip', 'country', 'country_code', 'type'],
   emails: ['email', 'type'],
@@ -66,7 +66,7 @@ export function checkPlace(location: Param): void {
   location.degrees('longitude', 180);
 }
 
-/** What each kind of file takes beside `id` and `link`. */
+/** The fields of each kind of file besides `id` and `link`. */
 const MEDIA_EXTRAS: Readonly<Record<MediaKind, readonly string[]>> = {
   image: ['caption'],
   video: ['caption'],
@@ -75,7 +75,7 @@ const MEDIA_EXTRAS: Readonly<Record<MediaKind, readonly string[]>> = {
   sticker: [],
 };
 
-/** Checks the object that names a file: exactly one of `id` and `link`, and only what its kind has. */
+/** Checks the object that names a file: exactly one of `id` and `link`, and only fields of its kind. */
 export function checkMedia(parent: Param, kind: MediaKind): void {
   const media = parent.object(kind);
   const { path } = media;
@@ -94,7 +94,7 @@ export function checkMedia(parent: Param, kind: MediaKind): void {
 
 const named = (name: string) => (action: Param) => requireName(action, name);
 
-/** Checks of `action`, by the interactive type. Types whose action has no published limits only need an object. */
+/** Checks of `action`, by interactive type. Types without published limits for the action only need an object. */
 const ACTION_CHECKS = {
   button: (action) => void checkReplies(action, 'reply', 'Button'),
   list: checkList,
@@ -129,7 +129,7 @@ const ACTION_CHECKS = {
 type InteractiveType = keyof typeof ACTION_CHECKS;
 const INTERACTIVE_TYPES = Object.keys(ACTION_CHECKS) as InteractiveType[];
 
-/** Where a header or a footer has no place. */
+/** Interactive types that may have no header, or no footer. */
 const WITHOUT: Readonly<Record<'header' | 'footer', readonly InteractiveType[]>> = {
   header: ['product', 'catalog_message', 'carousel', 'location_request_message'],
   footer: ['carousel'],
@@ -159,7 +159,7 @@ function checkHeader(header: Param, type: InteractiveType): void {
   else checkMedia(header, kind);
 }
 
-/** @returns how many there are */
+/** @returns the number of buttons */
 function checkReplies(action: Param, type: string, what: string): number {
   const replies = action.objects('buttons', 1, 3).map((button) => {
     button.oneOf('type', [type]);
@@ -191,7 +191,7 @@ function checkProducts(action: Param): void {
   for (const product of itemsOf(action, 'product_items', 'product', 30)) product.text('product_retailer_id', 256);
 }
 
-/** What the sections have together, `most` at the most; each needs a title where there are several. */
+/** The items of all sections, at most `most`; with several sections each needs a title. */
 function itemsOf(action: Param, key: string, what: string, most: number): Param[] {
   const sections = action.objects('sections', 1, 10);
   const items = sections.flatMap((section) => {
@@ -241,7 +241,7 @@ function checkCarousel(interactiveAction: Param): void {
   if (forms.size > 1) throw invalidValue(`All cards must have the same buttons - got ${[...forms].join(', ')}`);
 }
 
-/** @returns what all cards must have alike */
+/** @returns the properties that all cards must share */
 function checkCard(card: Param): string {
   const action = card.object('action');
   if (card.get('type').value === 'product') {
@@ -266,17 +266,17 @@ function requireName(action: Param, name: string): void {
   if (value !== name) throw invalidParam(`Param ${path} must be "${name}".`);
 }
 
-/** The id of the platform's own examples: always there, as whatever kind it is sent, so that examples can be tried. */
+/** The id in WhatsApp's own examples: it always exists, as any kind, so that examples can be tried. */
 const EXAMPLE_MEDIA_ID = '1037543291543636';
 
-/** Data of flows, which may look like anything. */
+/** Data of flows, with any content. */
 const OPAQUE = ['flow_action_payload', 'flow_action_data'];
 const DEEPEST = 12;
 
 /**
- * Looks up the files that a checked message names, wherever they are in it.
- * @returns false where the message is taken and fails by notification: a file of another kind, or one whose bytes are not
- *   what its type says, or a link that leads nowhere for certain (a host below `.invalid`)
+ * Looks up all files in a checked message.
+ * @returns false where the message is accepted and fails by notification: a file of another kind, bytes that do not
+ * match the type, or a link that certainly leads nowhere (a host below `.invalid`)
  * @throws GraphError 131009 for an id that is gone, was never given out, or belongs to another number
  */
 export function mediaIsUsable(body: JsonObject, type: string, media: MediaStore, phoneNumberId: string): boolean {
@@ -290,7 +290,7 @@ export function mediaIsUsable(body: JsonObject, type: string, media: MediaStore,
   };
   const isUsable = (value: unknown, depth: number): boolean => {
     if (depth > DEEPEST || typeof value !== 'object' || value === null) return true;
-    // All of them: a later one may not be there at all.
+    // All of them, since a later one may not exist.
     const each = Object.entries(value).map(([key, inner]: [string, unknown]) => {
       const kind = MEDIA_KINDS.find((one) => one === key);
       if (kind !== undefined && isObject(inner)) return fileIsUsable(kind, inner);

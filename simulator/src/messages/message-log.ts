@@ -4,7 +4,7 @@ type StatusName = 'sent' | 'delivered' | 'read' | 'failed';
 
 interface StatusStep {
   readonly status: StatusName;
-  /** How many gaps after the message was taken. */
+  /** How many intervals after the message was accepted. */
   readonly gaps: number;
   /** Only with `failed`. */
   readonly errorCode?: number;
@@ -15,7 +15,9 @@ const DELIVERED: StatusStep = { status: 'delivered', gaps: 2 };
 const READ: StatusStep = { status: 'read', gaps: 3 };
 const AT_ONCE = (['read', 'delivered', 'sent'] as const).map((status) => ({ status, gaps: 0 }));
 
-/** What is reported about a message, step by step. The store keeps the name, so a plan must not change its meaning. */
+/**
+ * The status steps that are reported about a message. The store keeps the name, so a plan's meaning must not change.
+ */
 const STATUS_PLANS = {
   all: [SENT, DELIVERED, READ],
   sent_only: [SENT],
@@ -31,7 +33,7 @@ const STATUS_PLANS = {
   none: [],
 } as const satisfies Record<string, readonly StatusStep[]>;
 
-/** `failed_131049`: the status that a control call asked for. */
+/** `failed_131049`: the status requested by a control call. */
 type PlanName = keyof typeof STATUS_PLANS | `failed_${number}`;
 
 export function stepsOf(plan: PlanName): readonly StatusStep[] {
@@ -39,26 +41,26 @@ export function stepsOf(plan: PlanName): readonly StatusStep[] {
   return [{ status: 'failed', gaps: 1, errorCode: Number(plan.slice('failed_'.length)) }];
 }
 
-/** The bits of {@link TakenMessage.doneSteps} when nothing is left to report. */
+/** The bits of {@link TakenMessage.doneSteps} when every step is done. */
 export function allSteps(plan: PlanName): number {
   return (1 << stepsOf(plan).length) - 1;
 }
 
-/** What a message is charged as; it also distinguishes a template's category from free-form (`service`). */
+/** The category for charging a message; it also distinguishes a template's category from free-form (`service`). */
 export type PricingCategory = 'service' | 'utility' | 'marketing' | 'marketing_lite' | 'authentication';
 
-/** The call that a message came by. */
+/** The endpoint that received a message. */
 export type Endpoint = 'messages' | 'marketing_messages';
 
-/** A message that the platform took, as the store keeps it. */
+/** An accepted message, as stored. */
 export interface TakenMessage {
-  /** Counter behind the id; rises in the order in which messages were taken. */
+  /** The counter in the id; rises in the order in which messages were accepted. */
   readonly sequence: number;
   readonly id: string;
   readonly phoneNumberId: string;
-  /** The number addressed (digits) or the user id. */
+  /** The addressed number (digits) or user id. */
   readonly to: string;
-  /** The platform's own number of the recipient; null where only a user id is known. */
+  /** The platform's spelling of the recipient's number; null where only a user id is known. */
   readonly waId: string | null;
   /** `biz_opaque_callback_data`. */
   readonly callback: string | null;
@@ -66,31 +68,31 @@ export interface TakenMessage {
   /** Missing: `messages`. */
   readonly endpoint?: Endpoint;
   readonly pricing: PricingCategory;
-  /** One of the number's free service messages of the month. */
+  /** One of the number's free service messages in the month. */
   readonly isFree?: true;
   /** Milliseconds since the epoch. */
   readonly takenAt: number;
   readonly plan: PlanName;
-  /** The request's JSON on one line. Text, not an object: a million parsed bodies would not fit into memory. */
+  /** The request's JSON on one line. As text, because a million parsed bodies would not fit into memory. */
   readonly rawBody: string;
-  /** Bit k is set when step k of the plan needs no more work. */
+  /** Bit k is set when step k of the plan is done. */
   doneSteps: number;
-  /** Bit k is set when step k was handed to the courier by this process. */
+  /** Bit k is set when this process has handed step k to the courier. */
   postedSteps: number;
 }
 
 interface MessageFilter {
-  /** A number in any spelling, or a user id: matches the number addressed and the platform's own. */
+  /** A number in any spelling, or a user id: matches the addressed and the platform's number. */
   to?: string;
   /** `biz_opaque_callback_data`, exactly. */
   callback?: string;
   /** Default 1,000. */
   limit?: number;
-  /** Only what was taken after this message: its id, or a cursor of a former page. */
+  /** Only messages accepted after this one: its id, or a cursor of an earlier page. */
   after?: string;
 }
 
-/** Messages in the order in which they were taken, the oldest forgotten beyond `keep`. */
+/** Messages in the order in which they were accepted; beyond `keep` the oldest are dropped. */
 export class MessageLog {
   private messages: TakenMessage[] = [];
   private taken = 0;
@@ -100,7 +102,7 @@ export class MessageLog {
   add(message: TakenMessage): void {
     this.taken++;
     this.messages.push(message);
-    // In steps of an eighth: dropping one by one would copy the whole list for every message.
+    // In steps of an eighth, because dropping one by one would copy the whole list for every message.
     if (this.messages.length > this.keep + Math.max(16, this.keep >> 3))
       this.messages = this.messages.slice(-this.keep);
   }
@@ -114,7 +116,7 @@ export class MessageLog {
     return message?.sequence === sequence ? message : undefined;
   }
 
-  /** How many were taken since the last reset, the forgotten ones too. */
+  /** How many were accepted since the last reset, including dropped ones. */
   get count(): number {
     return this.taken;
   }
@@ -124,7 +126,7 @@ export class MessageLog {
     this.taken = 0;
   }
 
-  /** All that is remembered, oldest first, in the words of the control calls. */
+  /** All stored messages, oldest first, in the form of control calls. */
   list(filter: MessageFilter = {}): (ReturnType<typeof head> & { body: unknown })[] {
     return this.page(filter).messages.map((message) => ({
       ...head(message),
@@ -132,7 +134,7 @@ export class MessageLog {
     }));
   }
 
-  /** @returns `cursor` to be given as `after`; null when the page is empty */
+  /** @returns `cursor` for `after`; null when the page is empty */
   page(filter: MessageFilter): { messages: TakenMessage[]; cursor: string | null; hasMore: boolean } {
     const { to, callback, after, limit = 1000 } = filter;
     const digits = to?.replaceAll(/\D/g, '');
@@ -166,7 +168,7 @@ export class MessageLog {
   }
 }
 
-/** As JSON text, without parsing the body only to write it out again. */
+/** Inserts the body as JSON text, without parsing it. */
 export function messageJson(message: TakenMessage): string {
   return `${JSON.stringify(head(message)).slice(0, -1)},"body":${message.rawBody}}`;
 }
@@ -184,7 +186,7 @@ function head(message: TakenMessage) {
   };
 }
 
-/** How a taken message is answered: at once, never, late, or only after its notifications went out. */
+/** How an accepted message is answered: at once, never, late, or after its notifications were sent. */
 type AnswerManner = 'at_once' | 'cut' | 'slow' | 'after_notifications';
 
 export interface Scenario {
@@ -211,16 +213,16 @@ const BY_LAST_DIGITS: Readonly<Record<string, Scenario>> = {
   '0016': { ...NORMAL, plan: 'not_owner' },
 };
 
-/** Sends that a control call makes fail. */
+/** Failures of sends requested by a control call. */
 export interface AskedFailure {
   code: number;
-  /** Refused in the answer, or accepted and reported. */
+  /** Refused in the answer, or accepted and then reported as failed. */
   as: 'answer' | 'status';
   /** Digits or a user id; null: every recipient. */
   recipient: string | null;
   /** Null: every number. */
   phoneNumberId: string | null;
-  /** How many are left; null: all. */
+  /** How many are left; null: unlimited. */
   times: number | null;
 }
 
@@ -228,7 +230,7 @@ const MAX_FAILURES = 1_000;
 const THROTTLES = 2;
 const MAX_KEYS = 50_000;
 
-/** What the recipient's last four digits ask for. */
+/** The behaviour that the recipient's last four digits select. */
 export class Scenarios {
   private readonly throttled = new Map<string, number>();
   private readonly lastTaken = new Map<string, number>();
@@ -237,9 +239,10 @@ export class Scenarios {
   constructor(private readonly pairLimitMs: number) {}
 
   /**
-   * Decides a message that passed all checks.
+   * Decides about a message that passed all checks.
+   *
    * @param recipient digits or user id
-   * @throws GraphError 131009, 130429, 131056, 131061, 134101 or what was asked for, or PlainError: not taken
+   * @throws GraphError 131009, 130429, 131056, 131061, 134101 or the requested code, or PlainError: not accepted
    */
   decide(phoneNumberId: string, recipient: string, nowMs: number, endpoint: Endpoint = 'messages'): Scenario {
     const failure = this.strike(phoneNumberId, recipient);
@@ -263,7 +266,7 @@ export class Scenarios {
     return BY_LAST_DIGITS[digits] ?? NORMAL;
   }
 
-  /** Of one recipient and number only the last counts; none times takes it back. */
+  /** For one recipient and number only the last request counts; zero times cancels it. */
   ask(failure: AskedFailure): void {
     const { recipient, phoneNumberId } = failure;
     const isOther = (each: AskedFailure) => each.recipient !== recipient || each.phoneNumberId !== phoneNumberId;
@@ -275,7 +278,7 @@ export class Scenarios {
     return this.asked;
   }
 
-  /** The failure of this send, the most particular first, which is used up by one. */
+  /** The failure for this send, the most specific first, and uses it up once. */
   private strike(phoneNumberId: string, recipient: string): AskedFailure | null {
     const meant = this.asked.filter(
       (each) => [null, recipient].includes(each.recipient) && [null, phoneNumberId].includes(each.phoneNumberId),

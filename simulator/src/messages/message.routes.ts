@@ -10,7 +10,7 @@ import { CONTENT_CHECKS, mediaIsUsable } from './content-checks.js';
 import { type Endpoint, type PricingCategory, type Scenario, stepsOf, type TakenMessage } from './message-log.js';
 import { checkTemplateMessage } from './template-checks.js';
 
-/** How long recipient 0008's answer waits for its notifications at the most. */
+/** Maximum time for which recipient 0008's answer waits for its notifications. */
 const MAX_HOLD_MS = 5_000;
 
 export function messageRoutes(platform: Platform): Route[] {
@@ -25,7 +25,10 @@ export function messageRoutes(platform: Platform): Route[] {
   ];
 }
 
-/** @throws GraphError 131063 for a marketing template where the account sends none by this call, and as `take` */
+/**
+ * @throws GraphError 131063 for a marketing template where the account must not send any through this endpoint, and the
+ * same as `take`
+ */
 function sendOrdinary(platform: Platform, sender: SimulatorNumber, call: Call): object {
   const checked = checkSend(platform, sender, call);
   const { marketingOnMessages } = platform.numbers.factsOf(sender.phoneNumberId);
@@ -35,7 +38,7 @@ function sendOrdinary(platform: Platform, sender: SimulatorNumber, call: Call): 
   return take(platform, sender, call, checked);
 }
 
-/** The Marketing Messages API: a send as any other, of marketing templates alone. */
+/** The Marketing Messages API: like any send, for marketing templates only. */
 function sendMarketing(platform: Platform, sender: SimulatorNumber, call: Call): object {
   const { param } = call;
   param.optionalOneOf('product_policy', ['CLOUD_API_FALLBACK', 'STRICT']);
@@ -59,7 +62,7 @@ interface CheckedMessage {
 
 const TYPES = [...Object.keys(CONTENT_CHECKS), 'template'].sort();
 
-/** Checks a whole send request, in the platform's order: envelope, recipient, content. @throws GraphError */
+/** Checks a whole send request, in WhatsApp's order: envelope, recipient, content. @throws GraphError */
 export function checkMessage(
   body: JsonObject,
   sender: SimulatorNumber,
@@ -168,7 +171,7 @@ function planOf(
   return scenario.plan;
 }
 
-/** Posts every status now, each by itself; resolves when all have arrived, or after {@link MAX_HOLD_MS}. */
+/** Posts every status now, each in its own request; resolves when all have arrived, or after {@link MAX_HOLD_MS}. */
 function postFirst(platform: Platform, message: TakenMessage): Promise<void> | undefined {
   const steps = stepsOf(message.plan);
   let open = steps.length;

@@ -27,7 +27,7 @@ const HEADER_MEDIA: Readonly<Record<string, 'image' | 'video' | 'document'>> = {
   GIF: 'video',
 };
 
-/** A component of a template message: its type in capitals, what it carries, and its parameters. */
+/** A component of a template message: its type in capitals, its fields, and its parameters. */
 interface SentComponent {
   type: string;
   content: Param;
@@ -87,7 +87,7 @@ function readComponents(parent: Param): SentComponent[] {
   });
 }
 
-/** The parameters of the one component of a type; none where it is left out. */
+/** The parameters of the only component of a type; none where it is absent. */
 function parametersOf(components: readonly SentComponent[], type: string): Param[] {
   return components.find((one) => one.type === type)?.parameters ?? [];
 }
@@ -101,7 +101,7 @@ function checkParts(
 ): void {
   checkHeader(componentOf(components, 'HEADER'), parametersOf(sent, 'HEADER'), format);
   const body = componentOf(components, 'BODY');
-  // A body without a text is that of a code, which has one variable.
+  // A body without text belongs to a code, and has one variable.
   const text = body === undefined ? '' : (body.text ?? '*{{1}}* is your verification code.');
   if (longerThan(fillText('body', text, format, parametersOf(sent, 'BODY')), bodyLimit)) {
     throw new GraphError(132005, `body: text is longer than ${bodyLimit} characters once it is filled in`);
@@ -166,8 +166,9 @@ function checkCards(template: Template, sent: readonly SentComponent[]): void {
 const OPTIONAL: readonly string[] = ['QUICK_REPLY', 'FLOW', 'CATALOG', 'MPM', 'SPM', 'VOICE_CALL'];
 
 /**
- * Checks what is sent for the buttons of a template, or of a card.
- * @throws GraphError 131008 for a value that is missing, 131009, 132000, 132012 or 132018 for one that is wrong
+ * Checks the parameters for the buttons of a template, or of a card.
+ *
+ * @throws GraphError 131008 for a missing value, 131009, 132000, 132012 or 132018 for a wrong one
  */
 function checkButtons(buttons: readonly TemplateButton[], components: readonly SentComponent[]): void {
   const sent = new Map<number, SentComponent>();
@@ -188,7 +189,7 @@ function checkButtons(buttons: readonly TemplateButton[], components: readonly S
 
 function checkButton(button: TemplateButton, index: number, { content, parameters }: SentComponent): void {
   const subType = upper(content.get('sub_type'));
-  // A one-time password travels as a link.
+  // A one-time password's button is sent as a link.
   const expected = button.type === 'OTP' ? 'URL' : button.type;
   if (subType !== '' && subType !== expected) throw formatMismatch(`buttons: index ${index}`, expected, subType);
   const [parameter] = parameters;
@@ -262,7 +263,7 @@ function checkCount(where: string, given: number, expected: number): void {
   );
 }
 
-/** 132012: a parameter of another type than the template has there. */
+/** 132012: a parameter of another type than the template requires there. */
 function formatMismatch(where: string, expected: string, received: string): GraphError {
   return new GraphError(
     132012,

@@ -12,7 +12,7 @@ import {
   customerOf,
 } from './notification.js';
 
-/** `refused`: an answer other than 200, or none after the request was on its way. `unreachable`: nothing listens. */
+/** `refused`: an answer other than 200, or none after the request was sent. `unreachable`: nothing listens. */
 type PostOutcome = 'acknowledged' | 'refused' | 'unreachable';
 
 const UNREACHABLE = new Set([
@@ -33,10 +33,10 @@ interface Lane {
 }
 
 /**
- * Brings notifications to the webhook. A person's notifications stay in one lane, which has one request on its way at
- * a time, so they arrive in order; what is due together goes together. A request that was refused is set aside and
- * posted again by itself (1, 2, 4 ... 60 s), as the platform does, so one that is never accepted holds up nothing; only an
- * address where nothing listens stops the lane.
+ * Posts notifications to the webhook. A person's notifications share a lane, which has one request in flight at a time,
+ * so they arrive in order; notifications due together share a request. Like on WhatsApp, a refused request is retried
+ * separately (after 1, 2, 4 ... 60 s), so one that is never accepted blocks nothing; only an address where nothing
+ * listens stops the lane.
  */
 export class Courier {
   private readonly lanes: Lane[] = Array.from({ length: LANES }, () => ({ queue: [], running: false }));
@@ -47,20 +47,23 @@ export class Courier {
     headersTimeout: 20_000,
     bodyTimeout: 20_000,
   });
-  /** Aborted by a reset: what was on its way before it is not posted again. */
+  /** Aborted by a reset: requests from before it are not retried. */
   private round = new AbortController();
-  /** Aborted by a new address: lanes that wait for the former one try it at once. */
+  /** Aborted by a new address: waiting lanes try it at once. */
   private address = new AbortController();
   private stopped = false;
   webhookUrl: string | null;
-  /** Waits between two tries; replaced where the time is a test's. */
+  /** Waits between two tries; tests replace it. */
   sleep: (ms: number, signal: AbortSignal) => Promise<void> = (ms, signal) => sleep(ms, undefined, { signal });
-  /** Statuses and messages not acknowledged yet. */
+  /** Statuses and messages that are not acknowledged yet. */
   pending = 0;
   acknowledged = 0;
   dropped = 0;
 
-  /** @param onSettled called with whatever needs no more posting: acknowledged, or given up for want of space */
+  /**
+   * @param onSettled called with each notification that needs no more posting: acknowledged, or dropped for lack of
+   * space
+   */
   constructor(
     private readonly options: AllOptions,
     private readonly envelopes: EnvelopeBuilder,
@@ -78,7 +81,7 @@ export class Courier {
     this.start(lane);
   }
 
-  /** Null lets everything wait. Whatever waits for the former address goes to the new one at once. */
+  /** Null holds everything. Notifications that wait for the former address go to the new one at once. */
   setWebhookUrl(url: string | null): void {
     this.webhookUrl = url;
     this.address.abort();
@@ -86,7 +89,7 @@ export class Courier {
     for (const lane of this.lanes) this.start(lane);
   }
 
-  /** Forgets what waits; what is on its way is not posted again. */
+  /** Drops waiting notifications; those in flight are not retried. */
   clear(): void {
     for (const lane of this.lanes) lane.queue = [];
     this.round.abort();
@@ -142,7 +145,7 @@ export class Courier {
     }
   }
 
-  /** Over kept-alive connections. Follows no redirect. */
+  /** Over kept-alive connections. Follows no redirects. */
   private async post({ headers, bytes }: SignedBody): Promise<PostOutcome> {
     if (this.webhookUrl === null) return 'unreachable';
     try {
@@ -198,7 +201,7 @@ function laneOf(item: Outgoing): number {
   return sum % LANES;
 }
 
-/** What goes in one request. */
+/** The notifications for one request. */
 function takeBatch(queue: Outgoing[]): Outgoing[] {
   const end = queue.slice(0, BATCH).findIndex((item) => item.kind === 'raw' || (item.kind === 'status' && item.alone));
   return queue.splice(0, end === -1 ? BATCH : Math.max(end, 1));

@@ -4,14 +4,14 @@ import { stepsOf, type TakenMessage } from '../messages/message-log.js';
 import type { Numbers } from '../numbers/numbers.js';
 import { digitsOf, type Inbound, type People } from '../people.js';
 
-/** One status of a taken message; its JSON is made only when it is posted. */
+/** One status of an accepted message; its JSON is made only when it is posted. */
 export interface StatusNotification {
   readonly kind: 'status';
   readonly message: TakenMessage;
   readonly step: number;
-  /** True: in a request of its own. */
+  /** True: in a separate request. */
   readonly alone: boolean;
-  /** Called once, when it was acknowledged or given up. */
+  /** Called once, when it was acknowledged or dropped. */
   readonly settled?: () => void;
 }
 
@@ -20,26 +20,26 @@ export interface InboundNotification extends Inbound {
   readonly sequence: number;
 }
 
-/** Any other body, posted as it is. */
+/** Any other body, posted unchanged. */
 interface RawNotification {
   readonly kind: 'raw';
   readonly sequence: number;
   readonly body: object;
 }
 
-/** What is stored until it is acknowledged; statuses are stored with their message. */
+/** Stored until acknowledged; statuses are stored with their message. */
 export type QueuedNotification = InboundNotification | RawNotification;
 export type Outgoing = StatusNotification | QueuedNotification;
 
-/** A notification as it goes over the wire: the bytes, and the signatures over exactly these bytes. */
+/** A notification ready to send: the bytes, and the signatures over exactly these bytes. */
 export interface SignedBody {
   bytes: Buffer;
   headers: Record<string, string>;
 }
 
 /**
- * JSON as the platform writes it: every character outside ASCII as `\uXXXX`, every slash as `\/`. A receiver that parses a body and
- * signs its own rendering of it finds another signature.
+ * JSON in WhatsApp's form: characters outside ASCII as `\uXXXX`, slashes as `\/`. A receiver that signs its own
+ * rendering of a parsed body gets another signature.
  */
 export function escapedJson(value: object): string {
   return JSON.stringify(value).replaceAll(/[/\u0080-\uffff]/g, (character) =>
@@ -61,7 +61,7 @@ export function signBody(value: object, appSecret: string): SignedBody {
   };
 }
 
-/** One change of a field; those of messages have no time. @param time `entry.time` in seconds */
+/** One change of a field; changes of messages have no time. @param time `entry.time` in seconds */
 export function envelopeOf(id: string, field: string, value: unknown, time = Math.floor(Date.now() / 1000)): object {
   const entry = { id, time: field === 'messages' ? undefined : time, changes: [{ value, field }] };
   return { object: 'whatsapp_business_account', entry: [entry] };
@@ -69,10 +69,7 @@ export function envelopeOf(id: string, field: string, value: unknown, time = Mat
 
 type Packed = StatusNotification | InboundNotification;
 
-/**
- * Packs many statuses and messages into one body: an entry for each business account, a change for each number and
- * kind.
- */
+/** Packs many statuses and messages into one body: an entry per business account, a change per number and kind. */
 export class EnvelopeBuilder {
   constructor(
     private readonly numbers: Numbers,
@@ -136,14 +133,17 @@ const FAILURE_DETAILS: Readonly<Record<number, string>> = {
   131047: 'More than 24 hours have passed since the customer last wrote to this number',
 };
 
-/** One entry of `statuses[]`, in the shape of v24 and later: no `conversation`, `pricing` with sent and with one more. */
+/**
+ * One entry of `statuses[]`, in the form of v24 and later: without `conversation`; `pricing` with `sent` and with one
+ * more status.
+ */
 function statusJson(message: TakenMessage, stepIndex: number, gapMs: number, people: People): object {
   const steps = stepsOf(message.plan);
   const step = steps[stepIndex];
   if (step === undefined) throw new Error(`plan ${message.plan} has no step ${stepIndex}`);
   const atSeconds = Math.floor((message.takenAt + step.gaps * gapMs) / 1000);
   const failed = step.status === 'failed';
-  // Priced once more after `sent`: with `delivered`, or with `read` where `delivered` is skipped.
+  // The price comes again after `sent`: with `delivered`, or with `read` if `delivered` is skipped.
   const priced =
     step.status === 'sent' ||
     step.status === 'delivered' ||
@@ -162,8 +162,8 @@ function statusJson(message: TakenMessage, stepIndex: number, gapMs: number, peo
 }
 
 /**
- * The `contacts[]` entry beside a status; null for `failed`, which has none. Every third message's has no `profile`:
- * real payloads do so too, and code that expects one loses its receipts.
+ * The `contacts[]` entry beside a status; null for `failed`, which has none. Every third message has no `profile`, like
+ * real payloads: code that expects one loses its receipts.
  */
 function statusContact(message: TakenMessage, stepIndex: number, people: People): object | null {
   const status = stepsOf(message.plan)[stepIndex]?.status;

@@ -1,17 +1,18 @@
 import type { StatusMode } from '../http/faults.js';
 import { allSteps, stepsOf, type TakenMessage } from '../messages/message-log.js';
 
-/** Statuses due within the same slice go out together. */
+/** Statuses due within the same slice share a request. */
 const SLICE_MS = 10;
 
-/** Remembers which messages' next status is due when. */
+/** Remembers when each message's next status is due. */
 export class StatusSchedule {
   private readonly slices = new Map<number, TakenMessage[]>();
   private held: TakenMessage[] = [];
   private mode: StatusMode = 'on';
 
   /**
-   * @param onDue a step is due
+   * @param onDue called when a step is due @param onDropped called when all remaining steps are dropped, because
+   * statuses are off
    * @param onDropped all remaining steps are given up, because statuses are off
    */
   constructor(
@@ -20,7 +21,7 @@ export class StatusSchedule {
     private readonly onDropped: (message: TakenMessage) => void,
   ) {}
 
-  /** Schedules the first step that is not done; past ones are due at once. */
+  /** Schedules the first unfinished step; past ones are due at once. */
   add(message: TakenMessage): void {
     const step = nextStep(message);
     if (step === null) return;
@@ -50,7 +51,7 @@ export class StatusSchedule {
     const messages = [message];
     this.slices.set(slice, messages);
     const act = () => {
-      // A slice that was cleared meanwhile is another one, or none.
+      // A slice that was cleared meanwhile is gone, or a new one.
       if (this.slices.get(slice) !== messages) return;
       this.slices.delete(slice);
       for (const each of messages) this.act(each);
@@ -70,7 +71,7 @@ export class StatusSchedule {
   }
 }
 
-/** Lowest step neither acknowledged nor on its way. */
+/** Lowest step that is neither acknowledged nor in flight. */
 function nextStep(message: TakenMessage): number | null {
   const open = allSteps(message.plan) & ~(message.doneSteps | message.postedSteps);
   return open === 0 ? null : 31 - Math.clz32(open & -open);

@@ -13,7 +13,7 @@ const MAX_CONTACTS = 50;
 const MAX_MESSAGES = 500;
 const LATEST_TIME = 10_000_000_000;
 const STATUSES = ['sent', 'delivered', 'read', 'failed'];
-/** Before every message of a history, so that a repeated one has the same ids, and none of another message. */
+/** Below every message of a history, so that a repeated one has the same ids, and no other message has them. */
 const HISTORY_SEQUENCE = 900_000_000;
 const DAY_SECONDS = 86_400;
 const HISTORY_DAYS = 180;
@@ -24,7 +24,7 @@ const DECLINED = {
   error_data: { details: 'History sharing is turned off by the business from the WhatsApp Business App' },
 };
 
-/** A number that is in the WhatsApp Business app too: what the business does there, and the call that asks for it. */
+/** A number in the WhatsApp Business app: the business's actions there, and the call that requests its data. */
 export function appRoutes(platform: Platform): Route[] {
   const { number } = platform.nodes;
   return [
@@ -33,7 +33,7 @@ export function appRoutes(platform: Platform): Route[] {
   ];
 }
 
-/** Each kind once; what it is about comes by notifications. */
+/** Each kind may be requested once; the data comes by notifications. */
 async function share(platform: Platform, number: SimulatorNumber, call: Call): Promise<object> {
   const { numbers, ids } = platform;
   const { phoneNumberId } = number;
@@ -51,7 +51,7 @@ async function share(platform: Platform, number: SimulatorNumber, call: Call): P
   return { messaging_product: 'whatsapp', request_id: ids.newObjectId() };
 }
 
-/** The business writes, changes a contact, or shares its history, in the app; the number is in it from then on. */
+/** The business writes, changes a contact, or shares its history in the app; from then on the number is in the app. */
 async function actInApp(platform: Platform, call: Call): Promise<object> {
   const { numbers } = platform;
   const number = numberOf(numbers, call.pathParam('id'));
@@ -115,7 +115,7 @@ function announceContact(
   announce(platform, number, 'smb_app_state_sync', { state_sync: [{ type: 'contact', contact, action, metadata }] });
 }
 
-/** As the platform hands it over: in phases, and the file of a message by a notification of its own. Gives how many messages it has. */
+/** In WhatsApp's form: in phases, and a message's file in a separate notification. Returns how many messages it has. */
 async function announceHistory(
   platform: Platform,
   number: SimulatorNumber,
@@ -175,7 +175,7 @@ async function announceHistory(
   return threads.reduce((sum, thread) => sum + thread.length, 0);
 }
 
-/** People of numbers that are reserved for fiction. */
+/** Parties with numbers reserved for fiction. */
 function partiesOf(contacts = 2): string[] {
   return Array.from({ length: contacts }, (_, index) => `155501${String(9_900 + index).padStart(5, '0')}`);
 }

@@ -9,7 +9,7 @@ import { settingsOf } from './registration.routes.js';
 const MAX_AT_ONCE = 1_000;
 const ACTIONS = ['connect', 'pre_accept', 'accept', 'reject', 'terminate'];
 
-/** Which customers a number has blocked, and which it may call. A call that may be made ends at once: there is no sound. */
+/** The customers whom a number has blocked, and those it may call. A permitted call ends at once: there is no sound. */
 export function customerRoutes(platform: Platform): Route[] {
   const { number } = platform.nodes;
   return [
@@ -26,7 +26,7 @@ export function customerRoutes(platform: Platform): Route[] {
   ];
 }
 
-/** Only who wrote within the last 24 hours can be blocked. */
+/** Only a customer who wrote within the last 24 hours can be blocked. */
 function block({ people, inboundLog }: Platform, phoneNumberId: string, param: Param, wanted: boolean): object {
   param.product();
   const changed: object[] = [];
@@ -52,7 +52,11 @@ function block({ people, inboundLog }: Platform, phoneNumberId: string, param: P
   });
 }
 
-/** The portfolio's book of numbers that customers shared; a control call lists who was removed. @throws GraphError 100 or 131009 */
+/**
+ * The portfolio's book of numbers that customers shared; a control call lists the removed ones.
+ *
+ * @throws GraphError 100 or 131009
+ */
 function removeContact({ people }: Platform, param: Param): object {
   param.product();
   const bsuid = param.required('bsuid', 200);
@@ -91,7 +95,7 @@ function connect({ numbers, ids, people, options }: Platform, caller: SimulatorN
   const { phoneNumberId } = caller;
   param.product();
   if (param.oneOf('action', ACTIONS) !== 'connect') {
-    // No call lasts, so there is none to accept or to end.
+    // No call lasts, so none can be accepted or ended.
     throw invalidParam(`Param call_id is no call that can be changed: ${param.text('call_id', 512)}`);
   }
   const session = param.object('session');

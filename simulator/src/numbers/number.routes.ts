@@ -21,7 +21,7 @@ const SCOPES = ['business_management', 'whatsapp_business_management', 'whatsapp
 /** 60 days. */
 const LONG_LIFE_SECONDS = 5_184_000;
 
-/** Numbers, accounts, subscriptions and tokens, with every field that can be asked for. */
+/** Numbers, accounts, subscriptions and tokens, with every requestable field. */
 export function numberRoutes(platform: Platform): Route[] {
   const { numbers, nodes } = platform;
   const shape = new Shape<FullNumber>(
@@ -53,7 +53,7 @@ export function numberRoutes(platform: Platform): Route[] {
       messaging_limit_tier: ({ facts }) => facts.messagingLimit,
       country_dial_code: ({ displayPhoneNumber }) => callingCodeOf(digitsOf(displayPhoneNumber)),
       country_code: ({ displayPhoneNumber }) => countryOf(digitsOf(displayPhoneNumber)),
-      // A number without one; it has a call of its own on the platform.
+      // No username here; WhatsApp has a separate call for it.
       username: () => undefined,
       webhook_configuration: ({ state }) => ({
         phone_number: state.webhookUrl,
@@ -127,11 +127,11 @@ export function numberRoutes(platform: Platform): Route[] {
   ];
 }
 
-/** An app's own token, one for a code of a sign-up, or a longer-lived one. @throws GraphError 101, 1 or 100 */
+/** An app's own token, one for a sign-up code, or a longer-lived one. @throws GraphError 101, 1 or 100 */
 function issueToken({ tokens, signupCodes, options }: Platform, call: Call): object {
   const { client_id: app, client_secret: secret, ...given } = call.parameters.values;
   if (app === undefined) throw new GraphError(101, { message: 'Missing client_id parameter.' });
-  // A number in JSON.
+  // In JSON it may be a number.
   if (app !== SIMULATED_APP.id && app !== Number(SIMULATED_APP.id)) throw new GraphError(101);
   if (secret !== options.appSecret) {
     throw new GraphError(1, { httpStatus: 400, message: 'Error validating client secret.' });
@@ -147,7 +147,7 @@ function issueToken({ tokens, signupCodes, options }: Platform, call: Call): obj
   return { access_token: tokens.issue('EAAJ'), token_type: 'bearer', expires_in: LONG_LIFE_SECONDS };
 }
 
-/** Whether a token is good, and what for. */
+/** Whether a token is valid, and for what. */
 function debugToken({ tokens, numbers }: Platform, call: Call): object {
   const token = call.query('input_token') ?? '';
   if (token === '') throw invalidParam('You must provide an input token.');

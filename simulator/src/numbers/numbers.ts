@@ -3,7 +3,7 @@ import type { SimulatorNumber } from '../simulator.types.js';
 import type { Store, Table } from '../store.js';
 import { digitsOf } from '../people.js';
 
-/** What a control call can change about a number, and the values of each; it outlives a restart. */
+/** The changeable facts of a number with their values; they survive a restart. */
 const VALUES = {
   qualityRating: ['GREEN', 'YELLOW', 'RED', 'UNKNOWN'],
   throughput: ['STANDARD', 'HIGH', 'NOT_APPLICABLE'],
@@ -18,7 +18,7 @@ const VALUES = {
   secondResponder: ['OFF', 'ON', 'ESCALATION'],
   payment: ['VALID', 'MISSING'],
   onBizApp: ['NO', 'YES'],
-  // Of the account's first number: the account's.
+  // For the account's first number: the account's status.
   marketingStatus: [
     'ONBOARDED',
     'ELIGIBLE',
@@ -34,11 +34,11 @@ const VALUES = {
 } as const;
 
 export type NumberFacts = { [Name in keyof typeof VALUES]: (typeof VALUES)[Name][number] } & {
-  /** Null while it is the one that the number was added with. */
+  /** Null while it is the original one. */
   verifiedName: string | null;
 };
 
-/** Names of the facts in control calls, but for the verified name, and the values of each. */
+/** Names of the facts in control calls, except the verified name, and the values of each. */
 export const NUMBER_FACTS: readonly (readonly [name: string, key: keyof NumberFacts, values: readonly string[]])[] = [
   ['quality_rating', 'qualityRating', VALUES.qualityRating],
   ['throughput', 'throughput', VALUES.throughput],
@@ -52,7 +52,7 @@ export const NUMBER_FACTS: readonly (readonly [name: string, key: keyof NumberFa
   ['marketing_on_messages', 'marketingOnMessages', VALUES.marketingOnMessages],
 ];
 
-/** What the history of the WhatsApp Business app has. */
+/** The contents of the history of the WhatsApp Business app. */
 export interface AppHistory {
   contacts?: number;
   /** With each contact. */
@@ -60,27 +60,27 @@ export interface AppHistory {
   declined?: boolean;
 }
 
-/** What calls of the platform's own API have set for a number. */
+/** State of a number set through WhatsApp's own API. */
 export interface NumberState {
   /** Of two-step verification. */
   pin?: string;
-  /** The code that was asked for last, until it is confirmed. */
+  /** The last requested code, until it is confirmed. */
   code?: string;
   newName?: string;
-  /** The number's own address of a webhook: kept and shown, not posted to. */
+  /** The number's own webhook address: stored and shown, but not posted to. */
   webhookUrl?: string;
   settings?: Record<string, object>;
   automation?: object;
   publicKey?: string;
   freeServiceMessages?: number;
-  /** What of the WhatsApp Business app was asked for; each can be asked for once. */
+  /** The requested data of the WhatsApp Business app; each kind can be requested once. */
   shared?: readonly string[];
   appHistory?: AppHistory;
-  /** When it was registered or deregistered, milliseconds. */
+  /** Times of registrations and deregistrations, in milliseconds. */
   attempts?: number[];
 }
 
-/** How a number is until something changes it. */
+/** The initial facts of a number. */
 const FIRST_FACTS: Readonly<NumberFacts> = {
   qualityRating: 'GREEN',
   throughput: 'STANDARD',
@@ -95,24 +95,24 @@ const FIRST_FACTS: Readonly<NumberFacts> = {
   marketingOnMessages: 'ENABLED',
 };
 
-/** Messages a second of a number that is in the WhatsApp Business app too. */
+/** Messages a second for a number that is also in the WhatsApp Business app. */
 const APP_PACE = 20;
 
-/** Service messages that a number delivers without a charge in a calendar month. */
+/** Free service messages that a number may deliver in a calendar month. */
 const FREE_SERVICE_MESSAGES = 1_000;
 
 /** Numbers by id, with the accounts they belong to. */
 export class Numbers {
   private readonly saved: Table<SimulatorNumber>;
-  /** What control calls have changed, by the number's id. */
+  /** Changes by control calls, by the number's id. */
   private readonly facts: Table<Partial<NumberFacts>>;
-  /** What calls of the platform's own API have set, by the number's id. */
+  /** State set through WhatsApp's own API, by the number's id. */
   private readonly states: Table<NumberState>;
-  /** Free service messages by number, in the month of the last one; counted by this process. */
+  /** Free service messages by number, in the month of the last one; counted in this process. */
   private readonly free = new Map<string, { month: string; count: number }>();
-  /** Messages that a number in the app may still send at once, and when that was counted. */
+  /** Messages that a number in the app may still send at once, and when that was computed. */
   private readonly pace = new Map<string, { left: number; atMs: number }>();
-  /** Accounts whose app does not want notifications; all others get them. */
+  /** Accounts whose app has unsubscribed from notifications; all others get them. */
   private readonly unsubscribed: Table<true>;
 
   constructor(store: Store) {
@@ -144,7 +144,7 @@ export class Numbers {
   }
 
   /**
-   * @param former as the platform reported it until February 2026: limits as texts, and quality too
+   * @param former in the form used until February 2026: limits as text, and quality too @returns the resulting reports
    * @returns what the platform reports of it
    */
   change(phoneNumberId: string, changes: Partial<NumberFacts>, former = false): NumberNotice[] {
@@ -159,12 +159,12 @@ export class Numbers {
     return this.states.get(phoneNumberId) ?? {};
   }
 
-  /** Sets what is given; undefined takes it back. */
+  /** Sets the given fields; undefined removes one. */
   setState(phoneNumberId: string, changes: NumberState): void {
     this.states.set(phoneNumberId, { ...this.stateOf(phoneNumberId), ...changes });
   }
 
-  /** Whether a service message is one of the month's free ones, which it uses up where it is delivered. */
+  /** Whether a service message is one of the month's free ones; uses one up if it is delivered. */
   takeFree(phoneNumberId: string, nowMs: number, isDelivered: boolean): boolean {
     const month = new Date(nowMs).toISOString().slice(0, 7);
     const known = this.free.get(phoneNumberId);
@@ -174,7 +174,7 @@ export class Numbers {
     return true;
   }
 
-  /** Whether a number may send now. One that is in the WhatsApp Business app sends 20 messages a second. */
+  /** Whether a number may send now. A number in the WhatsApp Business app sends 20 messages a second. */
   takeTurn(phoneNumberId: string, nowMs: number): boolean {
     if (this.factsOf(phoneNumberId).onBizApp !== 'YES') return true;
     const known = this.pace.get(phoneNumberId) ?? { left: APP_PACE, atMs: nowMs };
@@ -192,7 +192,7 @@ export class Numbers {
     return !this.unsubscribed.has(wabaId);
   }
 
-  /** Every number is as it was when it was added; accounts keep their subscriptions. Gives what the platform reports. */
+  /** Resets every number to its initial facts; accounts keep their subscriptions. Returns the resulting reports. */
   reset(): (readonly [wabaId: string, NumberNotice])[] {
     const notices = this.all().flatMap(({ phoneNumberId, wabaId, verifiedName }) => {
       const isNamed = this.factsOf(phoneNumberId).verifiedName !== null;
@@ -207,7 +207,7 @@ export class Numbers {
   }
 }
 
-/** Refuses to send from a number that can't. @throws GraphError 131031, 368 or 133010 */
+/** Refuses sends from a number that can't send. @throws GraphError 131031, 368 or 133010 */
 export function checkCanSend({ status }: Readonly<NumberFacts>): void {
   if (status === 'CONNECTED' || status === 'FLAGGED' || status === 'RATE_LIMITED') return;
   if (status === 'BANNED') throw new GraphError(131031, 'Business account is locked: the number is banned');
@@ -217,7 +217,7 @@ export function checkCanSend({ status }: Readonly<NumberFacts>): void {
 
 type NumberNotice = [field: string, value: object];
 
-/** People a day of each tier, as the platform reports a limit. */
+/** People per day for each tier, in the form of a reported limit. */
 const PEOPLE: Readonly<Record<NumberFacts['messagingLimit'], number>> = {
   TIER_250: 250,
   TIER_2K: 2_000,
@@ -226,7 +226,7 @@ const PEOPLE: Readonly<Record<NumberFacts['messagingLimit'], number>> = {
   TIER_UNLIMITED: -1,
 };
 
-/** What the platform reports when facts of a number change. Some changes it keeps to itself. */
+/** The reports that follow from a change of facts. Some changes are not reported. */
 function noticesOf(number: SimulatorNumber, before: NumberFacts, after: NumberFacts, former: boolean): NumberNotice[] {
   const { status, messagingLimit } = after;
   const notices: NumberNotice[] = [];
@@ -241,7 +241,7 @@ function noticesOf(number: SimulatorNumber, before: NumberFacts, after: NumberFa
 
   const worse = VALUES.qualityRating.indexOf(after.qualityRating) - VALUES.qualityRating.indexOf(before.qualityRating);
   if (worse !== 0) formerUpdate(worse > 0 ? 'FLAGGED' : 'UNFLAGGED');
-  // The limit is that of messages a second here.
+  // In this event the limit is the number of messages a second.
   if (before.throughput !== after.throughput && after.throughput === 'HIGH') {
     qualityUpdate('THROUGHPUT_UPGRADE', { current_limit: 'TIER_UNLIMITED' });
   }
@@ -256,7 +256,7 @@ function noticesOf(number: SimulatorNumber, before: NumberFacts, after: NumberFa
     ]);
   }
 
-  // These are about the whole account, and name no number.
+  // These concern the whole account, and name no number.
   if (before.status !== status) {
     const ban = (waba_ban_state: string) => ({ ban_info: { waba_ban_state, waba_ban_date: dateText() } });
     if (status === 'BANNED') accountUpdate('DISABLED_UPDATE', ban('DISABLE'));
@@ -287,7 +287,7 @@ function inThreeDays(): number {
   return Math.floor(Date.now() / 1000) + 3 * 24 * 60 * 60;
 }
 
-/** The app that the simulator's notifications belong to. */
+/** The app that receives the simulator's notifications. */
 export const SIMULATED_APP = {
   link: 'https://www.facebook.com/games/?app_id=670843887433847',
   name: 'Simulated app',
@@ -298,7 +298,7 @@ export const BUSINESS = { id: '506914307656634', name: 'Simulated business' };
 
 type Health = readonly [type: string, id: string, canSend: 'AVAILABLE' | 'LIMITED' | 'BLOCKED'];
 
-/** The field of an object's health, with that of all it depends on: the worst of them decides. */
+/** The health field of an object, with that of everything it depends on: the worst one decides. */
 export function healthOf(entities: readonly Health[]): object {
   const worst = (['BLOCKED', 'LIMITED'] as const).find((state) => entities.some(([, , canSend]) => canSend === state));
   return {

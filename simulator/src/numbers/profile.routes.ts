@@ -6,7 +6,7 @@ import { isUrl, type JsonObject, longerThan, type Param } from '../http/param.js
 import type { Platform } from '../platform.js';
 import type { Store } from '../store.js';
 
-/** What a number's profile says; a field that was never set, or was emptied, is missing. */
+/** A number's profile; fields that were never set, or were emptied, are absent. */
 type Profile = Partial<Record<keyof typeof TEXT_LIMITS | 'profile_picture_url' | 'vertical', string>> & {
   websites?: string[];
 };
@@ -48,15 +48,15 @@ export function profileRoutes(platform: Platform): Route[] {
 }
 
 /**
- * The profile as its own call answers, and as the field of a number. Without `fields` there is nothing but the product; a
- * field that is not set does not appear.
+ * The profile in the answer of its own call, and as a field of a number. Without `fields` it has only the product; an
+ * unset field is absent.
  */
 export function shownProfile(store: Store, phoneNumberId: string, fields: readonly Field[] | Call): object {
   const profile = store.table<Profile>('profiles').get(phoneNumberId) ?? {};
   return { data: [{ ...PROFILE.show(profile, fields), messaging_product: 'whatsapp' }] };
 }
 
-/** What an update changes: undefined empties a field. @throws GraphError 100; nothing is changed then */
+/** The changes of an update: undefined empties a field. @throws GraphError 100; then nothing changes */
 function readChange(param: Param, phoneNumberId: string): Profile {
   const change: Profile = {};
   for (const [name, max] of Object.entries(TEXT_LIMITS) as [keyof typeof TEXT_LIMITS, number][]) {
@@ -110,7 +110,7 @@ const QR_CODE = new Shape<QrCode>(
   ['code', 'prefilled_message', 'deep_link_url'],
 );
 
-/** Short links with a text filled in. Their images are addresses of the platform's shape, where nothing is. */
+/** Short links with a prefilled text. Their images are addresses in WhatsApp's form that lead nowhere. */
 function qrCodeRoutes({ nodes: { number }, store, ids }: Platform): Route[] {
   const qrCodes = store.table<QrCode>('qr_codes');
   const codesOf = (phoneNumberId: string) => [...qrCodes.values()].filter((one) => one.phoneNumberId === phoneNumberId);
@@ -133,7 +133,7 @@ function qrCodeRoutes({ nodes: { number }, store, ids }: Platform): Route[] {
     const image = format === undefined ? {} : { qr_image_url: imageOf(changed.code, format) };
     return { ...QR_CODE.show(changed, call), ...image };
   };
-  /** 14 capital letters and digits, as the platform's are. */
+  /** 14 capital letters and digits, like WhatsApp's. */
   const newCode = () => BigInt(ids.newObjectId()).toString(36).toUpperCase().padStart(14, 'A');
   const path = '/message_qrdls';
   return [

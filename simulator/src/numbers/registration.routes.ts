@@ -7,13 +7,13 @@ import type { Numbers } from './numbers.js';
 
 const ATTEMPTS = 10;
 const ATTEMPTS_WITHIN_MS = 72 * 60 * 60 * 1000;
-/** What a number can be registered from; a banned or restricted one stays so. */
+/** States from which a number can be registered; a banned or restricted one stays so. */
 const UNREGISTERED = ['PENDING', 'DISCONNECTED', 'UNVERIFIED', 'DELETED', 'MIGRATED'];
 
-/** A call about one number; it answers `success` unless it gives something else. */
+/** A call about one number; it answers `success` unless it returns something else. */
 type NumberCall = (platform: Platform, id: string, param: Param) => object | void;
 
-/** Registering and verifying a number, and what can be set for it. State is kept for each number until a reset. */
+/** Registration and verification of a number, and its settings. State is stored per number until a reset. */
 export function registrationRoutes(platform: Platform): Route[] {
   const { number } = platform.nodes;
   const about = (method: 'get' | 'post', path: string, answer: NumberCall) =>
@@ -103,7 +103,7 @@ function verifyCode({ numbers }: Platform, id: string, param: Param): void {
   numbers.change(id, { codeVerification: 'VERIFIED' });
 }
 
-/** The PIN of two-step verification, a new display name, and an address of a webhook. */
+/** Sets the PIN of two-step verification, a display name, or a webhook address. */
 function changeNumber({ numbers }: Platform, id: string, param: Param): void {
   const given = (name: string) => param.get(name).value !== undefined;
   if (!['pin', 'new_display_name', 'webhook_configuration'].some(given)) {
@@ -113,11 +113,11 @@ function changeNumber({ numbers }: Platform, id: string, param: Param): void {
   if (given('new_display_name')) numbers.setState(id, { newName: param.text('new_display_name', 512) });
   if (!given('webhook_configuration')) return;
   const address = param.object('webhook_configuration').optionalUrl('override_callback_uri', 2048);
-  // An empty one takes the number's own address away.
+  // An empty value removes the number's own address.
   numbers.setState(id, { webhookUrl: address === '' ? undefined : address });
 }
 
-/** What each part of the settings is until it is set. */
+/** The default of each part of the settings. */
 const FIRST_SETTINGS: Readonly<Record<string, object>> = {
   calling: { status: 'DISABLED', call_icon_visibility: 'DEFAULT', callback_permission_status: 'DISABLED' },
   payload_encryption: { status: 'DISABLED' },
@@ -180,7 +180,7 @@ export function automationOf(numbers: Numbers, id: string): object {
   return { prompts: [], commands: [], enable_welcome_message: false, ...numbers.stateOf(id).automation, id };
 }
 
-/** The platform's limits: 4 prompts of 80 characters, 30 commands of 32 with hints of 256. */
+/** WhatsApp's limits: 4 prompts of 80 characters, 30 commands of 32 with hints of 256. */
 function automate({ numbers }: Platform, id: string, param: Param): void {
   const automation: JsonObject = {};
   if (param.get('enable_welcome_message').isGiven) {

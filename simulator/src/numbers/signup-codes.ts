@@ -8,11 +8,11 @@ const PREFIX = 'SIMULATED-';
 interface IssuedCode {
   /** The app may not use the account. */
   isDenied: boolean;
-  /** As if it were too old. */
+  /** Answer as if it were too old. */
   isRefused: boolean;
 }
 
-/** Codes that the dialog of a sign-up gave out. Each can be exchanged once. */
+/** Codes issued by the sign-up dialog. Each can be exchanged once. */
 export class SignupCodes {
   private readonly open: Table<IssuedCode>;
 
@@ -29,7 +29,11 @@ export class SignupCodes {
     return code;
   }
 
-  /** A token for the code. One that no dialog gave out is taken as it is. @throws GraphError 100 for one that was used, or is too old */
+  /**
+   * A token for the code. A code that no dialog issued is accepted.
+   *
+   * @throws GraphError 100 for one that was used, or is too old
+   */
   exchange(code: unknown): string {
     const known = typeof code === 'string' ? this.open.get(code) : undefined;
     if (typeof code === 'string' && code.startsWith(PREFIX)) {

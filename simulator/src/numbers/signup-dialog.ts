@@ -3,7 +3,7 @@ import type { SimulatorNumber } from '../simulator.types.js';
 interface Dialog {
   nonce: string;
   numbers: readonly SimulatorNumber[];
-  /** The app that asks is the one that the simulator knows. */
+  /** Whether the requesting app is the one that the simulator knows. */
   isKnown: boolean;
   isApp: boolean;
 }
@@ -16,7 +16,7 @@ input,select{box-sizing:border-box;font:inherit;padding:8px;width:100%}
 .row{display:flex;gap:8px;margin-top:20px}button{font:inherit;padding:8px 16px}
 [hidden]{display:none}`;
 
-/** Runs in the dialog's window: says how it ended, as Meta's own dialog does, to the page that opened it. */
+/** Runs in the dialog's window: tells the opening page the result, like Meta's own dialog. */
 const SCRIPT = `const query = new URLSearchParams(location.search);
 const origin = query.get('origin');
 const form = document.querySelector('form');
@@ -55,7 +55,7 @@ const OUTCOMES: readonly (readonly [value: string, text: string])[] = [
   ['no_number', 'Finish without a number'],
 ];
 
-/** The dialog of embedded signup, simulated: a number is chosen, and how it goes. */
+/** The simulated dialog of embedded signup: the user chooses a number and an outcome. */
 export function dialogPage({ nonce, numbers, isKnown, isApp }: Dialog): string {
   const options = numbers.map(
     ({ phoneNumberId, displayPhoneNumber, verifiedName }) =>

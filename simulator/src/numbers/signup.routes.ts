@@ -5,7 +5,7 @@ import type { Platform } from '../platform.js';
 import { dialogPage } from './signup-dialog.js';
 import { SIMULATED_APP } from './numbers.js';
 
-/** How the dialog of a sign-up ends, beside being closed: well, or with something that goes wrong later. */
+/** Outcomes of the sign-up dialog, besides closing it: success, or something that fails later. */
 export const SIGNUP_OUTCOMES = [
   'done',
   'wrong_pin',
@@ -18,7 +18,7 @@ type Outcome = (typeof SIGNUP_OUTCOMES)[number];
 
 /** A number that stays in the WhatsApp Business app. */
 export const APP_FEATURE = 'whatsapp_business_app_onboarding';
-/** Of a number whose two-step verification is on. */
+/** The PIN of a number with two-step verification. */
 export const OTHER_PIN = '246810';
 const APP_HISTORY = { contacts: 2, messages: 3 };
 
@@ -47,7 +47,7 @@ function showDialog({ numbers }: Platform, call: Call): void {
   call.reply.end(page);
 }
 
-/** Gives a code, and the ids that the dialog tells the page which opened it. */
+/** Issues a code, and the ids that the dialog passes to the opening page. */
 function finishDialog(platform: Platform, { param }: Call): object {
   param.only('feature', 'phone_number_id', 'display_phone_number', 'verified_name', 'outcome');
   const isApp = param.optionalText('feature', 100) === APP_FEATURE;
@@ -76,7 +76,7 @@ function newNumber(platform: Platform, displayPhoneNumber: string, verifiedName:
   return number;
 }
 
-/** As the platform has a number that the API does not have yet; one that is in use stays as it is unless it is to fail. */
+/** Sets the state of a number that the API does not have yet; a number in use stays unchanged unless it must fail. */
 function prepare({ numbers }: Platform, id: string, outcome: Outcome): void {
   const isNew = numbers.stateOf(id).attempts === undefined && !numbers.isSubscribed(numbers.get(id)?.wabaId ?? '');
   if (outcome === 'elsewhere') {

@@ -6,7 +6,7 @@ import type { Numbers } from './numbers.js';
 export const ROLES = ['customer_service', 'marketing', 'utility', 'ctwa', 'ai_agent', 'escalation'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Who answers a customer: the app that is tested, another one, or none until the customer writes again. */
+/** Who answers a customer: the tested app, another one, or none until the customer writes again. */
 export interface ThreadOwner {
   owner: 'app' | 'other' | 'none';
   /** Of another owner. */
@@ -14,7 +14,7 @@ export interface ThreadOwner {
 }
 
 const APP: ThreadOwner = { owner: 'app', role: null };
-/** Who gets what customers write in a thread without an owner. */
+/** The app that receives messages in a thread without an owner. */
 const AGENT: ThreadOwner = { owner: 'other', role: 'ai_agent' };
 
 /** Conversation routing of numbers with a second responder: who owns which thread. */
@@ -43,13 +43,13 @@ export class Threads {
     this.owners.set(this.keyOf(phoneNumberId, party), owner);
   }
 
-  /** The customer writes: who owns the thread now. */
+  /** The customer writes: returns the thread's present owner. */
   receive(phoneNumberId: string, party: string): ThreadOwner {
     if (this.ownerOf(phoneNumberId, party).owner === 'none') this.setOwner(phoneNumberId, party, AGENT);
     return this.ownerOf(phoneNumberId, party);
   }
 
-  /** A number stands for its owner's user id as well. */
+  /** A number also stands for its owner's user id. */
   private keyOf(phoneNumberId: string, party: string): string {
     return `${phoneNumberId} ${this.people.namesOf(party).at(-1)}`;
   }

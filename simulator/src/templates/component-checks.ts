@@ -10,15 +10,16 @@ import {
 } from './template-store.js';
 
 const TYPES = ['HEADER', 'BODY', 'FOOTER', 'BUTTONS', 'CAROUSEL', 'LIMITED_TIME_OFFER', 'CALL_PERMISSION_REQUEST'];
-/** What is in parts of its own. */
+/** Keys with nested parts. */
 const PARTS = ['buttons', 'cards', 'components'];
 const BODY_LIMIT = 1024;
-/** A body next to a limited-time offer is held to less. */
+/** A body beside a limited-time offer has a lower limit. */
 const OFFER_BODY_LIMIT = 600;
 
 /**
- * Checks the components of a new or edited template the way the platform does, and gives them as it stores them: types
- * in capitals, an authentication template with its fixed texts.
+ * Checks the components of a new or edited template like WhatsApp, and returns them in stored form: types in capitals,
+ * an authentication template with its fixed texts.
+ *
  * @throws GraphError 100, most with a subcode
  */
 export function checkComponents(given: unknown, frame: ComponentFrame): TemplateComponent[] {
@@ -44,7 +45,7 @@ function checkComponent(component: TemplateComponent, frame: ComponentFrame, has
   else if (component.type === 'CAROUSEL') checkCards(component, frame);
 }
 
-/** Types and formats may come in either case; they are stored in capitals. */
+/** Types and formats are accepted in any case and stored in capitals. */
 function normalised(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(normalised);
   if (!isObject(value)) return value;
@@ -58,7 +59,7 @@ function normalised(value: unknown): unknown {
 const HEADER_FORMATS = ['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT', 'GIF', 'LOCATION', 'PRODUCT'];
 const SHORT_LIMIT = 60;
 
-/** What the checks need to know of the template that the components are for. */
+/** Facts about the components' template that the checks need. */
 interface ComponentFrame {
   category: TemplateCategory;
   format: ParameterFormat;
@@ -80,7 +81,7 @@ function checkTextHeader(header: TemplateComponent, { format }: ComponentFrame):
   if (variablesOfText(text).length > 1) throw wrongFormat('header', 'The message header can have one variable only.');
 }
 
-/** The example of a media header is a handle that a resumable upload gave. */
+/** The example of a media header is a handle from a resumable upload. */
 function checkHandle(header: TemplateComponent): void {
   const handles = isObject(header.example) ? header.example.header_handle : undefined;
   const handle: unknown = Array.isArray(handles) ? handles[0] : undefined;
@@ -101,7 +102,7 @@ function checkFooter(footer: TemplateComponent): void {
 const CARD_BODY_LIMIT = 160;
 const OFFER_LIMIT = 16;
 
-/** Checks a CAROUSEL: 2 to 10 cards of one shape, each with a header, and one or two buttons. */
+/** Checks a CAROUSEL: 2 to 10 cards with the same components, each with a header, and one or two buttons. */
 function checkCards(carousel: TemplateComponent, frame: ComponentFrame): void {
   const path = "components['CAROUSEL']['cards']";
   const shapes = objectList(carousel.cards, path, 2, 10).map((card, i) => {
@@ -121,7 +122,7 @@ function checkCards(carousel: TemplateComponent, frame: ComponentFrame): void {
   if (new Set(shapes).size > 1) throw invalidParam(`Param ${path}: all cards must have the same components.`);
 }
 
-/** Checks a LIMITED_TIME_OFFER and what may be beside it. */
+/** Checks a LIMITED_TIME_OFFER and the components beside it. */
 function checkLimitedTimeOffer(
   offer: TemplateComponent,
   components: readonly TemplateComponent[],
@@ -143,7 +144,7 @@ function checkLimitedTimeOffer(
 const BUTTON_TYPES = [
   'QUICK_REPLY', 'URL', 'PHONE_NUMBER', 'COPY_CODE', 'VOICE_CALL', 'FLOW', 'CATALOG', 'MPM', 'SPM', 'REQUEST_CONTACT_INFO',
 ];
-/** How many of a type one template may have, where it is more than one. */
+/** Limit per type in one template, where it is more than one. */
 const MAX_OF_TYPE: Readonly<Record<string, number>> = { QUICK_REPLY: 10, URL: 2 };
 const MAX_TOGETHER = 10;
 const LABEL_LIMIT = 25;
@@ -155,10 +156,10 @@ const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\uFE0F/u;
 /** Hosts of links that lead back into WhatsApp. */
 const WHATSAPP_LINK = /^https?:\/\/(?:[^/?#]*\.)?(?:wa\.me|whatsapp\.com)(?:[:/?#]|$)/i;
 
-/** Line breaks, emoji, and pairs of the characters that make words bold, italic, struck through or monospaced. */
+/** Line breaks, emoji, and pairs of the characters for bold, italic, strikethrough or monospace. */
 const DRESSED = [/[\n\r]/, EMOJI, /(?<![\p{L}\p{N}])([*_~`])(?! )[^]*[^ ]\1(?![\p{L}\p{N}])/u];
 
-/** Types whose label the platform writes itself. */
+/** Types whose label WhatsApp writes itself. */
 const WITHOUT_LABEL = ['COPY_CODE', 'REQUEST_CONTACT_INFO'];
 
 /** Checks a BUTTONS component. @throws GraphError 100, with 2388040 or 2388043 for lengths and missing fields */
@@ -242,8 +243,9 @@ const OTP_TYPES = ['COPY_CODE', 'ONE_TAP', 'ZERO_TAP'];
 const PACKAGE_LIMIT = 224;
 
 /**
- * Checks the components of an authentication template, and writes the texts that the platform fixes. Read back, its
- * button is one of type URL.
+ * Checks the components of an authentication template, and adds the texts that WhatsApp fixes. Read back, its button
+ * has type URL.
+ *
  * @throws GraphError 100
  */
 export function checkAuthenticationComponents(components: readonly TemplateComponent[]): TemplateComponent[] {
@@ -299,7 +301,7 @@ function buttonsOf(component: TemplateComponent): TemplateComponent {
 }
 
 function checkApps(button: TemplateButton, otpType: string): void {
-  // The two fields on the button itself are the older spelling.
+  // The two fields on the button itself are the older form.
   const apps = button.supported_apps ?? [{ package_name: button.package_name, signature_hash: button.signature_hash }];
   if (!Array.isArray(apps) || apps.length < 1 || apps.length > 5) {
     throw invalidParam('Param supported_apps must have one to five apps.');
@@ -315,7 +317,7 @@ function checkApps(button: TemplateButton, otpType: string): void {
   }
 }
 
-/** 2388043: a component lacks a field it needs, most often its examples. */
+/** 2388043: a component lacks a required field, usually its examples. */
 function missingField(component: string, field: string): GraphError {
   return templateError(
     2388043,
@@ -341,14 +343,14 @@ function wrongFormat(component: keyof typeof FORMAT_SUBCODES, userMessage: strin
   return templateError(FORMAT_SUBCODES[component], title, userMessage);
 }
 
-/** A list of objects, its length within the limits. @throws GraphError 100 */
+/** A list of objects, with a length within the limits. @throws GraphError 100 */
 function objectList(value: unknown, path: string, min: number, max: number): JsonObject[] {
   const objects = arrayOfObjects(value, path).map((element) => element.value as JsonObject);
   if (objects.length >= min && objects.length <= max) return objects;
   throw invalidParam(`Param ${path} must have ${min} to ${max} elements, and has ${objects.length}.`);
 }
 
-/** A text that must be there. @param what the words of the error for one that is too long */
+/** A required text. @param what the subject of the error for one that is too long */
 function textOf(value: unknown, component: string, field: string, max: number, what = component): string {
   if (value === undefined || value === null || value === '') throw missingField(component, field);
   if (typeof value !== 'string') throw invalidParam(`Param components['${component}']['${field}'] must be a string.`);
@@ -361,7 +363,7 @@ function checkGaps(component: keyof typeof FORMAT_SUBCODES, text: string): void 
   if (most !== null) throw wrongFormat(component, `The message ${component} can't have more than ${most} in a row.`);
 }
 
-/** Checks a text with variables: no more than 4 spaces or 2 line breaks in a row, and an example for each variable. */
+/** Checks a text with variables: at most 4 spaces or 2 line breaks in a row, and an example for each variable. */
 function checkTextWithVariables(
   component: 'header' | 'body',
   part: TemplateComponent,
@@ -387,10 +389,10 @@ function checkTextWithVariables(
   return text;
 }
 
-/** One variable in a text; its name, or position, without the white space around it. */
+/** One variable in a text; its name, or position, without surrounding white space. */
 export const VARIABLE = /\{\{\s*([^{}]*?)\s*\}\}/g;
 
-/** Names (or positions) of the variables in a text, in their order, each as often as it is there. */
+/** Names (or positions) of the variables in a text, in order, with repeats. */
 export function variablesOfText(text: string): string[] {
   return [...text.matchAll(VARIABLE)].map((match) => match[1] as string);
 }
@@ -417,7 +419,7 @@ function checkPlaces(text: string, count: number): void {
     throw templateError(2388299, title, 'Put words before the first variable and after the last one.');
   }
   const words = trimmed.replaceAll(VARIABLE, ' ').match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
-  // The ratio is not published; fewer words than variables are refused by every account of it.
+  // The ratio is not published; every account of it refuses fewer words than variables.
   if (words < count) {
     throw templateError(
       2388293,
@@ -440,7 +442,7 @@ function namesOfExamples(given: unknown): unknown[] {
     .map((item) => item.param_name);
 }
 
-/** Two variables with nothing between them: taken at first, and rejected by the review. */
+/** Two variables without text between them: accepted at first, and rejected by the review. */
 export function hasAdjacentVariables(text: string): boolean {
   return /\}\}\s*\{\{/.test(text);
 }

@@ -4,7 +4,7 @@ import type { Param } from '../http/param.js';
 import type { TemplateComponent } from './template-store.js';
 import { variablesOfText } from './component-checks.js';
 
-/** A text that the platform has reviewed already: a template made of it needs no words of its own. */
+/** A text that WhatsApp has already reviewed: a template based on it needs no text of its own. */
 interface LibraryTemplate {
   name: string;
   topic: string;
@@ -16,7 +16,7 @@ interface LibraryTemplate {
   buttons: { type: 'URL' | 'PHONE_NUMBER'; text: string; url?: string; phone_number?: string }[];
 }
 
-/** Few of the library's kinds, in our own words. */
+/** Some of the library's kinds, in our own words. */
 const LIBRARY: readonly LibraryTemplate[] = [
   {
     name: 'delivery_update_1',
@@ -67,7 +67,7 @@ function holdsOneOf(text: string, value: string): boolean {
   return listOf(value).some((part) => text.toUpperCase().includes(part));
 }
 
-/** The library, as `GET /message_template_library` shows it. */
+/** The library, in the form of `GET /message_template_library`. */
 export function listLibrary(call: Call): object {
   const idOf = (template: LibraryTemplate) => String(7_138_055_039_625_658 + LIBRARY.indexOf(template));
   const show = (template: LibraryTemplate) => ({
@@ -80,7 +80,8 @@ export function listLibrary(call: Call): object {
 }
 
 /**
- * The components of a template that is made from the library, with the caller's addresses and numbers in its buttons.
+ * The components of a template based on the library, with the caller's addresses and numbers in its buttons.
+ *
  * @throws GraphError 100
  */
 export function componentsFromLibrary(param: Param): TemplateComponent[] {

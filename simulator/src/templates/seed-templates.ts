@@ -44,7 +44,7 @@ const SEEDS: readonly Seed[] = [
   },
 ];
 
-/** Gives an account the sample templates that it does not have yet. */
+/** Adds the missing sample templates to an account. */
 export function seedTemplates(store: TemplateStore, newId: () => string, wabaId: string, nowMs: number): void {
   for (const { name, components, category = 'UTILITY', wabaId: only = wabaId } of SEEDS) {
     if (only !== wabaId || store.find(wabaId, name, 'en_US') !== undefined) continue;

@@ -8,10 +8,10 @@ import {
   type TemplateStore,
 } from './template-store.js';
 
-/** The longest that a timer may be set for; a due time beyond it is looked at again then. */
+/** Maximum of a timer; later due times are checked again then. */
 const MAX_TIMER_MS = 60_000;
 
-/** What a notification says about a new status, beside the template itself. */
+/** Further fields of a notification about a new status. */
 interface ReviewDetails {
   /** Null where the template is scheduled for deletion. */
   reason: string | null;
@@ -24,9 +24,9 @@ interface ReviewDetails {
 type NotifyAccount = (wabaId: string, field: string, value: object, timeSeconds?: number) => void;
 
 /**
- * Where templates are decided on. A new one is approved after a moment; one that says `reject_me`, in its name or its
- * body, or has two variables side by side, is rejected; one whose name says `hold_me` waits for a control call. In
- * notifications the ids of templates are numbers; they are text in the answers.
+ * Reviews templates. A new one is approved after a moment; one with `reject_me` in its name or body, or with two
+ * adjacent variables, is rejected; one with `hold_me` in its name waits for a control call. Ids of templates are
+ * numbers in notifications, and text in answers.
  */
 export class TemplateReviewer {
   private isStopped = false;
@@ -39,7 +39,7 @@ export class TemplateReviewer {
     private readonly reviewMs: number | null,
   ) {}
 
-  /** Takes up what a former run left undecided. */
+  /** Continues reviews that an earlier run left undecided. */
   start(): void {
     for (const template of this.store.all()) this.watch(template);
   }
@@ -48,14 +48,14 @@ export class TemplateReviewer {
     this.isStopped = true;
   }
 
-  /** Stores the template, new or edited, and decides on it later. */
+  /** Stores the template, new or edited, and decides about it later. */
   submit(template: Template, nowMs: number): void {
     const { reviewMs } = this;
     const held = reviewMs === null || template.name.includes('hold_me');
     this.put({ ...template, status: 'PENDING', rejectedReason: 'NONE', dueAt: held ? undefined : nowMs + reviewMs });
   }
 
-  /** Marks a template for deletion: it is listed for a moment longer, and then gone. */
+  /** Marks a template for deletion: it is listed for a moment longer, and then deleted. */
   scheduleDeletion(template: Template, nowMs: number): void {
     const dueAt = nowMs + (this.reviewMs ?? 0);
     const leaving: Template = { ...template, status: 'PENDING_DELETION', dueAt, updatedAt: nowMs };
@@ -63,7 +63,7 @@ export class TemplateReviewer {
     this.announceStatus(leaving, 'PENDING_DELETION', { reason: null });
   }
 
-  /** Gives a template the status that an event stands for. @returns what is left to do: to announce it */
+  /** Sets the template's status from an event. @returns the remaining step: announcing it */
   decide(template: Template, event: ReviewEvent, details: ReviewDetails): (time?: number) => void {
     const status = event === 'REINSTATED' || event === 'UNARCHIVED' ? 'APPROVED' : event;
     const rejectedReason = event === 'REJECTED' ? (details.reason ?? 'NONE') : 'NONE';
@@ -78,12 +78,12 @@ export class TemplateReviewer {
     this.watch(template);
   }
 
-  /** Decides on the template, or lets go of it, when its time has come. */
+  /** Decides about the template, or deletes it, when its time has come. */
   private watch({ id, dueAt }: Template): void {
     if (dueAt === undefined) return;
     const wait = Math.min(Math.max(dueAt - Date.now(), 0), MAX_TIMER_MS);
     setTimeout(() => {
-      // It may be decided, edited or gone by now.
+      // It may be decided, edited or deleted by now.
       const current = this.store.get(id);
       if (this.isStopped || current?.dueAt === undefined) return;
       if (current.dueAt > Date.now()) this.watch(current);
@@ -108,7 +108,7 @@ export class TemplateReviewer {
     this.notify(template.wabaId, 'message_template_quality_update', { ...scores, ...this.identity(template) }, time);
   }
 
-  /** @param announced the category it is going to have in 24 hours; undefined where it has already changed */
+  /** @param announced the category that applies in 24 hours; undefined where it has already changed */
   announceCategory(template: Template, previous: TemplateCategory, announced?: TemplateCategory, time?: number): void {
     const categories =
       announced === undefined
@@ -134,7 +134,7 @@ export class TemplateReviewer {
     this.notify(template.wabaId, 'message_template_components_update', value, time);
   }
 
-  /** Every third notification spells the language with a hyphen, as the platform sometimes does. */
+  /** Every third notification has a hyphen in the language code, as WhatsApp sometimes does. */
   private identity({ id, name, language }: Template): object {
     const hyphen = ++this.notified % 3 === 0;
     const number = Number(id);

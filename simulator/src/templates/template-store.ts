@@ -11,7 +11,7 @@ const STATUSES = [
   'LOCKED', 'LIMIT_EXCEEDED', 'ARCHIVED',
 ] as const;
 type TemplateStatus = (typeof STATUSES)[number];
-/** What a review can decide; those that are no status make it APPROVED again. */
+/** Results of a review; those that are not statuses make it APPROVED again. */
 export const REVIEW_EVENTS = [...STATUSES, 'REINSTATED', 'UNARCHIVED'] as const;
 export type ReviewEvent = (typeof REVIEW_EVENTS)[number];
 export const PARAMETER_FORMATS = ['POSITIONAL', 'NAMED'] as const;
@@ -51,17 +51,17 @@ export interface Template {
   /** Milliseconds since the epoch. */
   createdAt: number;
   updatedAt: number;
-  /** What it was before the platform changed it. */
+  /** Its category before WhatsApp changed it. */
   previousCategory?: TemplateCategory;
-  /** What it is going to be, where the platform has announced a change. */
+  /** Its announced future category. */
   correctCategory?: TemplateCategory;
-  /** How long a message may wait for its delivery; missing for the platform's default. */
+  /** How long a message may wait for delivery; absent: WhatsApp's default. */
   messageSendTtlSeconds?: number;
-  /** Where it was made from the library. */
+  /** Set if it is based on the library. */
   libraryTemplateName?: string;
-  /** When the simulator decides on a PENDING one, or lets go of a PENDING_DELETION one; milliseconds. */
+  /** When the simulator decides about a PENDING one, or deletes a PENDING_DELETION one; milliseconds. */
   dueAt?: number;
-  /** When it was edited while it was approved; milliseconds. */
+  /** Times of edits while it was approved; milliseconds. */
   edits?: number[];
 }
 
@@ -112,8 +112,9 @@ export class TemplateStore {
 }
 
 /**
- * A refusal of the template calls: code 100, distinguished by its subcode, with the words that people are shown.
- * @param subcode undefined where the platform's is not published
+ * A refusal of the template calls: code 100 with a subcode, and the text shown to people.
+ *
+ * @param subcode undefined where WhatsApp's is not published
  */
 export function templateError(subcode: number | undefined, userTitle: string, userMessage: string): GraphError {
   return new GraphError(100, { subcode, message: 'Invalid parameter', isTransient: false, userTitle, userMessage });
@@ -121,12 +122,12 @@ export function templateError(subcode: number | undefined, userTitle: string, us
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
-/** How long the name of a deleted, approved template stays blocked, and how far back edits count. */
+/** How long the name of a deleted, approved template stays blocked, and the period in which edits count. */
 const MONTH_MS = 30 * DAY_MS;
 const EDITS_PER_DAY = 1;
 const EDITS_PER_MONTH = 10;
 
-/** How often accounts may create and edit, and which names they may not use yet. */
+/** Limits for creating and editing templates, and names that may not be used yet. */
 export class TemplateLimits {
   private readonly creations: Table<number[]>;
   private readonly blocked: Table<number>;
@@ -139,7 +140,7 @@ export class TemplateLimits {
     this.blocked = store.table('blocked_template_names');
   }
 
-  /** @throws GraphError 80007, or 100 with 2388019 or 2388023 for a creation that is one too many; others count */
+  /** @throws GraphError 80007, or 100 with 2388019 or 2388023 for one creation too many; others are counted */
   noteCreation({ wabaId, name, language }: TemplateName, existing: number, nowMs: number): void {
     const recent = (this.creations.get(wabaId) ?? []).filter((at) => nowMs - at < HOUR_MS);
     if (recent.length >= this.options.templateCreationsPerHour) {
@@ -169,7 +170,7 @@ export class TemplateLimits {
     this.blocked.set(keyOf(template), nowMs + MONTH_MS);
   }
 
-  /** The edits that count, with one more. @throws GraphError 100 with 2388039 once there have been too many */
+  /** The counted edits, with one more. @throws GraphError 100 with 2388039 after too many */
   editsWith({ edits = [] }: Template, nowMs: number): number[] {
     const since = (ms: number) => edits.filter((at) => nowMs - at < ms);
     if (since(DAY_MS).length >= EDITS_PER_DAY || since(MONTH_MS).length >= EDITS_PER_MONTH) {
@@ -187,7 +188,7 @@ function keyOf({ wabaId, name, language }: TemplateName): string {
   return `${wabaId} ${language} ${name}`;
 }
 
-/** Templates, with every field that can be asked for. */
+/** Templates, with every requestable field. */
 export const TEMPLATES = new Shape<Template>(
   'WhatsAppMessageTemplate',
   {
@@ -207,7 +208,7 @@ export const TEMPLATES = new Shape<Template>(
     is_primary_device_delivery_only: () => false,
     is_sms_fallback_enabled: () => false,
     ...absent('sub_category', 'display_format'),
-    // What only templates of an advertisement have.
+    // Fields of templates of advertisements only.
     ...absent('ad_account_id', 'ad_adset_id', 'ad_campaign_id', 'ad_id'),
     ...absent('bid_spec', 'creative_sourcing_spec', 'degrees_of_freedom_spec'),
     last_updated_time: (template) => new Date(template.updatedAt).toISOString(),
@@ -215,7 +216,7 @@ export const TEMPLATES = new Shape<Template>(
   ['name', 'parameter_format', 'components', 'language', 'status', 'category', 'id'],
 );
 
-/** The handle of a media header is never shown again; an address of the file is in its place. */
+/** The handle of a media header is never shown again; an address of the file replaces it. */
 function shown(template: Template, component: TemplateComponent): TemplateComponent {
   if (component.type === 'CAROUSEL' && Array.isArray(component.cards)) {
     const cards = (component.cards as { components: TemplateComponent[] }[]).map((card) => ({

@@ -13,7 +13,7 @@ import {
   TEMPLATES,
 } from './template-store.js';
 
-/** The languages that the platform documents for templates (supported-languages, 2026-05-21). */
+/** The languages that WhatsApp documents for templates (supported-languages, 2026-05-21). */
 const LANGUAGES: ReadonlySet<string> = new Set(
   `af sq ar ar_EG ar_AE ar_LB ar_MA ar_QA az be_BY bn bn_IN bg ca zh_CN zh_HK zh_TW hr cs da prs_AF nl nl_BE en en_GB
    en_US en_AE en_AU en_CA en_GH en_IE en_IN en_JM en_MY en_NZ en_QA en_SG en_UG en_ZA et fil fi fr fr_BE fr_CA fr_CH fr_CI
@@ -50,7 +50,7 @@ const FILTERS: Readonly<Record<string, (template: Template, value: string) => bo
 function list({ templates, options }: Platform, wabaId: string, call: Call): object {
   const all = templates.ofAccount(wabaId);
   const found = matching(call, all, FILTERS);
-  // Only what is asked for.
+  // Only the requested values.
   const wanted = listOf(call.query('summary') ?? '');
   const counts = {
     total_count: found.length,
@@ -106,7 +106,7 @@ function createTemplate(
   return { id, status, category };
 }
 
-/** What can be edited at all. */
+/** Statuses in which a template can be edited. */
 const EDITABLE = ['APPROVED', 'REJECTED', 'PAUSED'];
 
 function editTemplate({ templateReviewer, templateLimits }: Platform, template: Template, param: Param): object {
@@ -129,7 +129,7 @@ function editTemplate({ templateReviewer, templateLimits }: Platform, template: 
   return SUCCESS;
 }
 
-/** One authentication template for each language; those that exist are edited. All or none. */
+/** One authentication template per language; existing ones are edited. All or none. */
 function upsert(platform: Platform, wabaId: string, call: Call): object {
   const { languages, ...body } = call.parameters.values;
   if (!Array.isArray(languages) || languages.length === 0) throw invalidParam('The parameter languages is required.');
@@ -177,7 +177,7 @@ function readDraft(param: Param): NewDraft {
   const category = param.optionalOneOf('category', CATEGORIES) ?? 'UTILITY';
   const parameterFormat = param.optionalOneOf('parameter_format', PARAMETER_FORMATS) ?? 'POSITIONAL';
   const mayChange = param.flag('allow_category_change', true);
-  // A UTILITY template that says `promo_me` is a marketing one to the platform, unless the caller forbade the change.
+  // WhatsApp treats a UTILITY template with `promo_me` as a marketing one, unless the caller forbade the change.
   const { library_template_name: library, components } = param.value as JsonObject;
   const isPromotion = category === 'UTILITY' && mayChange && name.includes('promo_me');
   return {
@@ -194,7 +194,7 @@ function readDraft(param: Param): NewDraft {
   };
 }
 
-/** Reads the body of an edit call, against the template as it is. @throws GraphError 100 */
+/** Reads the body of an edit call, against the present template. @throws GraphError 100 */
 function readChange(param: Param, template: Template): Partial<Draft> {
   const category = param.optionalOneOf('category', CATEGORIES) ?? template.category;
   const format = param.optionalOneOf('parameter_format', PARAMETER_FORMATS) ?? template.parameterFormat;
@@ -211,7 +211,7 @@ function readChange(param: Param, template: Template): Partial<Draft> {
   };
 }
 
-/** Seconds a message may wait for its delivery, by category; -1 (30 days) beside it for all but marketing. */
+/** Seconds that a message may wait for delivery, by category; -1 (30 days) is also allowed for all but marketing. */
 const TTL_SECONDS: Readonly<Record<TemplateCategory, readonly [number, number]>> = {
   AUTHENTICATION: [30, 900],
   UTILITY: [30, 43_200],
@@ -232,8 +232,10 @@ function readTtl(param: Param, category: TemplateCategory): number | undefined {
 const MAX_IDS = 100;
 
 /**
- * Deletes by `name` in every language, by `name` and `hsm_id` in one, by `hsm_ids` alone up to a hundred, all or none.
- * @throws GraphError 100; nothing is deleted then
+ * Deletes by `name` in every language, by `name` and `hsm_id` in one, or by `hsm_ids` alone up to a hundred; all or
+ * none.
+ *
+ * @throws GraphError 100; then nothing is deleted
  */
 function deleteTemplates(
   { templates, templateLimits, templateReviewer }: Platform,

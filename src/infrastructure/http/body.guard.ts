@@ -127,7 +127,9 @@ const NO_FIELDS = object({});
 export class BodyGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
 
-  /** @throws UNSUPPORTED_CONTENT_TYPE (415), PAYLOAD_TOO_LARGE (413), INVALID_REQUEST (400), VALIDATION_FAILED (422). */
+  /**
+   * @throws UNSUPPORTED_CONTENT_TYPE (415), PAYLOAD_TOO_LARGE (413), INVALID_REQUEST (400), VALIDATION_FAILED (422).
+   */
   async canActivate(context: ExecutionContext): Promise<true> {
     const req = context.switchToHttp().getRequest<HeraldRequest>();
     const policy = this.reflector.get<BodyPolicy | undefined>(BODY_POLICY, context.getHandler()) ?? {};

@@ -92,30 +92,31 @@ const UNUSED_ROWS = `a.rate * greatest(0, extract(epoch from
  * | ------------------------------------------------------ | ---------------------------------------------- | ------- |
  * | this process, which knows the unused pace              | `limit`                                        | no      |
  * | none                                                   | as many of `limit` as `next_slot_at` gives     | taken   |
- * | a process that works no more                           | none yet: what it used is not known            | taken   |
+ * | a process that no longer works                         | none yet: what it used is unknown              | taken   |
  * | this process, which does not know: a claim was lost    | none yet                                       | taken   |
  * | another process; or the lane has no row, or is locked  | no grant                                       | no      |
  * | any of the first four, but the lane is paused          | 0                                              | no      |
  *
- * A paused lane without an owner stays without one. Two keys with the same `hashtext` cost each other a `denied`, and nothing else.
+ * A paused lane without an owner stays without one. Two keys with the same `hashtext` can only cause each other a
+ * `denied`.
  *
- * Every grant needs the lane's advisory lock, which lasts as long as the claim. So a claim that outlasts the life of its process does not
- * run beside that of the next owner, and a lane is not taken while it runs.
+ * Every grant needs the lane's advisory lock, which lasts as long as the claim. So if a claim outlives its process, the
+ * next owner's claim does not run beside it, and the lane is not taken while it runs.
  *
- * Who takes the lane of a process that works no more, or does not know its pace, gets no slots for the sake of the order, too: the last claim
- * of that process may have ended after this statement's snapshot.
+ * A process that takes a lane from a dead owner, or does not know its pace, gets no slots yet. This also protects the
+ * order: the last claim of the former owner may have ended after this statement's snapshot.
  *
- * Owner and lock keep the pace, and the order to one recipient (rule 2 of the claim of messages). That no row is sent twice does not rest
- * on them, but on the row's own attempt and lease.
+ * Owner and lock protect the pace, and the order to one recipient (rule 2 of the claim of messages). They are not what
+ * prevents sending a row twice: that is the row's own attempt and lease.
  *
- * The relation `lane_grant` has one row (key, slots, paused, paused_ms, unused_rows, low_at) for each grant. A claim takes at most
- * `slots` rows of a lane, from its low-water mark `low_at` on. It returns a row for each grant, also without a claimed row: one lane by
- * `from lane_grant left join ...`, many lanes by `from lane_grant full join ... on false`, which returns the rows of both one after
- * the other.
+ * The relation `lane_grant` has one row (key, slots, paused, paused_ms, unused_rows, low_at) for each grant. A claim
+ * takes at most `slots` rows of a lane, from its low-water mark `low_at` on. It returns a row for each grant, also
+ * without a claimed row. For one lane use `from lane_grant left join ...`; for many lanes use `from lane_grant full
+ * join ... on false`, which returns the rows of both relations one after the other.
  *
- * On another database than the one that was confirmed every lane counts as paused: see `Restoration`.
+ * On a database that is not the confirmed one, every lane counts as paused: see `Restoration`.
  *
- * @param runsWhileBlocked the work can be done twice without harm: it goes on while claims are blocked.
+ * @param runsWhileBlocked the work may harmlessly be done twice, so it continues while claims are blocked.
  */
 export function laneGrants({ runsWhileBlocked = false } = {}): string {
   const pause = `(coalesce(l.paused_until > clock_timestamp(), false) or (select is_blocked from blocked)) as paused,

@@ -24,16 +24,16 @@ export function isOwned(lane: string): string {
 }
 
 /**
- * This process as an owner of lanes: the row of `worker` says that it works, and is written every two seconds, however many lanes it
- * has. A lane belongs to the process that `lane.owner` names, for as long as that works:
+ * This process as an owner of lanes. Its row in `worker` shows that it is alive, and is written every two seconds for
+ * any number of lanes. A lane belongs to the process in `lane.owner` while that is alive:
  *
  * | A lane is | By                               | Then                                                                     |
  * | --------- | -------------------------------- | ------------------------------------------------------------------------ |
  * | taken     | a claim (`laneGrants`)           | `owner` is this process                                                  |
- * | known     | `BusyLane.claimed`               | its unused pace is in memory; claims write nothing of the lane           |
+ * | known     | `BusyLane.claimed`               | its unused pace is in memory; claims do not write to the lane            |
  * | unknown   | `BusyLane.paceIsUnknown`         | a claim failed, and may have taken it: the next one takes it again       |
- * | released  | `LaneRepository.release`         | `owner` is null, with the unused pace; a claim that hangs is waited for  |
- * | free      | no beat for 5 s (`isOwned`)      | `owner` names a process that works no more: the next claim takes it      |
+ * | released  | `LaneRepository.release`         | `owner` is null, with the unused pace; first waits for a hanging claim   |
+ * | free      | no beat for 5 s (`isOwned`)      | `owner` names a process that is not alive: the next claim takes the lane |
  */
 @Injectable()
 export class LaneOwner implements OnApplicationShutdown {

@@ -173,7 +173,7 @@ export class LaneRunner<T> {
   }
 
   /**
-   * Works on one lane until it has been quiet for a while, another process has it, it must not run, or it is to be given back.
+   * Works on one lane until it has been quiet for a while, belongs to another process, must not run, or is given back.
    *
    * | The claim         | The next one                                                           | The drain ends where it is not woken, and |
    * | ----------------- | ---------------------------------------------------------------------- | ----------------------------------------- |
@@ -185,8 +185,8 @@ export class LaneRunner<T> {
    * | `failed`          | in 1 s, whatever wakes it                                              | not warm                                  |
    * | `give_back`       | none                                                                   | at once, woken or not                     |
    *
-   * A lane is warm for three seconds after a row or a wake of this process. `isWoken` is cleared where a claim follows, while all slots of
-   * the lane are used, and where it must not run.
+   * A lane is warm for three seconds after a row or a wake of this process. `isWoken` is cleared when a claim follows,
+   * while all slots of the lane are used, and when the lane must not run.
    */
   private async drain(lane: BusyLane): Promise<Ended> {
     let pollMs = MIN_POLL_MS;

@@ -13,7 +13,7 @@ const MAX_PATIENCE_MS = 2_000;
 const MAX_SLOW_IN_A_ROW = 8;
 
 /**
- * Which lanes of a kind are claimed alone: one whose rows take long to find must not keep the others from theirs.
+ * Which lanes of a kind are claimed alone: a lane whose rows take long to find must not delay the others.
  *
  * | A lane is | Its claim                                                                          | Then it is |
  * | --------- | ---------------------------------------------------------------------------------- | ---------- |
@@ -22,10 +22,10 @@ const MAX_SLOW_IN_A_ROW = 8;
  * | `suspect` | runs out of its 250 ms                                                             | `slow`     |
  * | each      | takes less than 250 ms                                                             | `shared`   |
  *
- * After any other claim it is what it was; after `MAX_SLOW_IN_A_ROW` all are `shared`.
+ * Any other claim changes nothing; after `MAX_SLOW_IN_A_ROW` all lanes are `shared`.
  *
- * Patience is 250 ms. Where a database has much to do, no lane is to blame: each suspicion doubles the patience, and a slow database makes it
- * endless, until a shared claim is quick again.
+ * The patience starts at 250 ms. If the whole database is busy, no single lane is the cause: so each suspicion doubles
+ * the patience. A slow database makes it unlimited, until a shared claim is quick again.
  */
 export class SlowLanes {
   private readonly alone = new Map<string, 'suspect' | 'slow'>();

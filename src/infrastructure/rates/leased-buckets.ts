@@ -69,15 +69,16 @@ const AWAY_PAUSE_MS = 1_000;
 /**
  * Token buckets that several processes share by leasing parts of them. A process takes tokens from the shared bucket
  * before it spends them: a quarter of the burst in addition to what its waiting requests need, and more when half of
- * that is used. After five idle seconds it releases all. So the rate is exact for any number of processes, and the burst
- * is exceeded at most by the tokens that they hold from the last five seconds: a quarter each.
+ * that is used. After five idle seconds it releases all. So the rate is exact for any number of processes, and the
+ * burst is exceeded at most by the tokens that they hold from the last five seconds: a quarter each.
  *
  * Released tokens are returned only if another process could use them. If the shared bucket should be full again by
  * then, as far as this process knows, they are discarded, which costs nothing.
  *
  * A request uses tokens at hand without waiting. If there are none it waits for an exchange, at most a second. After
  * that, or if the exchange fails, the process continues with a full bucket of its own and retries the exchange each
- * second. The wait is that long because busy processes are slow at the same time, and each would get a burst of its own.
+ * second. The wait is that long because busy processes are slow at the same time, and each would get a burst of its
+ * own.
  *
  * Several tokens are taken together or not at all. After such a refusal all held tokens are returned at once, because
  * the caller may retry at another process.

@@ -39,8 +39,8 @@ export interface ImportPart {
 }
 
 /**
- * Imports the history of the WhatsApp Business app into the journal, from the notifications that are kept. A message that
- * is there already stays as it is, so an import may be repeated, or broken off.
+ * Imports the history of the WhatsApp Business app into the journal, from the notifications that are kept. A message
+ * that is there already stays as it is, so an import may be repeated, or broken off.
  */
 @Injectable()
 export class HistoryImportService {
@@ -53,8 +53,8 @@ export class HistoryImportService {
   ) {}
 
   /**
-   * Asks the platform for the history of a number, which comes by notifications within minutes. It answers once, within 24
-   * hours after the number was connected.
+   * Asks the platform for the history of a number, which comes by notifications within minutes. It answers once, within
+   * 24 hours after the number was connected.
    *
    * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409), HISTORY_REFUSED (422, 502).
    */

@@ -56,12 +56,13 @@ export class StoredNotifications implements QueueKind<DueNotification> {
 }
 
 /**
- * What happens to a notification that could not be applied at once, because the database was slow, a process died, or what
- * it belongs to is not known yet:
+ * The steps of a notification that could not be applied at once, because the database was slow, a process died, or its
+ * message or number is not known yet:
  *
- * 1. It is stored, `stored`, and acknowledged; a trigger puts it into `notification_queue`, due in five seconds.
- * 2. A worker claims it, which moves it on to its next try, and applies it as if it came now.
- * 3. Once it is applied or given up its state says so, which removes it from the queue.
+ * 1. It is stored with the state `stored`, and acknowledged; a trigger inserts it into `notification_queue`, due in
+ *    five seconds.
+ * 2. A worker claims it, which schedules the next try, and applies it as if it had just arrived.
+ * 3. Once it is applied or given up, its state changes, which removes it from the queue.
  */
 @Processor(INBOUND_QUEUE, QUEUE_WORKER_OPTIONS)
 export class InboundProcessor extends QueueProcessor<DueNotification> {

@@ -48,8 +48,8 @@ export class MediaMoveService {
   ) {}
 
   /**
-   * Copies every stored file that the other storage does not have. Each copy is read back and compared with the SHA-256 of
-   * its upload. It may be interrupted and run again.
+   * Copies every stored file that the other storage does not have. Each copy is read back and compared with the SHA-256
+   * of its upload. It may be interrupted and run again.
    *
    * @throws StorageUnavailableError where one of the storages is away
    */

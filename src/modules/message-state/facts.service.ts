@@ -5,11 +5,12 @@ import type { Applied, Fact } from './facts.types.js';
 import type { MessageCase } from './message-case.js';
 
 /**
- * The one door to the rows of messages that were accepted: what is learned of them, and what is decided. Three statements: lock, read,
- * write. Between the last two `MessageCase` decides.
+ * The only way to change the rows of accepted messages, after news about them or decisions on them. It runs three
+ * statements: lock, read, write. Between the last two `MessageCase` decides.
  *
- * Beside it the accept makes these rows, the claim writes its own of `message_queue`, and what only moves a message within the queue (schedule,
- * tags, joins of lanes, repair of turns) writes that table alone. docs/how-it-works.md lists all statements.
+ * There are these exceptions: the accept inserts the rows, the claim writes to its rows of `message_queue`, and code
+ * that only moves messages within the queue (schedule, tags, joins of lanes, repair of turns) writes to that table
+ * only. docs/how-it-works.md lists all statements.
  */
 @Injectable()
 export class FactsService {
@@ -23,7 +24,9 @@ export class FactsService {
     return this.database.byIndex(() => this.apply(facts, this.database, options));
   }
 
-  /** Applies facts in the caller's transaction, those of one message in their order. Returns what each led to, in the same order. */
+  /**
+   * Applies facts in the caller's transaction, those of one message in order. Returns their results, in the same order.
+   */
   async apply(facts: readonly Fact[], statements: Statements, among: Among = {}): Promise<Applied[]> {
     const applied: Applied[] = [];
     const acts: ActRow[] = [];

@@ -99,7 +99,7 @@ function changeIn(parent: Content, key: string, change: (item: Content) => Conte
 
 /**
  * A template message's content whose header shows `mediaObjectId`: added where the caller gave no header, filled in
- * where its file has neither id nor link, and left as it is where it names the same file.
+ * where the file has neither id nor link, and unchanged where it names the same file.
  *
  * @param type what the template's header shows.
  * @throws VALIDATION_FAILED (422) where the header names another file.

@@ -15,14 +15,14 @@ export const MESSAGE_STATUSES = [...OUTBOUND_STATUSES, 'received'] as const;
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
 /**
- * What can happen to an outbound message: the inputs of the state machine. Events that webhooks get are others, in
+ * The events of an outbound message: the inputs of the state machine. The events of webhooks are others, in
  * webhook.types.ts.
  *
- * `outcome_*`: the answer to the request of the attempt in its row. `own_*`: a report about that attempt. A message that waits has
- * none in its row. `other_*`: a report about another of its attempts (`MessageCase`); `other_accepted`: the late answer of such a
- * one. `restored`: the database came back from a backup, and what happened after it is not known. `erased`: all that is known of
- * the recipient was erased. `canceled`: the caller takes it back. `release_refused`: a scheduled message is due, and may not be sent
- * as things are; one that may be sent stays `queued`.
+ * `outcome_*`: the answer to the request of the attempt in its row. `own_*`: a report about that attempt; a waiting
+ * message has none in its row. `other_*`: a report about another of its attempts (`MessageCase`); `other_accepted`: the
+ * late answer to such an attempt. `restored`: the database was restored from a backup, and it is unknown what happened
+ * after the backup. `erased`: the recipient's data was erased. `canceled`: the caller canceled it. `release_refused`: a
+ * scheduled message is due, but may not be sent now; one that may be sent stays `queued`.
  */
 export const STATE_EVENTS = [
   'claimed',
@@ -57,9 +57,9 @@ const OTHER_PROOF = { other_delivered: 'delivered', other_read: 'read' } as cons
 const PROOF = { ...OTHER_PROOF, own_delivered: 'delivered', own_read: 'read' } as const satisfies Moves;
 
 /**
- * The moves. While a retry of a message waits or is in flight, what is learned of another of its attempts decides too:
+ * The transitions. While a retry of a message waits or is in flight, news about another of its attempts counts too:
  *
- * | Learned of another attempt | While the retry       | Then                                                                               |
+ * | News about another attempt | While the retry       | Then                                                                               |
  * | -------------------------- | --------------------- | ---------------------------------------------------------------------------------- |
  * | `delivered` or `read`      | waits or is in flight | that status, by that attempt                                                       |
  * | a late answer: accepted    | waits or is in flight | `accepted`, by that attempt                                                        |
@@ -68,11 +68,12 @@ const PROOF = { ...OTHER_PROOF, own_delivered: 'delivered', own_read: 'read' } a
  * |                            |                       | however late; no effect where the retry is accepted, unknown or reported as failed |
  * | `failed`                   | waits or is in flight | noted                                                                              |
  *
- * By that attempt: the message leaves the queue with it, and it counts from then on. The retry in flight keeps a row, where its own answer
- * and reports are noted. Of an attempt that failed a late answer and `sent` are only noted.
+ * "By that attempt" means that the message leaves the queue, and that attempt counts from then on. A retry in flight
+ * keeps its row, where its own answer and reports are noted. For a failed attempt, a late answer and `sent` are only
+ * noted.
  *
- * After the message has left the queue all but `delivered` and `read` is only noted. A retry by hand is queued and claimed whatever was
- * noted before. Where it is returned or refused, what was noted before ends it too.
+ * After the message has left the queue, everything except `delivered` and `read` is only noted. A retry by hand is
+ * queued and claimed whatever was noted before. If it is deferred or refused, an acceptance noted earlier ends it.
  */
 const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
   queued: {

@@ -143,7 +143,8 @@ export class OtpSenderService {
    * Checks token, number, account and template, and subscribes to the account's notifications.
    *
    * @returns the number, and the languages in which the template is approved.
-   * @throws OTP_SENDER_REFUSED (422), NUMBER_REFUSED (422, 502) with one sentence that says what is wrong and what to do.
+   * @throws OTP_SENDER_REFUSED (422), NUMBER_REFUSED (422, 502) with one sentence that says what is wrong and what to
+   * do.
    */
   async check(credentials: SenderCredentials): Promise<{ number: CheckedNumber; languages: string[] }> {
     const number = await this.numbers.check(credentials);

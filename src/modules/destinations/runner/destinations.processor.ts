@@ -135,15 +135,16 @@ export class DestinationTurns implements QueueKind<ClaimedTurn> {
 }
 
 /**
- * The queue of destinations: one lane each, so that none waits for another. The work of a turn is in DestinationTurns. What happens:
+ * The queue of destinations: one lane each, so that none waits for another. The work of a turn is in DestinationTurns.
+ * The steps:
  *
- * 1. An event is a row of the log, `webhook_event`. The sweep finds, within a second, destinations whose cursor has events behind it, and
- *    wakes their lanes; a lane that has just written is looked at more often.
+ * 1. An event is a row of the log, `webhook_event`. Within a second the sweep finds destinations with events after
+ *    their cursor, and wakes their lanes; a lane that has just written is polled more often.
  * 2. A claim gives the destination a turn with a lease of 30 s.
- * 3. The turn reads a page of events behind the cursor and writes them, for each conversation one after the other, and waits for the
- *    acknowledgement of each; 15 s at the most.
- * 4. The cursor moves to the first event that is not acknowledged; those acknowledged behind it are remembered. After a failure the next
- *    turn waits, longer with each failure in a row, five minutes at the most.
+ * 3. The turn reads a page of events after the cursor and writes them, one after the other within each conversation. It
+ *    waits for each acknowledgement, at most 15 s in all.
+ * 4. The cursor moves to the first event without an acknowledgement; acknowledged events after it are remembered. After
+ *    a failure the next turn waits, longer with each failure in a row, at most five minutes.
  *
  * If the process dies in 2 to 4, the lease runs out and the page is written again: the same events, under the same ids.
  */

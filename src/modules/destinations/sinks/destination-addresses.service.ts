@@ -33,7 +33,11 @@ export class DestinationAddresses {
     this.named = new Set(config.destinations.hosts);
   }
 
-  /** Checks an address before it is stored; each connection checks again. @throws DESTINATION_ADDRESS_NOT_ALLOWED (400). */
+  /**
+   * Checks an address before it is stored; each connection checks again.
+   *
+   * @throws DESTINATION_ADDRESS_NOT_ALLOWED (400).
+   */
   async check(place: HostAndPort): Promise<void> {
     const found = await this.find(place);
     // A temporary failure of name servers is no reason to refuse: no connection is made without an answer.

@@ -257,16 +257,16 @@ const MAX_IN_FLIGHT = 64;
 const SWEEP_BATCH = 1_000;
 
 /**
- * What happens to a file that a customer sent:
+ * The steps of a file that a customer sent:
  *
- * 1. Its row is made, `pending`, in the transaction that stores its message; its connection's fetch lane is woken.
- * 2. A worker drains the lane and claims due files, a few at once, each for a minute that it renews.
- * 3. The platform is asked where the file lies, and its bytes are streamed into a temporary file of the storage.
- * 4. Size and SHA-256 are those that the platform said: the file gets its key, and the row says `stored`.
- * 5. Else it is tried again, at longer and longer intervals, until the platform forgets the file after seven days.
+ * 1. Its `pending` row is inserted in the transaction that stores its message; its connection's fetch lane is woken.
+ * 2. A worker drains the lane and claims due files, a few at once, each with a lease of a minute that it renews.
+ * 3. WhatsApp is asked for the file's address, and the bytes are streamed into a temporary file of the storage.
+ * 4. If size and SHA-256 match WhatsApp's description, the file is stored under its key, and the row says `stored`.
+ * 5. Otherwise it is tried again at growing intervals, until WhatsApp deletes the file after seven days.
  *
- * If the process dies, the claim runs out, the file is due again, and the storage removes what was left half-written.
- * A stop breaks off the files on their way and puts them back.
+ * If the process dies, the lease runs out, the file is due again, and the storage removes the partial file. A stop
+ * aborts running fetches and releases their files.
  */
 @Processor(FETCH_QUEUE, QUEUE_WORKER_OPTIONS)
 export class FetchProcessor extends QueueProcessor<FetchTask> {

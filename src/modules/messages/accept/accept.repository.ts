@@ -23,7 +23,9 @@ export interface NewMessage extends MessageInput {
   id: string;
   organizationId: string;
   conversationId: string | null;
-  /** For an unknown conversation. `window`: one with an open window is required; `contact`: it is created if missing. */
+  /**
+   * For an unknown conversation. `window`: one with an open window is required; `contact`: it is created if missing.
+   */
   lookUp?: 'window' | 'contact' | null;
   /** The user id that the message is addressed to, if any. */
   recipientUserId?: string | null;
@@ -60,7 +62,7 @@ interface NewGroup {
   requireAll: boolean;
 }
 
-/** Callers that share batches: all workspaces without limits, or one with limits: its lock delays no other workspace. */
+/** Callers that share batches: all workspaces without limits, or one with limits, whose lock delays no other. */
 interface Queue {
   batches: GroupCommit<NewMessage, Accepted>;
   groups: GroupCommit<NewGroup, Accepted[]>;

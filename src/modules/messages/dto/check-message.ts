@@ -184,8 +184,8 @@ export class MessageCheck {
   owner_role?: string | null;
 
   /**
-   * The endpoint of WhatsApp that the message goes by: `marketing_messages` for a marketing template, where the account may
-   * use it and the number's `marketing_route` is `auto`. Left out where the number is not known.
+   * The endpoint of WhatsApp that the message goes by: `marketing_messages` for a marketing template, where the account
+   * may use it and the number's `marketing_route` is `auto`. Left out where the number is not known.
    */
   @ApiPropertyOptional({ enum: ENDPOINTS, example: 'messages' })
   endpoint?: Endpoint;

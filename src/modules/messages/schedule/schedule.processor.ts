@@ -139,11 +139,12 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
 }
 
 /**
- * What happens to a message with `send_at`:
+ * The steps of a message with `send_at`:
  *
  * 1. Its row of `message_queue` is held until its time (`held_until`). Until then no claim and no other sweep reads it.
- * 2. When it is due a worker takes its number's lane and finds up to a hundred due messages of the number.
- * 3. Each is checked as at acceptance. What may go joins its recipient's order, what may not fails, in one statement; what could not be checked is due again in 15 s.
+ * 2. When it is due, a worker takes its number's lane and finds up to a hundred due messages of the number.
+ * 3. Each is checked like at acceptance. In one statement, accepted messages join their recipients' order, and refused
+ *    ones fail. Messages that could not be checked are due again in 15 s.
  */
 @Processor(SCHEDULE_QUEUE, QUEUE_WORKER_OPTIONS)
 export class ScheduleProcessor extends QueueProcessor<DueMessage[]> {

@@ -137,22 +137,24 @@ const MESSAGE_TO_SEND = `
   from claimed join message m on m.id = claimed.message_id
   left join lateral ${contentOf('claimed.message_id')} content on true`;
 
-// 1. `due_at` says whose turn it may be: a recipient's first row has one if it waits; those behind what waits or is in flight
-//    have none. The triggers of message_queue keep it (migrations/1770600000000-messages.ts); it may be too early, for a row that
-//    was inserted while the row before it was being deleted or released.
-// 2. The order, and one message at a time to a recipient, need two things. `FIRST_OF_RECIPIENT`: only a recipient's first row is claimed.
-//    The grant: a lane has one claim at a time, since two claims could see two first rows, where a row with a lower seq is committed
-//    between them. The grant fails to give that where a statement takes its snapshot, stalls until another claim of the lane has begun and
-//    ended, and tries the advisory lock only then: by its old snapshot it still owns the lane, or the lane has no owner. Then two messages to a
-//    recipient may be in flight for a moment.
-// 3. `skip locked`: a row that another statement has locked is passed over, and a later look finds it.
-// 4. An attempt's id is the claim's, its last four hexadecimal digits replaced by n. `attemptIdOf` makes the same ids, so
-//    that a lost claim can be found.
+// 1. `due_at` marks rows that may be claimed: a recipient's first row has one if it waits; rows behind a waiting row or
+//    one in flight have none. The triggers of message_queue maintain it (migrations/1770600000000-messages.ts). It may
+//    be too early in a row that was inserted while the row before it was being deleted or released.
+// 2. Two rules keep the order, and one message in flight per recipient. `FIRST_OF_RECIPIENT`: only a recipient's first
+//    row is claimed. The grant: a lane has one claim at a time, because two claims could see two first rows if a row
+//    with a lower seq is committed between them. There is one gap. A statement may take its snapshot, stall until
+//    another claim of the lane has begun and ended, and only then try the advisory lock. By its old snapshot it still
+//    owns the lane, or the lane has no owner. Then two messages to a recipient may be in flight for a moment.
+// 3. `skip locked`: rows locked by another statement are skipped, and a later claim finds them.
+// 4. An attempt's id is the claim's id with n in its last four hexadecimal digits. `attemptIdOf` makes the same ids, so
+//    that the attempts of a lost claim can be found.
 // 5. The lease begins here, by the database's clock. Without an outcome at its end the message is `outcome_unknown`.
 //
-// Its tests: claim.repository.spec.ts (claims), queue-turns.spec.ts and early-turns.spec.ts (order), open-transaction.e2e-spec.ts (rows that are read).
+// Tests: claim.repository.spec.ts (claims), queue-turns.spec.ts and early-turns.spec.ts (order),
+// open-transaction.e2e-spec.ts (rows that are read).
 //
-// $1 to $6 the lanes (`laneGrants`, which adds the relation `lane_grant`); $7 the claim's id of each lane; $8 lease seconds.
+// $1 to $6 the lanes (`laneGrants`, which adds the relation `lane_grant`); $7 the claim's id of each lane; $8 lease
+// seconds.
 export const CLAIM: Prepared = {
   name: 'message_claim',
   text: `

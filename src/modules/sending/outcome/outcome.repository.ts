@@ -73,7 +73,7 @@ export class OutcomeRepository {
 type AttemptOf = Pick<ClaimedMessage, 'id' | 'attemptId'> & Partial<Pick<ClaimedMessage, 'tries'>>;
 
 /**
- * What WhatsApp's answer makes of a claimed message, and what it is called.
+ * The new status of a claimed message after WhatsApp's answer, and the words used for the answers.
  *
  * | `outcome.kind`               | Called    | `status`                                         | Of the attempt             |
  * | ---------------------------- | --------- | ------------------------------------------------ | -------------------------- |

@@ -16,25 +16,26 @@ const SWEEP_BATCH = 1_000;
 const DEFERRAL = `least(${MAX_DELAY_MS / 1_000}, greatest(60, power(4, least(tries, 5))))`;
 
 /**
- * The queue of messages: its wakes and sweeps. The work on a message is in MessageSender. What happens to one after
- * POST /messages has answered 202:
+ * The queue of messages: its wakes and sweeps. The work on a message is in MessageSender. After POST /messages has
+ * answered 202, a message takes these steps:
  *
- * 1. It is a row, `queued`. Its connection's lane was woken: a worker that accepted it drains the lane itself, a process without a worker
- *    tells the workers.
- * 2. A worker drains the lane, one process at a time (`lane.owner`), at its pace, and keeps it for a few seconds after the last row.
- * 3. A claim, one statement for all lanes that wait for one, gives the message an attempt, `processing` and a
- *    lease of 20 s, and its request goes out at once. The request contains the attempt's id, so that a notification finds
- *    it even if the answer is lost. Our files' ids are exchanged for the platform's first; an upload that takes its time
- *    puts the message back to the queue meanwhile.
- * 4. The answer is recorded, many in one statement: accepted, failed, queued again with a later turn, or
- *    outcome_unknown where the request was written and no clear answer came. Where that ends the message's time in the
- *    queue, the event for the workspace's webhook is part of the statement.
- * 5. The outcome deletes the row, which makes the recipient's next message due (triggers of message_queue), and wakes the
- *    lane.
+ * 1. It is a `queued` row, and its connection's lane was woken. A worker that accepted the message drains the lane
+ *    itself; a process without a worker notifies the workers.
+ * 2. A worker drains the lane at its pace. Only one process at a time does so (`lane.owner`), and it keeps the lane for
+ *    a few seconds after the last row.
+ * 3. A claim, one statement for all waiting lanes, gives the message an attempt, `processing` and a lease of 20 s. Its
+ *    request is sent at once. The request contains the attempt's id, so that a notification finds the attempt even if
+ *    the answer is lost. Before that, our file ids are replaced by WhatsApp's; if an upload takes long, the message
+ *    returns to the queue meanwhile.
+ * 4. The answer is recorded, many in one statement: accepted, failed, queued again with a later due time, or
+ *    outcome_unknown where the request was written and no clear answer came. If the message leaves the queue, the same
+ *    statement writes the event for the workspace's webhook.
+ * 5. The outcome deletes the row, which makes the recipient's next message due (triggers of message_queue), and wakes
+ *    the lane.
  *
- * If the process dies after the claim and before the answer is recorded, the lease runs out and the sweep sets `outcome_unknown`: what may have been sent is never
- * sent again automatically. If a wake is lost, the sweep finds the due row. If the answer is lost, the
- * platform's notification resolves it.
+ * If the process dies between claim and answer, the lease runs out and the sweep sets `outcome_unknown`: a message that
+ * may have been sent is never sent again automatically. If a wake is lost, the sweep finds the due row. If the answer
+ * is lost, WhatsApp's notification resolves the outcome.
  */
 @Processor(SEND_QUEUE, QUEUE_WORKER_OPTIONS)
 export class SendProcessor extends QueueProcessor<SendTask> {

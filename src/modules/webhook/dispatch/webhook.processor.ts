@@ -296,22 +296,24 @@ export function retryDelayMs(tries: number, random: number, retryAfterMs: number
 }
 
 /**
- * The queue of webhook events; the work on one is in DeliveryAttempts. What happens to an event:
+ * The queue of webhook events; the work on one is in DeliveryAttempts. The steps of an event:
  *
  * 1. It is a row of the log, `webhook_event`, written by the statement of the change that it reports, and a row of
- *    `webhook_queue` where the workspace has an endpoint that chose its kind. After the commit the endpoint's lane is woken.
- * 2. A worker drains the lane. A claim, one statement for all lanes that wait for one, gives due events an attempt and a lease of 20 s;
- *    it brings the address and the secrets of this moment. How many events of an endpoint go at once depends on how it
- *    has answered so far: 64 at the most, one where it hangs.
- * 3. The delivery is signed and made, ten seconds at the most.
- * 4. The outcome is recorded, many in one statement: the row is deleted after a success or the tenth attempt, else due
- *    again by the schedule. An endpoint that answers 410, or never succeeds in five days, is disabled; the lane of one
- *    that hangs, or asks for it, is paused.
- * 5. While an endpoint is paused or disabled, or its lane is paused, nothing of it is claimed; events wait for a paused or
- *    disabled endpoint three days at the most.
+ *    `webhook_queue` where the workspace has an endpoint that chose its kind. After the commit the endpoint's lane is
+ *    woken.
+ * 2. A worker drains the lane. A claim, one statement for all waiting lanes, gives due events an attempt and a lease of
+ *    20 s, and reads the present address and secrets. The endpoint's earlier answers decide how many of its events are
+ *    in flight together: at most 64, one where it hangs.
+ * 3. The delivery is signed and made, within ten seconds.
+ * 4. The outcome is recorded, many in one statement. After a success or the tenth attempt the row is deleted; otherwise
+ *    it is due again by the schedule. An endpoint that answers 410, or has no success in five days, is disabled. If an
+ *    endpoint hangs, or asks to wait, its lane is paused.
+ * 5. While an endpoint or its lane is paused, or the endpoint is disabled, its events are not claimed. Events wait for
+ *    a paused or disabled endpoint at most three days.
  *
- * If the process dies in 2 to 4, the lease runs out and the event is due again, under the same id: receivers may see it
- * twice, never not at all. If the answer to a claim is lost, its events are released at once: nothing of it was delivered.
+ * If the process dies in 2 to 4, the lease runs out and the event is due again under the same id: receivers may see it
+ * twice, but never miss it. If the answer to a claim is lost, its events are released at once, since none was
+ * delivered.
  */
 @Processor(WEBHOOK_QUEUE, QUEUE_WORKER_OPTIONS)
 export class WebhookProcessor extends QueueProcessor<ClaimedEvent> {

@@ -81,13 +81,14 @@ export class ReplaysRepository {
   }
 }
 
-// $1 workspace, $2 id, $3 kinds, $4 outcomes, $5 since, $6 until, $7 only failed, $8 most events, $9 most attempts. The
-// log has an index by endpoint, kind, outcome and time, and its order keeps the planner from a bitmap, for which all of it is
-// read before the limit; events have none, as they are written with every message. The lock
-// is not waited for: requests at the same time must not each hold a connection. "each" is recursive in form only: so
-// PostgreSQL hands on an event when it first meets it, where "distinct" would read all attempts first; one event too many
-// ends the search, and then none is looked up. "offset" has each event looked up by its id: of a workspace without
-// statistics the planner expects one event, and would go through all of them for each attempt.
+// $1 workspace, $2 id, $3 kinds, $4 outcomes, $5 since, $6 until, $7 only failed, $8 most events, $9 most attempts.
+// - The log of attempts has an index by endpoint, kind, outcome and time. Ordering by it prevents a bitmap scan, which
+//   would read everything before the limit. Events have no such index, because they are written with every message.
+// - The lock is not waited for: concurrent requests must not each hold a connection.
+// - "each" is recursive in form only. This way PostgreSQL returns an event when it first meets it, where "distinct"
+//   would read all attempts first. One event too many ends the search, and then none is looked up.
+// - "offset" makes PostgreSQL look each event up by its id. Without statistics of a workspace the planner expects one
+//   event, and would scan all of them for each attempt.
 const START = `
 with recursive endpoint as materialized (
   select id, not ${REPLAY_LOCK}
@@ -134,9 +135,9 @@ select r.id, r.total, r.done, r.created_at, r.finished_at, case when r.finished_
 from webhook_replay r join webhook_endpoint e on e.id = r.endpoint_id and e.deleted_at is null
 where r.organization_id = $1 and r.id = $2`;
 
-// $1 replays that have room, for those without must not hide the ones behind them; $2 due events at the most. In the
-// order of the ids, which begin with their time. Of what was deleted or delivered meanwhile, and of what is being
-// delivered just now, only the count is kept.
+// $1 limit of replays with room (those without must not hide the ones behind them); $2 limit of due events. In the
+// order of the ids, which begin with their time. Events that were deleted or delivered meanwhile, or are being
+// delivered now, are only counted.
 const FEED = `
 with room as materialized (
   select r.id, r.organization_id, r.endpoint_id, r.only_failed, $2::bigint - due.events as places

@@ -221,7 +221,7 @@ const mediaCard = object({
     action: cardAction,
   },
   optional: {
-    // WhatsApp's reference has cta_url on cards of both kinds; quick replies are in use with other types.
+    // WhatsApp's reference has cta_url on cards of both kinds; other types are in use for quick replies.
     type: oneOf(['cta_url', 'button', 'quick_reply']),
     body: cardBody,
   },

@@ -36,7 +36,9 @@ export interface MessageVariant {
   name: string;
   /** The value of `type` that selects it; null: the variant has no `type`. */
   type: string | null;
-  /** Where several variants share a `type`, the value of `interactive.type` that selects this one; the first has none. */
+  /**
+   * Where several variants share a `type`, the value of `interactive.type` that selects this one; the first has none.
+   */
   kind?: string;
   shape: Shape;
   normalize(body: Record<string, unknown>): NormalizedContent;
