@@ -549,6 +549,36 @@ describe('what is held', () => {
     ]);
   });
 
+  it('does not expire before its start either, though no step has held it yet', async () => {
+    await tags.put(keyOf(), { paused: true });
+    const id = await accept(testPhone());
+    await opened.database.execute(
+      `update message_queue set queued_at = queued_at - interval '2 minutes', expires_at = clock_timestamp() - interval '1 second'
+       where message_id = $1`,
+      [id],
+    );
+    expect(await sweeps.expireQueued(10)).toEqual([]);
+    await settle();
+    await act('resume');
+    expect(await sendAll()).toEqual([id]);
+  });
+
+  it('is all that came before the start, however late that is: its time to live runs from then on', async () => {
+    await tags.put(keyOf(), { startAt: new Date(Date.now() + LONG_MS) });
+    const id = await accept(testPhone());
+    await opened.database.execute(`update message_tag set start_at = clock_timestamp()`);
+    await opened.database.execute(
+      `update message_queue set queued_at = queued_at - interval '2 minutes', expires_at = clock_timestamp() - interval '1 second'
+       where message_id = $1`,
+      [id],
+    );
+    expect(await tags.start()).toBe(0);
+    await settle();
+    expect(await tags.start()).toBe(1);
+    expect(await settle()).toBe('active');
+    expect(await sendAll()).toEqual([id]);
+  });
+
   it('is neither freed nor called expired while claims are blocked', async () => {
     const { id } = await tried(testPhone());
     await act('pause');

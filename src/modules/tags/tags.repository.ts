@@ -8,7 +8,7 @@ import { recipientKey } from '../message-state/recipient-key.types.js';
 import { HOLDS_BACK, queueTakes } from '../message-state/message-state.types.js';
 import type { Fact } from '../message-state/facts.types.js';
 import { FactsService } from '../message-state/facts.service.js';
-import { ACTS, ASKED_AT, FIND, INSERT, LIST, NOTE, NOT_PAUSED, PAUSED, PUT, START } from './tag-rows.js';
+import { ACTS, ASKED_AT, FIND, INSERT, LIST, NOTE, NOT_PAUSED, PAUSED, PUT, START, WAITS } from './tag-rows.js';
 import { tagsErrors } from './tags.errors.js';
 import { KEPT_FAILURES, type TagAction, type TagKey, type TagPlan, type TagRow } from './tags.types.js';
 
@@ -272,8 +272,6 @@ function sum({ organizationId }: TagKey, rows: readonly MovedRow[]): Moved {
     hasEvents: rows.some(({ failed }) => failed > 0) ? organizationId : null,
   };
 }
-
-const WAITS = `${NOT_PAUSED} and ${queueTakes('canceled')}`;
 
 const IS_HELD_BACK = '(t.paused or t.started_at is null)';
 const HAS_WORK = `(t.resuming or t.cancel_before is not null or t.retry_before is not null)`;

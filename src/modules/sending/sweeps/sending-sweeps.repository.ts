@@ -4,7 +4,7 @@ import { Database } from '../../../infrastructure/database/database.js';
 import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
 import { ALL_OFTEN_MS, type DueSince, SweepCursor } from '../../../infrastructure/queue/sweeps.js';
 import { BY_EXPIRY } from '../../message-state/message-row.types.js';
-import { queueTakes } from '../../message-state/message-state.types.js';
+import { queueTakes, tagIsNotPaused } from '../../message-state/message-state.types.js';
 import type { Fact, LockedMessage } from '../../message-state/facts.types.js';
 import { FactsService } from '../../message-state/facts.service.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
@@ -106,8 +106,9 @@ right join (values (1)) as look on true`;
 
 export const EXPIRE_LEASES = found(queueTakes('lease_expired'), 'lease_until');
 
-// Where claims are blocked after a restore, a message that waits here may have been sent: it must not be called failed.
-const HAS_EXPIRED = `${BY_EXPIRY} and ${queueTakes('expired')} and not (${CLAIMS_BLOCKED})`;
+// Where claims are blocked after a restore, a message that waits here may have been sent: it must not be called failed. What a tag is about to
+// hold does not expire: before the tag's start no time to live runs, and a resume looks.
+const HAS_EXPIRED = `${BY_EXPIRY} and ${queueTakes('expired')} and ${tagIsNotPaused('q')} and not (${CLAIMS_BLOCKED})`;
 /** SQL: since when there is something for `expireQueued`. */
 export const EXPIRED_SINCE: DueSince = (from) => `(select q.expires_at from message_queue q
   where ${HAS_EXPIRED} and q.expires_at <= now() and q.expires_at >= ${from} order by q.expires_at limit 1)`;
