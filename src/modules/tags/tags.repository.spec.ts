@@ -685,6 +685,16 @@ describe('a pace', () => {
     const allowed = (await Promise.all(steps)).map((row) => row?.messages ?? 0);
     expect(new Set(allowed)).toEqual(new Set([0, 6]));
   });
+
+  it('goes on at once after the clock of the database stepped back', async () => {
+    await tags.put(keyOf(), { paused: false, messagesPerMinute: 600 });
+    const id = await accept(testPhone());
+    await opened.database.execute(`update message_tag set paced_at = clock_timestamp() + interval '1 hour'`);
+    expect(await tags.pace(keyOf())).toMatchObject({ rows: 1 });
+    await opened.database.execute(`update message_tag set paced_at = paced_at - interval '1 second'`);
+    expect(await tags.pace(keyOf())).toMatchObject({ rows: 1 });
+    expect(await sendAll()).toEqual([id]);
+  });
 });
 
 describe('a cancel', () => {

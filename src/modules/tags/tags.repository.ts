@@ -153,7 +153,8 @@ export class TagsRepository {
     const { organizationId, tag } = key;
     const params = [organizationId, tag, UNUSED_PACE_SECONDS];
     const allowed = await this.database.find<{ messages: number }>(ALLOWANCE, params);
-    if (allowed === null || allowed.messages === 0) return sum(key, [held]);
+    // Less than 0: the clock has stepped back, and the pace is used until now.
+    if (allowed === null || allowed.messages <= 0) return sum(key, [held]);
     const expired = await this.fail(key, LATE_IN_PACE, expiredFact, [allowed.messages]);
     return sum(key, [held, expired, await this.free('pace', key, allowed.messages)]);
   }
