@@ -47,7 +47,8 @@ export class TagsService implements OnModuleInit {
     this.sweeps.add({
       name: 'tag_starts',
       everyMs: SWEEP_EVERY_MS,
-      waitsFor: [{ table: 'message_tag', column: 'start_at', where: 'started_at is null and not paused' }],
+      // A time that a caller gave is meant as it is, whatever the clock does.
+      hasWork: 'exists (select from message_tag where started_at is null and not paused and start_at <= now())',
       run: () => this.tags.start(),
     });
     this.sweeps.add({
