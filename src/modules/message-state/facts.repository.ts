@@ -117,6 +117,7 @@ export class FactsRepository {
     // Their contacts may have other names by now.
     const replaced = await statements.query<{ id: string }>(REPLACED_RECIPIENTS, [
       queued.map(({ message }) => message.id),
+      queued.map(({ message }) => message.organizationId),
     ]);
     const contacts = replaced.map(({ id }) => id);
     await joinLanes(contacts, statements);
@@ -367,10 +368,10 @@ const USUAL_WRITES = [
   writeOf('message_write_tagged_reports', [...WRITE_REPORTS.parts, 'counts']),
 ];
 
-// $1 messages.
+// $1 messages, $2 their workspaces.
 const REPLACED_RECIPIENTS = `
 select distinct coalesce(c.merged_into, c.id) as id from message m join conversation c on c.id = m.conversation_id
-where m.id = any($1::uuid[]) and exists (
+where m.id = any($1::uuid[]) and m.organization_id = any($2::uuid[]) and exists (
   select from conversation_alias a where a.connection_id = m.connection_id and a.name in (m.recipient, m.recipient_user_id))`;
 
 /** A row of `message_act`. Times are microseconds since the epoch. */
