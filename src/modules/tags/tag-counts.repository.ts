@@ -88,7 +88,7 @@ select count(*)::integer as count from gone`;
 const ESTIMATE = `
 select case when bool_and(c.status in ('connected', 'restricted')) then max(greatest(
     clock_timestamp() + make_interval(secs => greatest(given.waiting, of_tags.messages, free.messages)::float8 / c.throughput_per_second),
-    given.last_at + make_interval(secs => given.scheduled::float8 / c.throughput_per_second))) end as end
+    case when given.scheduled > 0 then given.last_at + make_interval(secs => given.scheduled::float8 / c.throughput_per_second) end)) end as end
 from unnest($2::uuid[], $3::integer[], $4::integer[], $5::timestamptz[]) as given (connection_id, waiting, scheduled, last_at)
 join connection c on c.id = given.connection_id and c.organization_id = $1
 cross join lateral (
