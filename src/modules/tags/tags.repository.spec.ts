@@ -686,6 +686,19 @@ describe('a pace', () => {
     expect(new Set(allowed)).toEqual(new Set([0, 6]));
   });
 
+  it('frees what comes after a resume, and that resume has not done it', async () => {
+    await tags.put(keyOf(), { messagesPerMinute: 6_000 });
+    await accept(testPhone());
+    await act('pause');
+    await tags.act(keyOf(), 'resume', null);
+    await opened.database.execute(`update message_tag set acted_at = acted_at - interval '1 second'`);
+    await opened.database.execute(`update message_queue set created_at = created_at - interval '2 seconds'`);
+    await accept(testPhone());
+    await tags.pace(keyOf());
+    expect(await sendAll()).toHaveLength(2);
+    expect(await tags.find(keyOf())).toMatchObject({ action: 'resume', done: 1 });
+  });
+
   it('goes on at once after the clock of the database stepped back', async () => {
     await tags.put(keyOf(), { paused: false, messagesPerMinute: 600 });
     const id = await accept(testPhone());

@@ -306,9 +306,9 @@ const locked = (condition: string): string => `tag as materialized (
   where t.organization_id = $1 and t.tag = $2 and ${condition} for no key update
 )`;
 
-/** SQL: what a step has moved; it is noted with the action that it belongs to. */
-const moved = (rows: string, action: TagAction): string => `, noted as (
-  update message_tag t set done = t.done + (select count(*) from ${rows})
+/** SQL: what a step has moved; it is noted with the action that it belongs to, as far as that means it. */
+const moved = (rows: string, action: TagAction, means = 'true'): string => `, noted as (
+  update message_tag t set done = t.done + (select count(*) from ${rows} where ${means})
   where t.organization_id = $1 and t.tag = $2 and t.action = '${action}' and exists (select from ${rows})
 )
 select (select count(*)::integer from ${rows}) as messages, 0 as failed,
@@ -384,15 +384,15 @@ with ${locked(condition)}, picked as materialized (
     queued_at = placed.since, due_at = case when placed.is_first then greatest(q.not_before, clock_timestamp()) end,
     not_before = case when (select is_paced from tag) then coalesce(q.not_before, clock_timestamp()) else q.not_before end
   from placed where q.ctid = placed.row_ctid and ${IS_HELD}
-  returning q.connection_id
+  returning q.connection_id, q.created_at
 ), rescheduled as (
   update message_queue q set held_until = greatest(picked.since, clock_timestamp()), scheduled_for = picked.since,
     expires_at = picked.deadline
   from picked where q.ctid = picked.row_ctid and picked.scheduled_for is not null and ${IS_HELD}
-  returning q.connection_id
+  returning q.connection_id, q.created_at
 ), resumed as (
-  select connection_id from freed union all select connection_id from rescheduled
-)${moved('resumed', 'resume')}`;
+  select * from freed union all select * from rescheduled
+)${moved('resumed', 'resume', 'created_at <= t.acted_at')}`;
 
 const FREE = {
   resume: { lock: lockHeld(IS_RESUMING, RESUMED_PART), free: free(IS_RESUMING) },
