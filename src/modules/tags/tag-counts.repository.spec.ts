@@ -89,10 +89,19 @@ describe('the counts of a tag', () => {
       counts.estimateEnd(
         organizationId,
         (await partsOf()).filter(({ status, messages }) => status === 'queued' && messages > 0),
+        null,
       );
     expect((await end())?.getTime()).toBeGreaterThanOrEqual(sendAt.getTime());
     await cancelMessage(opened.database, organizationId, messageId);
     expect((await end())?.getTime()).toBeLessThan(sendAt.getTime());
+  });
+
+  it('say when all has left where the tag starts later: at the later of its start and the time of a message', async () => {
+    const day = (days: number) => new Date(Date.now() + days * 86_400_000);
+    await accept(testPhone(), { tag: TAG, sendAt: day(20).toISOString() });
+    const endAfter = async (start: Date) => counts.estimateEnd(connection.organizationId, await partsOf(), start);
+    expect((await endAfter(day(10)))?.getTime()).toBeLessThan(day(21).getTime());
+    expect((await endAfter(day(30)))?.getTime()).toBeGreaterThan(day(29).getTime());
   });
 
   it('are read by as few rows at ten thousand messages as at ten', async () => {

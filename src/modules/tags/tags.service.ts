@@ -117,13 +117,13 @@ export class TagsService implements OnModuleInit {
   private async estimateEnd(key: TagKey, row: TagRow, parts: readonly TagPart[]): Promise<Date | null> {
     const waiting = parts.filter(({ status, messages }) => status === 'queued' && messages > 0);
     if (row.isPaused || row.status === 'canceling' || waiting.length === 0) return null;
-    const byNumbers = await this.counts.estimateEnd(key.organizationId, waiting);
+    const start = row.isStarted ? null : row.startAt;
+    const byNumbers = await this.counts.estimateEnd(key.organizationId, waiting, start);
     if (byNumbers === null) return null;
-    const from = row.isStarted ? databaseClock.now() : Math.max(databaseClock.now(), row.startAt?.getTime() ?? 0);
+    const from = Math.max(databaseClock.now(), start?.getTime() ?? 0);
     const paced = waiting.reduce((total, { messages, scheduled }) => total + messages - scheduled, 0);
     const byPace = row.messagesPerMinute === null ? 0 : (paced * 60_000) / row.messagesPerMinute;
-    const late = from - databaseClock.now();
-    return new Date(Math.max(byNumbers.getTime() + late, from + byPace));
+    return new Date(Math.max(byNumbers.getTime(), from + byPace));
   }
 
   /** A step of each tag of a workspace, behind the one that had the last. */
