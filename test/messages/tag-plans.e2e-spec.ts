@@ -1,4 +1,8 @@
+import { jest } from '@jest/globals';
+import { Config } from '../../src/infrastructure/config/config.js';
 import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
+import { BacklogGuard } from '../../src/modules/messages/accept/backlog-guard.js';
+import { seedQueued } from '../support/rig/seed-messages.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
@@ -217,6 +221,33 @@ describe('PUT /tags/{tag}', () => {
       200,
     );
     expect((await other.api.request({ method: 'PUT', path: '/tags/more', body: { paused: true } })).status).toBe(200);
+  });
+
+  it('what a tag holds counts with what is scheduled: no more is taken for it than a workspace may have', async () => {
+    const { connection, organizationId } = workspace;
+    await seedQueued(test.database, connection, { count: 10, tag: 'held' });
+    await test.database.execute(`update message_tag set paused = true where organization_id = $1`, [organizationId]);
+    await test.database.execute(
+      `update message_queue set held_until = 'infinity', due_at = null where organization_id = $1`,
+      [organizationId],
+    );
+    const backlog = jest.replaceProperty(test.app.get(Config).limits, 'backlog', 5);
+    try {
+      const guard = test.app.get(BacklogGuard, { strict: false });
+      // It counts in the background.
+      const ask = async () => guard.requireRoom(organizationId, 'scheduled', 1);
+      const isFull = () =>
+        ask().then(
+          () => false,
+          () => true,
+        );
+      await waitFor(isFull);
+      const to = await workspace.contact();
+      expect((await workspace.send(to, { body: { tag: 'held' } })).body.error.code).toBe('BACKLOG_LIMIT_REACHED');
+      expect((await workspace.send(to)).status).toBe(202);
+    } finally {
+      backlog.restore();
+    }
   });
 
   it('400 for a name that is none, 403 for a key that may not write', async () => {

@@ -147,6 +147,21 @@ describe("when the database's clock has stepped back by an hour", () => {
         (await open('heartbeat', `name = 'clock' and beat_at > clock_timestamp() + interval '2 seconds'`)) === 0,
     );
 
+  it('a tag starts at its time, and no sooner', async () => {
+    const { workspace } = await test.sender();
+    await waitFor(async () => (await open('heartbeat', `name = 'clock' and beat_at <= clock_timestamp()`)) === 1);
+    await test.database.execute(
+      `insert into message_tag (organization_id, tag, start_at, started_at) values ($1, 'later', now() + interval '1 day', null)`,
+      [workspace.id],
+    );
+    await test.database.execute(
+      `update heartbeat set beat_at = clock_timestamp() + interval '1 hour' where name = 'clock'`,
+    );
+    await isCorrected();
+    expect(await open('message_tag', `tag = 'later' and start_at > clock_timestamp() + interval '23 hours'`)).toBe(1);
+    expect(await test.app.get(Sweeps).runNow('tag_starts')).toBe(0);
+  });
+
   /** The clock steps back; `work` is done in the transaction for which the correction waits after it has seen the step. */
   async function whileCorrecting(connectionId: string, work: () => Promise<unknown>): Promise<void> {
     const { database } = test;

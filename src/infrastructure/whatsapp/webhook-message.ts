@@ -205,6 +205,7 @@ export function readHandover(
   const contact = contacts[0] ?? null;
   const given = ownObject(value, type);
   const role = newOwnerRole(given);
+  const note = ownText(given, 'metadata');
   const from = readDigits(sender, 'phone_number') ?? readDigits(sender, 'wa_id') ?? readDigits(contact, 'wa_id');
   const userId = ownId(sender, 'user_id') ?? ownId(contact, 'user_id');
   if (from === null && userId === null) return 'a handover without a contact';
@@ -217,7 +218,7 @@ export function readHandover(
     // Meta's own agent is never this app, even if this app is notified.
     owner: type === 'control_passed' && role !== 'ai_agent' ? 'you' : 'other',
     role,
-    note: ownText(given, 'metadata')?.slice(0, MAX_NOTE) ?? null,
+    note: note === null ? null : storableText(note.slice(0, MAX_NOTE)),
     context: boundedObject(given, 'conversation_context') ?? boundedObject(value, 'conversation_context'),
   };
 }

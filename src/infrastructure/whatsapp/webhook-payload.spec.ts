@@ -478,6 +478,22 @@ describe('a body', () => {
     expect(JSON.stringify(payload)).not.toMatch(/\\u0000|\\ud800/);
   });
 
+  it('holds no half of a character where a text is cut', () => {
+    const pricing = { category: `${'a'.repeat(63)}\u{1F600}` };
+    const passed = {
+      type: 'control_passed',
+      metadata: METADATA,
+      sender: { phone_number: '5511999990000' },
+      control_passed: { metadata: `${'a'.repeat(3_999)}\u{1F600}` },
+    };
+    const statuses = [statusOf('s', { pricing })];
+    const payload = parseWebhookPayload(
+      payloadOf(changeOf({ metadata: METADATA, statuses }), changeOf(passed, 'messaging_handovers')),
+    );
+    expect(payload.statuses[0]?.pricing?.category).toBe(`${'a'.repeat(63)}\uFFFD`);
+    expect(payload.handovers[0]?.note).toBe(`${'a'.repeat(3_999)}\uFFFD`);
+  });
+
   it('that nests without end costs neither the stack nor its neighbours', () => {
     const deep = `${'{"a":'.repeat(100_000)}"\\u0000"${'}'.repeat(100_000)}`;
     const body = `{"entry":[{"id":"1","changes":[{"field":"messages","value":{"messages":[{"id":"m","type":"text","text":${deep}}],"statuses":[${JSON.stringify(statusOf('s'))}]}}]}]}`;

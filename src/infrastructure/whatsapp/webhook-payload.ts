@@ -356,7 +356,7 @@ function readPricing(raw: JsonObject): Pricing | null {
   const given = ownObject(raw, 'pricing');
   if (given === null) return null;
   const billable = own(given, 'billable');
-  const word = (key: string) => ownText(given, key)?.slice(0, MAX_WORD) || null;
+  const word = (key: string) => storableText(ownText(given, key)?.slice(0, MAX_WORD) ?? '') || null;
   const [category, type] = [word('category'), word('type')];
   if (category === null && type === null) return null;
   return {

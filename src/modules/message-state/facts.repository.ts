@@ -6,6 +6,7 @@ import type { Prepared } from '../../infrastructure/database/prepared.js';
 import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
 import { correctCosts, GIVE_BACK_RETRIES } from '../billing/limit-corrections.types.js';
 import { lateOf, NOTE_LATE } from '../usage/usage.types.js';
+import { joinLanes } from './join-lanes.service.js';
 import { recipientKey } from './recipient-key.types.js';
 import { insertStatusEvents, shownPricing } from './message-events.types.js';
 import type { AttemptFacts } from './attempt-facts.js';
@@ -68,6 +69,7 @@ export class FactsRepository {
     // In their order.
     const ids = changed.map(({ message }) => message.id);
     const inQueue = changed.filter(({ message }) => message.work !== null).map(({ message }) => message.id);
+    const queued = changed.filter(({ message, work }) => message.work === null && work !== null);
     const rows: Rows = {
       states: changed.map((each) => ({ id: each.message.id, isReported: each.isReported, ...each.state })),
       newAttempts: changed.flatMap(({ newAttempts, message }) =>
@@ -80,11 +82,9 @@ export class FactsRepository {
       waits: changed.flatMap(({ message, work }) =>
         message.work !== null && work !== null && isMoved(work, message.work) ? [{ id: message.id, ...work }] : [],
       ),
-      queued: changed.flatMap(({ message, work, entered, state: { retriedAt } }) =>
-        message.work === null && work !== null
-          ? [{ id: message.id, retriedAt, hasReturned: entered === 'returned', ...work }]
-          : [],
-      ),
+      queued: queued.map(({ message, work, entered, state: { retriedAt } }) => {
+        return { id: message.id, retriedAt, hasReturned: entered === 'returned', ...work };
+      }),
       events: changed.flatMap(({ message, events }) =>
         events.map(({ failure, ...event }) => ({ id: message.id, ...event, ...failure })),
       ),
@@ -92,9 +92,7 @@ export class FactsRepository {
       reported: changed.filter(({ isReported }) => isReported),
       counts: countRows(changed),
     };
-    const returned = changed.filter(({ message: { tag }, work, entered }) => {
-      return tag !== null && work !== null && entered === 'returned';
-    });
+    const returned = queued.filter(({ message: { tag }, entered }) => tag !== null && entered === 'returned');
     // Locks the tags: a cancel of a tag either is visible to the writing statement, or sees the messages which that
     // statement queues.
     if (returned.length > 0) {
@@ -116,6 +114,14 @@ export class FactsRepository {
         return JSON.stringify(rows[param as keyof Rows]);
       }),
     );
+    if (queued.length === 0) return;
+    // The contacts may have new names by now.
+    const replaced = await statements.query<{ id: string }>(REPLACED_RECIPIENTS, [
+      queued.map(({ message }) => message.id),
+      queued.map(({ message }) => message.organizationId),
+    ]);
+    const contacts = replaced.map(({ id }) => id);
+    await joinLanes(contacts, statements);
   }
 
   /** Records the retries and cancels that were applied. */
@@ -367,6 +373,12 @@ const USUAL_WRITES = [
   writeOf('message_write_tagged_outcomes', [...WRITE_OUTCOMES.parts, 'counts']),
   writeOf('message_write_tagged_reports', [...WRITE_REPORTS.parts, 'counts']),
 ];
+
+// $1 messages, $2 their workspaces.
+const REPLACED_RECIPIENTS = `
+select distinct coalesce(c.merged_into, c.id) as id from message m join conversation c on c.id = m.conversation_id
+where m.id = any($1::uuid[]) and m.organization_id = any($2::uuid[]) and exists (
+  select from conversation_alias a where a.connection_id = m.connection_id and a.name in (m.recipient, m.recipient_user_id))`;
 
 /** A row of `message_act`. Times are microseconds since the epoch. */
 export type ActRow = Pick<MessageAct, 'apiKeyId' | 'failureCategory' | 'errorCode'> & {

@@ -1,4 +1,3 @@
-import { joinLanes } from '../message-state/join-lanes.service.js';
 import { Injectable } from '@nestjs/common';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Database } from '../../infrastructure/database/database.js';
@@ -193,17 +192,7 @@ export class MessagesRepository {
         { organizationId },
       ),
     );
-    const queued = retries.flatMap(({ messageId }, index) =>
-      applied[index]?.result === 'recorded' ? [messageId] : [],
-    );
-    if (queued.length === 0) return [];
-    // The contacts may have new names by now.
-    const replaced = await this.database.query<{ id: string }>(REPLACED_RECIPIENTS, [organizationId, queued]);
-    await joinLanes(
-      replaced.map(({ id }) => id),
-      this.database,
-    );
-    return queued;
+    return retries.flatMap(({ messageId }, index) => (applied[index]?.result === 'recorded' ? [messageId] : []));
   }
 
   /**
@@ -321,11 +310,6 @@ export class MessagesRepository {
     return this.database.repository(MessageRetryEntity);
   }
 }
-
-const REPLACED_RECIPIENTS = `
-select distinct coalesce(c.merged_into, c.id) as id from message m join conversation c on c.id = m.conversation_id
-where m.organization_id = $1 and m.id = any($2::uuid[]) and exists (
-  select from conversation_alias a where a.connection_id = m.connection_id and a.name in (m.recipient, m.recipient_user_id))`;
 
 // Walks from recipients with a due message or one in flight to the messages that wait behind, so that it reads no
 // removed rows.

@@ -8,7 +8,7 @@ import { WebhookService } from '../webhook/webhook.service.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import { AcceptRepository, type Accepted } from './accept/accept.repository.js';
-import { BacklogGuard, type Reservation } from './accept/backlog-guard.js';
+import { BacklogGuard, kindsOf, type Reservation } from './accept/backlog-guard.js';
 import type { JournalFilter } from './dto/list-messages.query.js';
 import type { JournalPlace } from './journal/journal-page.js';
 import { fingerprintOf, type MessageInput, readMessageInput } from './accept/message-input.js';
@@ -68,7 +68,7 @@ export class MessagesService {
         input = await this.preparation.addressed(sender.organizationId, request);
       }
       prepared = await this.preparation.prepare(sender, input);
-      reserved = this.backlog.check(sender.organizationId, input.sendAt === undefined ? 'queued' : 'scheduled');
+      reserved = this.backlog.check(sender.organizationId, kindsOf(input));
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       // Runs before all checks: a repeated key gets its first answer, even if the request would be refused now.

@@ -1,5 +1,5 @@
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
-import { factsOf } from '../../../test/support/facts.js';
+import { cancelMessage, factsOf } from '../../../test/support/facts.js';
 import { LIMITED } from '../../../test/support/limits.js';
 import { newMessage } from '../../../test/support/new-message.js';
 import { seedFailed, seedQueued } from '../../../test/support/rig/seed-messages.js';
@@ -78,6 +78,30 @@ describe('the counts of a tag', () => {
       failed: 1,
       queued: 1,
     });
+  });
+
+  it('say when all has left by what is still scheduled, whatever times were given before', async () => {
+    const { organizationId } = connection;
+    const sendAt = new Date(Date.now() + 30 * 86_400_000);
+    await accept(testPhone());
+    const { messageId } = await accept(testPhone(), { tag: TAG, sendAt: sendAt.toISOString() });
+    const end = async () =>
+      counts.estimateEnd(
+        organizationId,
+        (await partsOf()).filter(({ status, messages }) => status === 'queued' && messages > 0),
+        null,
+      );
+    expect((await end())?.getTime()).toBeGreaterThanOrEqual(sendAt.getTime());
+    await cancelMessage(opened.database, organizationId, messageId);
+    expect((await end())?.getTime()).toBeLessThan(sendAt.getTime());
+  });
+
+  it('say when all has left where the tag starts later: at the later of its start and the time of a message', async () => {
+    const day = (days: number) => new Date(Date.now() + days * 86_400_000);
+    await accept(testPhone(), { tag: TAG, sendAt: day(20).toISOString() });
+    const endAfter = async (start: Date) => counts.estimateEnd(connection.organizationId, await partsOf(), start);
+    expect((await endAfter(day(10)))?.getTime()).toBeLessThan(day(21).getTime());
+    expect((await endAfter(day(30)))?.getTime()).toBeGreaterThan(day(29).getTime());
   });
 
   it('are read by as few rows at ten thousand messages as at ten', async () => {

@@ -30,14 +30,15 @@ export class TagCountsRepository {
     return parts;
   }
 
-  /** When everything that waits on these numbers will have left; null where one of them cannot send. */
-  async estimateEnd(organizationId: string, waiting: readonly TagPart[]): Promise<Date | null> {
+  /** When everything that waits on these numbers will have left, from `start` (null: now) on; null where one of them cannot send. */
+  async estimateEnd(organizationId: string, waiting: readonly TagPart[], start: Date | null): Promise<Date | null> {
     const params = [
       organizationId,
       waiting.map(({ connectionId }) => connectionId),
       waiting.map(({ messages, scheduled }) => Math.max(0, messages - scheduled)),
       waiting.map(({ scheduled }) => scheduled),
       waiting.map(({ lastScheduledFor }) => lastScheduledFor),
+      start,
     ];
     return (await this.database.byIndex(() => this.database.row<{ end: Date | null }>(ESTIMATE, params))).end;
   }
@@ -87,13 +88,14 @@ with changed as materialized (
 )
 select count(*)::integer as count from gone`;
 
-// $1 workspace, $2 numbers, with $3 waiting messages, $4 scheduled ones, and $5 the last of their times. Waiting
+// $1 workspace, $2 numbers, with $3 waiting messages, $4 scheduled ones, and $5 the last of their times; $6 the start. Waiting
 // messages of other tags on a number come first.
 const ESTIMATE = `
 select case when bool_and(c.status in ('connected', 'restricted')) then max(greatest(
-    clock_timestamp() + make_interval(secs => greatest(given.waiting, of_tags.messages, free.messages)::float8 / c.throughput_per_second),
-    given.last_at + make_interval(secs => given.scheduled::float8 / c.throughput_per_second))) end as end
+    start.at + make_interval(secs => greatest(given.waiting, of_tags.messages, free.messages)::float8 / c.throughput_per_second),
+    case when given.scheduled > 0 then greatest(given.last_at, start.at) + make_interval(secs => given.scheduled::float8 / c.throughput_per_second) end)) end as end
 from unnest($2::uuid[], $3::integer[], $4::integer[], $5::timestamptz[]) as given (connection_id, waiting, scheduled, last_at)
+cross join (select greatest(clock_timestamp(), $6::timestamptz) as at) as start
 join connection c on c.id = given.connection_id and c.organization_id = $1
 cross join lateral (
   select sum(k.messages - k.scheduled) as messages from message_tag_count k

@@ -1,6 +1,7 @@
 import { FIRST_ID } from '../../common/ids.js';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
+import { queueTakes } from '../message-state/message-state.types.js';
 import type { TagAction } from './tags.types.js';
 
 /** SQL of the rows of `message_tag`: what callers see of a tag, and ask for. */
@@ -40,14 +41,6 @@ update message_tag t set paused = $3, start_at = $4, messages_per_minute = $5,
 where t.organization_id = $1 and t.tag = $2
 returning ${COLUMNS}`;
 
-// Not while claims are blocked: messages that a restored database would start may have been sent.
-export const START = `
-update message_tag t set started_at = clock_timestamp(), resuming = true
-where t.ctid = any(array(
-  select t.ctid from message_tag t where t.started_at is null and not t.paused and t.start_at <= statement_timestamp()
-  order by t.start_at limit ${STARTED_AT_ONCE} for update skip locked)) and t.started_at is null and not t.paused
-  and not (${CLAIMS_BLOCKED})`;
-
 const act = (action: TagAction, changes: string, ended = 'null'): string => `
 update message_tag t set action = '${action}', acted_at = clock_timestamp(), ended_at = ${ended}, done = 0, skipped = '{}', ${changes}
 where t.organization_id = $1 and t.tag = $2
@@ -59,6 +52,17 @@ const ENDS_PAUSE = `paused = false, resuming = t.resuming or t.paused or t.start
 
 export const NOT_PAUSED = `q.tag is not null and q.held_until is distinct from 'infinity'`;
 export const PAUSED = `q.held_until = 'infinity'`;
+export const WAITS = `${NOT_PAUSED} and ${queueTakes('canceled')}`;
+
+// Not while claims are blocked: messages that a restored database would start may have been sent. Nor before all earlier messages are
+// held: their time to live runs from the start on.
+export const START = `
+update message_tag t set started_at = clock_timestamp(), resuming = true
+where t.ctid = any(array(
+  select t.ctid from message_tag t where t.started_at is null and not t.paused and t.start_at <= statement_timestamp()
+  order by t.start_at limit ${STARTED_AT_ONCE} for update skip locked)) and t.started_at is null and not t.paused
+  and not (${CLAIMS_BLOCKED}) and not exists (
+    select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${WAITS} and q.created_at < t.start_at offset 0)`;
 
 // A retry is a separate request: a retry after the cancel is not affected by it.
 export const ASKED_AT = 'coalesce(q.retried_at, q.created_at)';

@@ -549,6 +549,36 @@ describe('what is held', () => {
     ]);
   });
 
+  it('does not expire before its start either, though no step has held it yet', async () => {
+    await tags.put(keyOf(), { paused: true });
+    const id = await accept(testPhone());
+    await opened.database.execute(
+      `update message_queue set queued_at = queued_at - interval '2 minutes', expires_at = clock_timestamp() - interval '1 second'
+       where message_id = $1`,
+      [id],
+    );
+    expect(await sweeps.expireQueued(10)).toEqual([]);
+    await settle();
+    await act('resume');
+    expect(await sendAll()).toEqual([id]);
+  });
+
+  it('is all that came before the start, however late that is: its time to live runs from then on', async () => {
+    await tags.put(keyOf(), { startAt: new Date(Date.now() + LONG_MS) });
+    const id = await accept(testPhone());
+    await opened.database.execute(`update message_tag set start_at = clock_timestamp()`);
+    await opened.database.execute(
+      `update message_queue set queued_at = queued_at - interval '2 minutes', expires_at = clock_timestamp() - interval '1 second'
+       where message_id = $1`,
+      [id],
+    );
+    expect(await tags.start()).toBe(0);
+    await settle();
+    expect(await tags.start()).toBe(1);
+    expect(await settle()).toBe('active');
+    expect(await sendAll()).toEqual([id]);
+  });
+
   it('is neither freed nor called expired while claims are blocked', async () => {
     const { id } = await tried(testPhone());
     await act('pause');
@@ -654,6 +684,29 @@ describe('a pace', () => {
     await other.query('commit');
     const allowed = (await Promise.all(steps)).map((row) => row?.messages ?? 0);
     expect(new Set(allowed)).toEqual(new Set([0, 6]));
+  });
+
+  it('frees what comes after a resume, and that resume has not done it', async () => {
+    await tags.put(keyOf(), { messagesPerMinute: 6_000 });
+    await accept(testPhone());
+    await act('pause');
+    await tags.act(keyOf(), 'resume', null);
+    await opened.database.execute(`update message_tag set acted_at = acted_at - interval '1 second'`);
+    await opened.database.execute(`update message_queue set created_at = created_at - interval '2 seconds'`);
+    await accept(testPhone());
+    await tags.pace(keyOf());
+    expect(await sendAll()).toHaveLength(2);
+    expect(await tags.find(keyOf())).toMatchObject({ action: 'resume', done: 1 });
+  });
+
+  it('goes on at once after the clock of the database stepped back', async () => {
+    await tags.put(keyOf(), { paused: false, messagesPerMinute: 600 });
+    const id = await accept(testPhone());
+    await opened.database.execute(`update message_tag set paced_at = clock_timestamp() + interval '1 hour'`);
+    expect(await tags.pace(keyOf())).toMatchObject({ rows: 1 });
+    await opened.database.execute(`update message_tag set paced_at = paced_at - interval '1 second'`);
+    expect(await tags.pace(keyOf())).toMatchObject({ rows: 1 });
+    expect(await sendAll()).toEqual([id]);
   });
 });
 

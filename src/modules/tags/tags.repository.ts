@@ -8,7 +8,7 @@ import { recipientKey } from '../message-state/recipient-key.types.js';
 import { HOLDS_BACK, queueTakes } from '../message-state/message-state.types.js';
 import type { Fact } from '../message-state/facts.types.js';
 import { FactsService } from '../message-state/facts.service.js';
-import { ACTS, ASKED_AT, FIND, INSERT, LIST, NOTE, NOT_PAUSED, PAUSED, PUT, START } from './tag-rows.js';
+import { ACTS, ASKED_AT, FIND, INSERT, LIST, NOTE, NOT_PAUSED, PAUSED, PUT, START, WAITS } from './tag-rows.js';
 import { tagsErrors } from './tags.errors.js';
 import { KEPT_FAILURES, type TagAction, type TagKey, type TagPlan, type TagRow } from './tags.types.js';
 
@@ -153,7 +153,8 @@ export class TagsRepository {
     const { organizationId, tag } = key;
     const params = [organizationId, tag, UNUSED_PACE_SECONDS];
     const allowed = await this.database.find<{ messages: number }>(ALLOWANCE, params);
-    if (allowed === null || allowed.messages === 0) return sum(key, [held]);
+    // Less than 0: the clock has stepped back, and the pace is used until now.
+    if (allowed === null || allowed.messages <= 0) return sum(key, [held]);
     const expired = await this.fail(key, LATE_IN_PACE, expiredFact, [allowed.messages]);
     return sum(key, [held, expired, await this.free('pace', key, allowed.messages)]);
   }
@@ -273,8 +274,6 @@ function sum({ organizationId }: TagKey, rows: readonly MovedRow[]): Moved {
   };
 }
 
-const WAITS = `${NOT_PAUSED} and ${queueTakes('canceled')}`;
-
 const IS_HELD_BACK = '(t.paused or t.started_at is null)';
 const HAS_WORK = `(t.resuming or t.cancel_before is not null or t.retry_before is not null)`;
 // offset 0: reads the tag first, and then its rows. The planner might otherwise begin with all held rows.
@@ -307,9 +306,9 @@ const locked = (condition: string): string => `tag as materialized (
   where t.organization_id = $1 and t.tag = $2 and ${condition} for no key update
 )`;
 
-/** SQL: the rows moved by a step, which are counted for its action. */
-const moved = (rows: string, action: TagAction): string => `, noted as (
-  update message_tag t set done = t.done + (select count(*) from ${rows})
+/** SQL: the rows moved by a step, counted for its action where `means` holds. */
+const moved = (rows: string, action: TagAction, means = 'true'): string => `, noted as (
+  update message_tag t set done = t.done + (select count(*) from ${rows} where ${means})
   where t.organization_id = $1 and t.tag = $2 and t.action = '${action}' and exists (select from ${rows})
 )
 select (select count(*)::integer from ${rows}) as messages, 0 as failed,
@@ -383,15 +382,15 @@ with ${locked(condition)}, picked as materialized (
     queued_at = placed.since, due_at = case when placed.is_first then greatest(q.not_before, clock_timestamp()) end,
     not_before = case when (select is_paced from tag) then coalesce(q.not_before, clock_timestamp()) else q.not_before end
   from placed where q.ctid = placed.row_ctid and ${IS_HELD}
-  returning q.connection_id
+  returning q.connection_id, q.created_at
 ), rescheduled as (
   update message_queue q set held_until = greatest(picked.since, clock_timestamp()), scheduled_for = picked.since,
     expires_at = picked.deadline
   from picked where q.ctid = picked.row_ctid and picked.scheduled_for is not null and ${IS_HELD}
-  returning q.connection_id
+  returning q.connection_id, q.created_at
 ), resumed as (
-  select connection_id from freed union all select connection_id from rescheduled
-)${moved('resumed', 'resume')}`;
+  select * from freed union all select * from rescheduled
+)${moved('resumed', 'resume', 'created_at <= t.acted_at')}`;
 
 const FREE = {
   resume: { lock: lockHeld(IS_RESUMING, RESUMED_PART), free: free(IS_RESUMING) },

@@ -47,7 +47,8 @@ export class TagsService implements OnModuleInit {
     this.sweeps.add({
       name: 'tag_starts',
       everyMs: SWEEP_EVERY_MS,
-      waitsFor: [{ table: 'message_tag', column: 'start_at', where: 'started_at is null and not paused' }],
+      // A time that a caller gave is meant as it is, whatever the clock does.
+      hasWork: 'exists (select from message_tag where started_at is null and not paused and start_at <= now())',
       run: () => this.tags.start(),
     });
     this.sweeps.add({
@@ -116,13 +117,13 @@ export class TagsService implements OnModuleInit {
   private async estimateEnd(key: TagKey, row: TagRow, parts: readonly TagPart[]): Promise<Date | null> {
     const waiting = parts.filter(({ status, messages }) => status === 'queued' && messages > 0);
     if (row.isPaused || row.status === 'canceling' || waiting.length === 0) return null;
-    const byNumbers = await this.counts.estimateEnd(key.organizationId, waiting);
+    const start = row.isStarted ? null : row.startAt;
+    const byNumbers = await this.counts.estimateEnd(key.organizationId, waiting, start);
     if (byNumbers === null) return null;
-    const from = row.isStarted ? databaseClock.now() : Math.max(databaseClock.now(), row.startAt?.getTime() ?? 0);
+    const from = Math.max(databaseClock.now(), start?.getTime() ?? 0);
     const paced = waiting.reduce((total, { messages, scheduled }) => total + messages - scheduled, 0);
     const byPace = row.messagesPerMinute === null ? 0 : (paced * 60_000) / row.messagesPerMinute;
-    const late = from - databaseClock.now();
-    return new Date(Math.max(byNumbers.getTime() + late, from + byPace));
+    return new Date(Math.max(byNumbers.getTime(), from + byPace));
   }
 
   /** One step for each tag of a workspace, starting after the last served one. */

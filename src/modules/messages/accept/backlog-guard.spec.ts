@@ -90,16 +90,16 @@ describe('BacklogGuard', () => {
   it('forgets what was let through and refused later, once, also where a count was begun meanwhile', async () => {
     const one = guard(20);
     for (let n = 0; n < 100; n++) {
-      one.giveBack(one.check('workspace', 'queued', 20), 20);
+      one.giveBack(one.check('workspace', ['queued'], 20), 20);
       await settle();
     }
     now += 300_001;
     // The first begins a count, of which the second knows nothing yet, and which takes off what the first reserved.
-    const first = one.check('workspace', 'queued', 10);
+    const first = one.check('workspace', ['queued'], 10);
     await settle();
     expect(counts).toHaveLength(2);
     now += 300_001;
-    one.giveBack(one.check('workspace', 'queued', 5), 5);
+    one.giveBack(one.check('workspace', ['queued'], 5), 5);
     await settle();
     one.giveBack(first, 10);
     expect(counts).toHaveLength(3);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../../infrastructure/config/config.js';
 import { messagesErrors } from '../messages.errors.js';
 import { MessagesRepository } from '../messages.repository.js';
+import type { MessageInput } from './message-input.js';
 
 interface Estimate {
   counted: number;
@@ -15,13 +16,21 @@ interface Estimate {
   begun: number;
 }
 
-/** Messages that were let through and added to the estimate, before it is known whether they are accepted. */
-export interface Reservation {
-  readonly estimate: Estimate;
-  readonly begun: number;
-}
+/** Messages that were let through and added to the estimates, before it is known whether they are accepted. */
+export type Reservation = readonly { readonly estimate: Estimate; readonly begun: number }[];
 
 type Kind = 'queued' | 'scheduled';
+
+/** The kinds that a message may count as. The last is for messages that a tag may hold: held ones count as scheduled. */
+export const ALL_KINDS: readonly [Kinds, Kinds, Kinds] = [['queued'], ['scheduled'], ['queued', 'scheduled']];
+type Kinds = readonly Kind[];
+
+/** One of `ALL_KINDS`. */
+export function kindsOf({ sendAt, tag }: Pick<MessageInput, 'sendAt' | 'tag'>): Kinds {
+  const [queued, scheduled, held] = ALL_KINDS;
+  if (sendAt !== undefined) return scheduled;
+  return tag === undefined ? queued : held;
+}
 
 /**
  * One sixteenth of the remaining capacity may be used before the next count, so sixteen processes may do so at the same
@@ -60,16 +69,16 @@ export class BacklogGuard {
    * @throws BACKLOG_LIMIT_REACHED (429) when the workspace would have more messages queued, or scheduled, than it may
    * have.
    */
-  check(organizationId: string, kind: Kind = 'queued', count = 1): Reservation {
-    const estimate = this.requireRoom(organizationId, kind, count);
-    estimate.acceptedSince += count;
-    return { estimate, begun: estimate.begun };
+  check(organizationId: string, kinds: Kinds = ['queued'], count = 1): Reservation {
+    const estimates = kinds.map((kind) => this.requireRoom(organizationId, kind, count));
+    for (const estimate of estimates) estimate.acceptedSince += count;
+    return estimates.map((estimate) => ({ estimate, begun: estimate.begun }));
   }
 
   /** Gives back `count` of a reservation: messages that were refused, or whose keys were known. */
-  giveBack({ estimate, begun }: Reservation, count: number): void {
+  giveBack(reservation: Reservation, count: number): void {
     // A count that began since has already dropped earlier reservations.
-    if (estimate.begun === begun) estimate.acceptedSince -= count;
+    for (const { estimate, begun } of reservation) if (estimate.begun === begun) estimate.acceptedSince -= count;
   }
 
   /** Like `check`, without a reservation. */

@@ -19,7 +19,7 @@ import type { SendBatchResponse } from '../dto/send-batch.js';
 import { type BatchError, messagesErrors } from '../messages.errors.js';
 import { SendingService } from '../../sending/sending.service.js';
 import { AcceptRepository, type Accepted, GroupRefused, type NewMessage } from './accept.repository.js';
-import { BacklogGuard, type Reservation } from './backlog-guard.js';
+import { ALL_KINDS, BacklogGuard, kindsOf, type Reservation } from './backlog-guard.js';
 import { fingerprintOf, type MessageInput, readMessageInput } from './message-input.js';
 import { requireTimeAhead } from './schedule.js';
 import {
@@ -120,11 +120,11 @@ export class SendBatchService {
   private checkBacklog(organizationId: string, entries: readonly Entry[]): Reserved[] {
     const prepared = entries.filter(isStorable);
     const reserved: Reserved[] = [];
-    for (const kind of ['queued', 'scheduled'] as const) {
-      const some = prepared.filter(({ request }) => (request.input.sendAt === undefined) === (kind === 'queued'));
+    for (const kinds of ALL_KINDS) {
+      const some = prepared.filter(({ request }) => kindsOf(request.input) === kinds);
       try {
         if (some.length === 0) continue;
-        reserved.push({ entries: some, reservation: this.backlog.check(organizationId, kind, some.length) });
+        reserved.push({ entries: some, reservation: this.backlog.check(organizationId, kinds, some.length) });
       } catch (error) {
         for (const entry of some) refuse(entry, error);
       }

@@ -11,7 +11,7 @@ import { shownLimit } from '../../billing/limits.types.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { endpointOf, type Connection } from '../../connections/connections.types.js';
 import { TemplatesService, type ShownTemplate } from '../../templates/templates.service.js';
-import { BacklogGuard } from '../accept/backlog-guard.js';
+import { BacklogGuard, kindsOf } from '../accept/backlog-guard.js';
 import { ContentPreparation } from '../accept/content-preparation.js';
 import { countedMessage } from '../accept/counted-messages.js';
 import type { MessageInput } from '../accept/message-input.js';
@@ -80,9 +80,7 @@ export class CheckMessageService {
     const input = addressed ?? request;
     await passes(() => requireTimeAhead(input.sendAt));
     await passes(() => this.billing.requireApiTime(organizationId, sender.apiPaidUntil));
-    await passes(() =>
-      this.backlog.requireRoom(organizationId, input.sendAt === undefined ? 'queued' : 'scheduled', 1),
-    );
+    await passes(() => kindsOf(input).map((kind) => this.backlog.requireRoom(organizationId, kind, 1)));
     const known = addressed !== null;
     const ready = known
       ? await passes(() => this.preparation.readyConnection(organizationId, input.connectionId))

@@ -25,7 +25,11 @@ export class PlatformNewsRepository {
       at: (each.occurredAt ?? databaseClock.date()).toISOString(),
       ...(each.kind === 'note' ? { act: each.note, code: each.code } : { type: typeOf(each), data: dataOf(each) }),
     }));
-    await this.database.transaction(() => this.database.execute(RECORD, [JSON.stringify(rows)]));
+    await this.database.transaction(async () => {
+      // One at a time: a repeat sees the event of the first.
+      await this.database.execute(LOCK, [news.map(({ connectionId }) => connectionId)]);
+      await this.database.execute(RECORD, [JSON.stringify(rows)]);
+    });
   }
 }
 
@@ -56,6 +60,8 @@ function dataOf(news: EventNews): Record<string, unknown> {
     },
   };
 }
+
+const LOCK = 'select from connection where id = any($1::uuid[]) order by id for no key update';
 
 // $1 rows. A repeated report has the same data and produces no second event, except for an error without a subject.
 const RECORD = `

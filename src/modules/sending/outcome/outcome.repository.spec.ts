@@ -272,6 +272,25 @@ describe('outcomes', () => {
     expect(await claim(connection.id)).toEqual([]);
   });
 
+  it('that come late and put a message back whose contact has another number by now address it to that', async () => {
+    const factories = new Factories(opened.database);
+    const connection = await factories.connection({ organizationId: (await factories.workspace()).id });
+    const { id: conversationId } = await factories.conversation({ connection, phone: '15551' });
+    const message = newMessage(connection, '15551', { conversationId });
+    await accepts.accept(message);
+    const claimed = await claimOne(connection.id);
+    await runOut(message.id);
+    await opened.database.execute(`update conversation set phone = '15552' where id = $1`, [conversationId]);
+    await opened.database.execute(
+      `insert into conversation_alias (organization_id, connection_id, conversation_id, name, replaced_at)
+       values ($1, $2, $3, '15551', clock_timestamp())`,
+      [connection.organizationId, connection.id, conversationId],
+    );
+    const notNow = { status: 'queued', metaMessageId: null } as const;
+    expect(await outcomes.record(acceptedOutcome(claimed, notNow))).toBe('recorded');
+    expect(await claim(connection.id)).toMatchObject([{ id: message.id, recipient: '15552' }]);
+  });
+
   it('that come late and put the message back lose none of its tries', async () => {
     const lane = newId();
     const id = await queue(lane);

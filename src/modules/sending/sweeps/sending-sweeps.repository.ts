@@ -4,7 +4,7 @@ import { Database } from '../../../infrastructure/database/database.js';
 import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
 import { ALL_OFTEN_MS, type DueSince, SweepCursor } from '../../../infrastructure/queue/sweeps.js';
 import { BY_EXPIRY } from '../../message-state/message-row.types.js';
-import { queueTakes } from '../../message-state/message-state.types.js';
+import { queueTakes, tagIsNotPaused } from '../../message-state/message-state.types.js';
 import type { Fact, LockedMessage } from '../../message-state/facts.types.js';
 import { FactsService } from '../../message-state/facts.service.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
@@ -106,8 +106,9 @@ right join (values (1)) as look on true`;
 
 export const EXPIRE_LEASES = found(queueTakes('lease_expired'), 'lease_until');
 
-// While claims are blocked after a restore, a waiting message may have been sent, so it must not be set to failed.
-const HAS_EXPIRED = `${BY_EXPIRY} and ${queueTakes('expired')} and not (${CLAIMS_BLOCKED})`;
+// While claims are blocked after a restore, a waiting message may have been sent, so it must not be set to failed. Messages that a tag is
+// about to hold do not expire: the time to live runs from the tag's start, and a resume checks it.
+const HAS_EXPIRED = `${BY_EXPIRY} and ${queueTakes('expired')} and ${tagIsNotPaused('q')} and not (${CLAIMS_BLOCKED})`;
 /** SQL: since when `expireQueued` has work. */
 export const EXPIRED_SINCE: DueSince = (from) => `(select q.expires_at from message_queue q
   where ${HAS_EXPIRED} and q.expires_at <= now() and q.expires_at >= ${from} order by q.expires_at limit 1)`;
