@@ -78,16 +78,20 @@ export class SetupRepository {
     await this.table.update({ id }, { busyUntil: null });
   }
 
-  /** Writes down how a step went, with what else it brought; `steps` there takes the place of the others. */
-  async note(id: string, step: SetupStep, state: StepState, change: Partial<SetupLinkEntity> = {}): Promise<void> {
+  /**
+   * Writes down how a step went, with what else it brought; `steps` there takes the place of the others. Returns false where
+   * the link was revoked meanwhile: then nothing is kept.
+   */
+  async note(id: string, step: SetupStep, state: StepState, change: Partial<SetupLinkEntity> = {}): Promise<boolean> {
     const { steps, ...others } = change;
     const before = steps === undefined ? 'steps' : `'{}'::jsonb`;
-    await this.table
+    const noted = await this.table
       .createQueryBuilder()
       .update()
       .set({ ...others, steps: () => `${before} || :state::jsonb` })
-      .where('id = :id', { id, state: JSON.stringify({ ...steps, [step]: state }) })
+      .where('id = :id and revoked_at is null', { id, state: JSON.stringify({ ...steps, [step]: state }) })
       .execute();
+    return noted.affected === 1;
   }
 
   async complete(id: string, connectionId: string, continuationHash: Buffer): Promise<void> {
