@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, Not } from 'typeorm';
+import { IsNull } from 'typeorm';
 import { Database } from '../../infrastructure/database/database.js';
 import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { OrganizationEntity } from './entities/workspace.entity.js';
@@ -46,12 +46,13 @@ export class WorkspacesRepository {
     return query.orderBy('w.createdAt', 'DESC').addOrderBy('w.id', 'DESC').limit(limit).getMany();
   }
 
-  /** The one that has waited longest for its deletion; null: none does. */
-  nextToDelete(): Promise<Workspace | null> {
-    return this.table.findOne({
-      where: { deletionRequestedAt: Not(IsNull()) },
-      order: { deletionRequestedAt: 'ASC', id: 'ASC' },
-    });
+  /** One that waits for its deletion, the next behind this one; behind the last one the first. Null: none does. */
+  async nextToDelete(after: string): Promise<string | null> {
+    const next = await this.database.find<{ id: string }>(
+      `select id from organization where deletion_requested_at is not null order by id <= $1, id limit 1`,
+      [after],
+    );
+    return next?.id ?? null;
   }
 
   /** Returns false where it was requested before. */
