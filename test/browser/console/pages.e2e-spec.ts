@@ -58,12 +58,22 @@ describeConsole('numbers, templates, files and codes in the console', (rig) => {
         await page.getByLabel('Email').fill('hello@example.com');
         await page.getByLabel('Website', { exact: true }).fill('https://example.com');
         await page.getByLabel('Branch').selectOption('RESTAURANT');
+        // Another one changes it too, and the page reads it again.
+        const path = `/connections/${rig.demo.connection_id}/profile`;
+        await rig.call('PUT', path, { address: 'Main Street 1' });
+        const read = page.waitForResponse(`**${path}`);
+        await page.evaluate(`['offline', 'online'].forEach((name) => window.dispatchEvent(new Event(name)))`);
+        await read;
         await page.getByRole('button', { name: 'Save' }).click();
         await page.locator('.profile-card', { hasText: 'Restaurant' }).waitFor();
         expect(await page.locator('.profile-card p').first().textContent()).toBe(ATTACK);
         expect(await page.locator('img[src="x"]').count()).toBe(0);
-        const profile = await rig.call('GET', `/connections/${rig.demo.connection_id}/profile`);
-        expect(profile).toMatchObject({ about: ATTACK, email: 'hello@example.com', websites: ['https://example.com'] });
+        expect(await rig.call('GET', path)).toMatchObject({
+          about: ATTACK,
+          address: 'Main Street 1',
+          email: 'hello@example.com',
+          websites: ['https://example.com'],
+        });
       }),
     2 * PATIENCE_MS,
   );
