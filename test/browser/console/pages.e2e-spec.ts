@@ -276,6 +276,29 @@ describeConsole('numbers, templates, files and codes in the console', (rig) => {
   );
 
   it(
+    'sends no second code where the answer was lost on its way',
+    () =>
+      rig.visit({ demoKey: false, quiet: true }, async (page) => {
+        await open(page, `/codes#key=${rig.demo.otp_sandbox_key}`, '.pane-form');
+        const keys: (string | undefined)[] = [];
+        await page.route('**/api/v1/otp/send', async (route) => {
+          keys.push(route.request().headers()['idempotency-key']);
+          const answer = await route.fetch();
+          // As a proxy says whose patience is over.
+          if (keys.length === 1) return route.fulfill({ status: 504, contentType: 'text/html', body: '<html></html>' });
+          return route.fulfill({ response: answer });
+        });
+        await page.getByLabel('To').fill('+15550001235');
+        await page.getByRole('button', { name: 'Send a code' }).click();
+        await page.getByText('HTTP_504').waitFor();
+        await page.getByRole('button', { name: 'Send a code' }).click();
+        await page.waitForURL(/\/codes\/[0-9a-f-]+$/);
+        expect(keys).toEqual([keys[1], keys[0]]);
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
     'switches between the keys of the demo, and shows the pages of each',
     () =>
       rig.visit({}, async (page) => {

@@ -315,6 +315,28 @@ describeConsole('support in the console', (rig) => {
   );
 
   it(
+    'leaves open what is opened right after typing in the search',
+    () =>
+      rig.visit({}, async (page) => {
+        const phone = newCustomer();
+        await writes(phone, 'Hello');
+        const { id } = await conversationOf(phone);
+        await page.goto(`${rig.demo.base_url}/console/conversations`);
+        const row = page.locator('.conversation-row', { hasText: phone });
+        await row.waitFor();
+        await page.clock.install();
+        await page.clock.pauseAt(Date.now() + 60_000);
+        await page.getByLabel('Search by name or number').fill(phone.slice(-4));
+        await row.click();
+        await page.waitForURL(`**/conversations/${id}*`);
+        await page.clock.runFor(1_000);
+        await page.waitForURL('**search=*');
+        expect(page.url()).toContain(`/conversations/${id}?`);
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
     'is an inbox: what waits, until it is answered or closed; assigned; found by name and number',
     () =>
       rig.visit({}, async (page) => {
