@@ -3,6 +3,7 @@ import { type FormEvent, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, isAway, type Schemas } from './api.ts';
 import { Button, SelectField, TextField } from './controls.tsx';
+import { useGo } from './go.ts';
 import { PaneRow } from './panes.tsx';
 import { Facts, plusNumber, share, State, TableBox, Time, type Tone, withParameter } from './parts.tsx';
 import { useData } from './queries.ts';
@@ -49,7 +50,7 @@ export function CodesPage({ selected }: { selected: string | null }) {
   const can = useCan();
   const { keys, active } = useSession();
   const project = keys[active]?.facts.otp_project ?? null;
-  const [, navigate] = useLocation();
+  const navigate = useGo();
   const [, setSent] = useState(0);
   if (project === null) return null;
   const mine = sentHere.filter((one) => one.project === project.id);

@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useContext, useState } from 'react';
-import { Link, useLocation, useSearch } from 'wouter';
+import { Link, useSearch } from 'wouter';
 import { api, curlOf, type Schemas } from './api.ts';
 import { Button } from './controls.tsx';
 import { DeliveryPanel, Outcome } from './delivery.tsx';
+import { useGo } from './go.ts';
 import { More } from './panes.tsx';
 import { useWebhook } from './webhook-state.ts';
 import { useCan } from './session.ts';
@@ -89,7 +90,7 @@ function NoWebhook({ onSecret }: Pick<ContentProps, 'onSecret'>) {
 }
 
 function Opened({ webhook, selected, onSecret }: ContentProps & { webhook: Webhook }) {
-  const [, navigate] = useLocation();
+  const navigate = useGo();
   const given = new URLSearchParams(useSearch());
   const query = Object.fromEntries(['status', 'event_type', 'event_id'].map((name) => [name, given.get(name) ?? '']));
   const replay = given.get('replay');
