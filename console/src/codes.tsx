@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
+import { api, curlOf, dataOf, isAway, type Schemas } from './api.ts';
 import { Button, SelectField, TextField } from './controls.tsx';
+import { useGo } from './go.ts';
 import { PaneRow } from './panes.tsx';
 import { Facts, plusNumber, share, State, TableBox, Time, type Tone, withParameter } from './parts.tsx';
 import { useData } from './queries.ts';
@@ -49,7 +50,7 @@ export function CodesPage({ selected }: { selected: string | null }) {
   const can = useCan();
   const { keys, active } = useSession();
   const project = keys[active]?.facts.otp_project ?? null;
-  const [, navigate] = useLocation();
+  const navigate = useGo();
   const [, setSent] = useState(0);
   if (project === null) return null;
   const mine = sentHere.filter((one) => one.project === project.id);
@@ -107,20 +108,22 @@ function SendCode({ isSandbox, onSent }: { isSandbox: boolean; onSent: (code: Co
   const [ttl, setTtl] = useState('300');
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  // Kept until an answer came: a repeat sends no second code.
-  const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
+  // Kept until Herald's own answer came: a repeat sends no second code.
+  const attempt = useRef({ text: '', key: '' });
   const body = { to, ttl: Number(ttl) };
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setBusy(true);
     setError(null);
+    const text = JSON.stringify(body);
+    if (attempt.current.text !== text) attempt.current = { text, key: crypto.randomUUID() };
     try {
-      const header = { 'Idempotency-Key': idempotencyKey };
+      const header = { 'Idempotency-Key': attempt.current.key };
       const { data } = await dataOf(api.POST('/api/v1/otp/send', { params: { header }, body }));
-      setIdempotencyKey(crypto.randomUUID());
+      attempt.current = { text: '', key: '' };
       onSent(data);
     } catch (failure) {
-      if (failure instanceof ApiError && failure.status !== 0) setIdempotencyKey(crypto.randomUUID());
+      if (!isAway(failure)) attempt.current = { text: '', key: '' };
       setError(failure);
     }
     setBusy(false);

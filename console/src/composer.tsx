@@ -1,4 +1,13 @@
-import { type ClipboardEvent, type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import {
+  type ClipboardEvent,
+  type Dispatch,
+  type FormEvent,
+  type KeyboardEvent,
+  type SetStateAction,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
 import { api, type MessageRow } from './api.ts';
 import { Bubble } from './bubble.tsx';
 import { Button } from './controls.tsx';
@@ -49,7 +58,7 @@ interface ComposerProps {
   /** The oldest first. */
   rows: readonly MessageRow[];
   quoted: MessageRow | null;
-  onQuote: (row: MessageRow | null) => void;
+  onQuote: Dispatch<SetStateAction<MessageRow | null>>;
   /** A file that was dropped on the thread. */
   dropped: File | null;
   onDropTaken: () => void;
@@ -131,9 +140,10 @@ function Writer({ conversation, quoted, onQuote, dropped, onDropTaken, left, onS
     const draft = { ...BLANK, connection, to: '', kind, text, file, caption: text };
     const reply = quoted === null ? {} : { reply_to_message_id: quoted.id };
     if (!(await send({ conversation_id: id, ...contentOf(draft, null), ...reply }))) return;
-    if (takesText) setText('');
-    setFile(null);
-    onQuote(null);
+    // What was written, attached or quoted meanwhile is of the next message.
+    if (takesText) setText((now) => (now.startsWith(text) ? now.slice(text.length) : now));
+    setFile((now) => (now === file ? null : now));
+    onQuote((now) => (now?.id === quotedId ? null : now));
     words.current?.focus();
   };
   const onKey = (event: KeyboardEvent): void => {

@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useLocation } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { Button } from './controls.tsx';
 import { NewDestination } from './destination-new.tsx';
 import { Confirm, useRun } from './dialog.tsx';
+import { useGo } from './go.ts';
 import { Bar, DetailBar, PaneRow, Place } from './panes.tsx';
 import { Facts, State, Time, type Tone } from './parts.tsx';
 import { useData } from './queries.ts';
@@ -32,7 +32,7 @@ function useDestinations() {
 
 export function DestinationsPage({ selected }: { selected: string | null }) {
   const can = useCan();
-  const [, navigate] = useLocation();
+  const navigate = useGo();
   const destinations = useDestinations();
   const queries = useQueryClient();
   const [isMaking, setMaking] = useState(false);

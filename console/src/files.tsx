@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useLocation, useSearch } from 'wouter';
+import { Link, useSearch } from 'wouter';
 import { api, curlOf, type Schemas } from './api.ts';
 import { ButtonLink, SelectField } from './controls.tsx';
 import { AskButton } from './dialog.tsx';
+import { useGo } from './go.ts';
 import { useFresh } from './live.ts';
 import { type MediaFile, MediaPreview, MediaThumb, sizeText, Upload, useMediaLink } from './media-file.tsx';
 import { useConnections } from './messages.tsx';
@@ -28,7 +29,7 @@ const nameOf = ({ filename, type, voice }: MediaFile): string => filename ?? (vo
 
 export function FilesPage({ selected }: { selected: string | null }) {
   const search = useSearch();
-  const [, navigate] = useLocation();
+  const navigate = useGo();
   const can = useCan();
   const connections = useConnections();
   const given = new URLSearchParams(search);

@@ -42,8 +42,9 @@ async function follow(signal: AbortSignal): Promise<void> {
       const query = { after, limit: EVENTS_LIMIT, ...(after !== 'now' && { wait: WAIT_SECONDS }) };
       const answer = await dataOf(api.GET('/api/v1/events', { params: { query }, signal }));
       after = answer.next;
-      // What happened while the connection was away is in the lists, not in the events.
-      if (state === 'reconnecting') tell(null);
+      // What happened before, or while the connection was away, is in the lists, not in the events; those that the pages
+      // have may have been read earlier.
+      if (state !== 'live') tell(null);
       setState('live');
       if (answer.data.length > 0) {
         tell(answer.data);

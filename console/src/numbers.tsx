@@ -295,9 +295,11 @@ interface ProfileFormProps {
 
 function ProfileForm({ id, path, profile, onDone }: ProfileFormProps) {
   const queries = useQueryClient();
-  const [draft, setDraft] = useState(() => draftOf(profile));
+  // As it was when the form was opened: what others change meanwhile is no change of this form.
+  const [before] = useState(profile);
+  const [draft, setDraft] = useState(() => draftOf(before));
   const { busy, error, run } = useRun();
-  const change = changeOf(profile, draft);
+  const change = changeOf(before, draft);
   const isSame = Object.keys(change).length === 0;
   const emptied = change.about?.trim() === '';
   const save = (event: FormEvent): Promise<void> => {

@@ -155,9 +155,11 @@ function changeOf(workspace: Workspace, draft: Draft): Change {
 function Settings({ workspace }: { workspace: Workspace }) {
   const queries = useQueryClient();
   const [isOpen, setOpen] = useState(false);
+  // As it was when the form was opened: what others change meanwhile is no change of this form.
+  const [before, setBefore] = useState(workspace);
   const [draft, setDraft] = useState(() => draftOf(workspace));
   const { error, run } = useRun();
-  const change = changeOf(workspace, draft);
+  const change = changeOf(before, draft);
   const isSame = Object.keys(change).length === 0;
   const save = (event: FormEvent): void => {
     event.preventDefault();
@@ -174,6 +176,7 @@ function Settings({ workspace }: { workspace: Workspace }) {
         <Button
           label="Change"
           onClick={() => {
+            setBefore(workspace);
             setDraft(draftOf(workspace));
             setOpen(true);
           }}

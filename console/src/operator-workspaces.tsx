@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useLocation, useSearch } from 'wouter';
+import { useSearch } from 'wouter';
 import { admin, curlOf, dataOf } from './api.ts';
 import { Button, TextField } from './controls.tsx';
 import { FormDialog, useRun } from './dialog.tsx';
+import { useGo } from './go.ts';
 import { useFresh } from './live.ts';
 import { PAGE, Payment, queryText } from './operator-parts.tsx';
 import { WorkspaceDetail } from './operator-workspace.tsx';
@@ -19,7 +20,7 @@ const CLOCK_MS = 30_000;
 /** All workspaces: found by their name or by the operator's own id. */
 export function WorkspacesPage({ selected }: { selected: string | null }) {
   const search = useSearch();
-  const [, navigate] = useLocation();
+  const navigate = useGo();
   const can = useCan();
   const [isAdding, setAdding] = useState(false);
   const given = new URLSearchParams(search);

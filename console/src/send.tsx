@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useContext, useEffect, useRef, useState } from 'react';
-import { useLocation, useSearch } from 'wouter';
+import { useSearch } from 'wouter';
 import { api, ApiError, curlOf, dataOf, isAway, type Message as Sent, type Schemas, sendFailure } from './api.ts';
 import { Bubble, type BubbleContent, bubbleOf } from './bubble.tsx';
 import { Button, Radios, SelectField } from './controls.tsx';
+import { useGo } from './go.ts';
 import { type MediaFile, MediaThumb } from './media-file.tsx';
 import { useConnections } from './messages.tsx';
 import {
@@ -125,7 +126,7 @@ function useDraft({ connections, sent }: SendFormProps): [Draft, (changes: Parti
 
 function SendForm(props: SendFormProps) {
   const { connections } = props;
-  const [, navigate] = useLocation();
+  const navigate = useGo();
   const [draft, set] = useDraft(props);
   const isDemo = useContext(HasSimulator);
   const can = useCan();

@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useLocation, useSearch } from 'wouter';
+import { Link, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { Button, ButtonLink, CheckField, Select } from './controls.tsx';
 import { AskButton } from './dialog.tsx';
+import { useGo } from './go.ts';
 import { useFresh } from './live.ts';
 import { useConnections } from './messages.tsx';
 import { Bar, DetailBar, More, PaneRow, Place } from './panes.tsx';
@@ -64,7 +65,7 @@ interface TemplatesProps {
 }
 
 function Templates({ connection, connections, selected, search }: TemplatesProps) {
-  const [, navigate] = useLocation();
+  const navigate = useGo();
   const can = useCan();
   const queries = useQueryClient();
   const given = new URLSearchParams(search);
@@ -209,7 +210,7 @@ interface DetailProps {
 
 function TemplateDetail({ connection, name, search }: DetailProps) {
   const can = useCan();
-  const [, navigate] = useLocation();
+  const navigate = useGo();
   const queries = useQueryClient();
   const [withExamples, setWithExamples] = useState(true);
   const [editing, setEditing] = useState(false);

@@ -223,9 +223,12 @@ const TYPED_MS = 300;
 /** Narrows a list down, once typing pauses. */
 export function ListSearch({ label, value, clean, onText }: ListSearchProps) {
   const [typed, setTyped] = useState(value);
+  // The address may change while typing pauses.
+  const latest = useRef(onText);
+  latest.current = onText;
   useEffect(() => {
     if (typed === value) return undefined;
-    const timer = setTimeout(() => onText(typed), TYPED_MS);
+    const timer = setTimeout(() => latest.current(typed), TYPED_MS);
     return () => clearTimeout(timer);
     // A change of the address alone starts no search.
   }, [typed]);

@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useContext, useState } from 'react';
-import { Link, useLocation, useSearch } from 'wouter';
+import { Link, useSearch } from 'wouter';
 import { api, curlOf, type Schemas } from './api.ts';
 import { Button } from './controls.tsx';
 import { DeliveryPanel, Outcome } from './delivery.tsx';
+import { useGo } from './go.ts';
 import { More } from './panes.tsx';
 import { useWebhook } from './webhook-state.ts';
 import { useCan } from './session.ts';
@@ -24,30 +25,41 @@ const REPLAY_LOOK_MS = 1_000;
 const CLOCK_MS = 15_000;
 
 export function WebhookPage({ selected }: { selected: string | null }) {
+  // Shown only once, so it outlasts what is drawn below, which looks again by itself.
+  const [secret, setSecret] = useState<string | null>(null);
+  return (
+    <>
+      <Content selected={selected} onSecret={setSecret} />
+      {secret !== null && <SecretDialog secret={secret} onClose={() => setSecret(null)} />}
+    </>
+  );
+}
+
+interface ContentProps {
+  selected: string | null;
+  onSecret: (secret: string) => void;
+}
+
+function Content({ selected, onSecret }: ContentProps) {
   const webhook = useWebhook();
   if (webhook.isPending) return <Skeleton lines={10} />;
   if (webhook.error !== null && webhook.data === undefined) {
     return <Problem error={webhook.error} onRetry={() => void webhook.refetch()} />;
   }
   return webhook.data === undefined || webhook.data === null ? (
-    <NoWebhook />
+    <NoWebhook onSecret={onSecret} />
   ) : (
-    <Opened webhook={webhook.data} selected={selected} />
+    <Opened webhook={webhook.data} selected={selected} onSecret={onSecret} />
   );
 }
 
 type Dialog = 'settings' | 'test' | 'verify' | 'replay' | 'rotate' | 'pause' | 'resume' | 'remove';
 
-function NoWebhook() {
+function NoWebhook({ onSecret }: Pick<ContentProps, 'onSecret'>) {
   const can = useCan();
   const isDemo = useContext(HasSimulator);
   const queries = useQueryClient();
   const [isOpen, setOpen] = useState(false);
-  const [secret, setSecret] = useState<string | null>(null);
-  const done = (): void => {
-    setSecret(null);
-    void queries.invalidateQueries({ queryKey: ['webhook'] });
-  };
   return (
     <Empty title="This workspace has no webhook yet" isPage>
       <p>Herald posts each message that comes in, and each change of a sent one, to one address of yours.</p>
@@ -68,18 +80,17 @@ function NoWebhook() {
           webhook={null}
           onClose={(changed) => {
             setOpen(false);
-            if (changed?.secret !== undefined) setSecret(changed.secret);
-            else if (changed !== null) done();
+            if (changed?.secret !== undefined) onSecret(changed.secret);
+            if (changed !== null) void queries.invalidateQueries({ queryKey: ['webhook'] });
           }}
         />
       )}
-      {secret !== null && <SecretDialog secret={secret} onClose={done} />}
     </Empty>
   );
 }
 
-function Opened({ webhook, selected }: { webhook: Webhook; selected: string | null }) {
-  const [, navigate] = useLocation();
+function Opened({ webhook, selected, onSecret }: ContentProps & { webhook: Webhook }) {
+  const navigate = useGo();
   const given = new URLSearchParams(useSearch());
   const query = Object.fromEntries(['status', 'event_type', 'event_id'].map((name) => [name, given.get(name) ?? '']));
   const replay = given.get('replay');
@@ -91,7 +102,12 @@ function Opened({ webhook, selected }: { webhook: Webhook; selected: string | nu
   return (
     <div className={selected === null ? 'journal' : 'journal has-panel'}>
       <section className="list-side" aria-label="Webhook">
-        <Head webhook={webhook} onReplay={(id) => go(null, { replay: id })} onTested={(id) => go(id, {})} />
+        <Head
+          webhook={webhook}
+          onSecret={onSecret}
+          onReplay={(id) => go(null, { replay: id })}
+          onTested={(id) => go(id, {})}
+        />
         {replay !== null && <ReplayProgress key={replay} id={replay} onClose={() => go(selected, { replay: '' })} />}
         <Deliveries
           query={query}
@@ -118,21 +134,20 @@ const DISABLED: Readonly<Record<string, string>> = {
   failing: 'Every attempt failed for five days, so Herald stopped. Events wait for three days.',
 };
 
-interface HeadProps {
+interface HeadProps extends Pick<ContentProps, 'onSecret'> {
   webhook: Webhook;
   onReplay: (id: string) => void;
   onTested: (deliveryId: string) => void;
 }
 
-function Head({ webhook, onReplay, onTested }: HeadProps) {
+function Head({ webhook, onSecret, onReplay, onTested }: HeadProps) {
   const can = useCan();
   const queries = useQueryClient();
   const [dialog, setDialog] = useState<Dialog | null>(null);
-  const [secret, setSecret] = useState<string | null>(null);
   const { url, active, disabled_reason: disabled, failing_since: failing, previous_secret_expires_at: old } = webhook;
   const close = (changed: { secret?: string } | null): void => {
     setDialog(null);
-    if (changed?.secret !== undefined) setSecret(changed.secret);
+    if (changed?.secret !== undefined) onSecret(changed.secret);
     if (changed !== null) void queries.invalidateQueries({ queryKey: ['webhook'] });
   };
   const state = disabled !== null ? 'disabled' : !active ? 'paused' : failing !== null ? 'failing' : 'active';
@@ -193,7 +208,6 @@ function Head({ webhook, onReplay, onTested }: HeadProps) {
       {(dialog === 'rotate' || dialog === 'pause' || dialog === 'resume' || dialog === 'remove') && (
         <ChangeDialog what={dialog} webhook={webhook} onClose={close} />
       )}
-      {secret !== null && <SecretDialog secret={secret} onClose={() => setSecret(null)} />}
     </header>
   );
 }

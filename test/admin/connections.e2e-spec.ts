@@ -68,6 +68,25 @@ describe('numbers over the admin API', () => {
     expect(again.body.data).toMatchObject({ id: first.body.data.id, status: 'connected' });
   });
 
+  it('that are added several times at once are one number', async () => {
+    const id = await workspace();
+    const { body } = number();
+    const repeat = randomUUID();
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => api.post(`/workspaces/${id}/connections`, body, repeat)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(201));
+    expect(new Set(answers.map((answer) => answer.body.data.id)).size).toBe(1);
+    expect((await api.get(`/workspaces/${id}/connections`)).body.data).toHaveLength(1);
+  });
+
+  it('that two workspaces add at once are the number of one', async () => {
+    const ids = await Promise.all([workspace(), workspace(), workspace()]);
+    const { body } = number();
+    const answers = await Promise.all(ids.map((id) => api.post(`/workspaces/${id}/connections`, body)));
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409, 409]);
+  });
+
   it('are changed, checked and disconnected', async () => {
     const id = await workspace();
     const { body } = number();

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { newId } from '../../src/common/ids.js';
+import { InboundRepository } from '../../src/modules/inbound/inbound.repository.js';
 import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { WorkspaceErasure } from '../../src/modules/workspaces/erasure/workspace-erasure.service.js';
 import { waitFor } from '../support/wait-for.js';
@@ -172,6 +174,27 @@ describe('workspaces over the admin API', () => {
         'workspace.deletion_started',
         'workspace.deleted',
       ]);
+    });
+
+    it('wait for no other one that has to wait', async () => {
+      const { app, factories } = admin.test;
+      const waiting = (await factories.workspace()).id;
+      const { phoneNumberId } = await factories.connection({ organizationId: waiting });
+      const status = { id: newId(), state: 'stored', unread: null, person: null } as const;
+      // Of a message that another program sent from the number: it may still turn out to be known, for a day.
+      await app.get(InboundRepository, { strict: false }).store({ ...status, body: Buffer.from(phoneNumberId) });
+      const { id } = (await api.post('/workspaces', { name: 'Behind' })).body.data;
+      for (const each of [waiting, id]) await api.call('DELETE', `/workspaces/${each}`);
+      const erasure = app.get(WorkspaceErasure);
+      const turn = (): Promise<unknown> => erasure.deleteRequested({ quietMs: 0, waitMs: 0 }).catch(() => undefined);
+      for (let turns = 0; turns < 3; turns++) await turn();
+      expect((await api.get(`/workspaces/${id}`)).status).toBe(404);
+      expect((await api.get(`/workspaces/${waiting}`)).body.data.state).toBe('deleting');
+      await admin.test.database.execute(`update platform_notification set state = 'unmatched' where id = $1`, [
+        status.id,
+      ]);
+      await turn();
+      expect((await api.get(`/workspaces/${waiting}`)).status).toBe(404);
     });
 
     it('are found by the sweep of workers', async () => {

@@ -93,6 +93,22 @@ describe('the storage of a workspace', () => {
     expect(await used()).toBeGreaterThan(0);
   });
 
+  it('of many customers’ files at once fetches as many as fit', async () => {
+    await limit(2 * FILE.length);
+    const platformMediaId = await incoming();
+    const items = Array.from({ length: 8 }, () => pending(sender, { platformMediaId }));
+    await addPending(test, items);
+    const ids = items.map(({ id }) => id);
+    const tried = `select count(*)::integer as count from media_object
+      where id = any($1) and lease_owner is null and (status = 'stored' or failure is not null)`;
+    await waitFor(async () => (await test.database.count(tried, [ids])) === ids.length);
+    expect(await used()).toBe(2 * FILE.length);
+    const waiting = `select count(*)::integer as count from media_object
+      where id = any($1) and status = 'pending' and failure like '%storage is full%'`;
+    expect(await test.database.count(waiting, [ids])).toBe(6);
+    await noTemporaryFiles(test.dataDir);
+  });
+
   it('is set and shown on the command line, as are the rates', async () => {
     const json = async (...command: string[]) => {
       const { code, stdout } = await runHerald([...command, '--json'], env);

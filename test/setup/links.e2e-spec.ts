@@ -1,4 +1,6 @@
+import { ConnectionCheckService } from '../../src/modules/connections/connection-check.service.js';
 import { SetupRepository } from '../../src/modules/setup/setup.repository.js';
+import { SignupPlatform } from '../../src/modules/setup/signup-platform.js';
 import { SetupApp } from './fixture.js';
 
 describe('a setup link', () => {
@@ -103,6 +105,41 @@ describe('a setup link', () => {
     const repository = setup.admin.test.app.get(SetupRepository, { strict: false });
     expect(await repository.clearTokens(10)).toBe(1);
     expect(await tokens()).toBe(before);
+  });
+
+  it('that is revoked while its access is being gained keeps no token', async () => {
+    const link = await setup.link();
+    const given = await link.dialog();
+    const platform = setup.admin.test.app.get(SignupPlatform, { strict: false });
+    const number = platform.number.bind(platform);
+    const spy = import.meta.jest.spyOn(platform, 'number').mockImplementation(async (...asked) => {
+      await setup.api.call('DELETE', `/workspaces/${link.workspaceId}/setup-links/${link.linkId}`);
+      return number(...asked);
+    });
+    const answer = await link.step('access', given);
+    spy.mockRestore();
+    const [stored] = await setup.admin.test.database.query<{ token: unknown }>(
+      'select access_token_ciphertext as token from setup_link where id = $1',
+      [link.linkId],
+    );
+    expect([answer.status, answer.body.error?.status, stored?.token]).toEqual([410, 'revoked', null]);
+  });
+
+  it('that is revoked while it connects its number connects none', async () => {
+    const link = await setup.link();
+    await link.took('access', await link.dialog());
+    for (const step of ['subscribe', 'register']) await link.took(step);
+    const numbers = setup.admin.test.app.get(ConnectionCheckService, { strict: false });
+    const check = numbers.check.bind(numbers);
+    let revoked = 0;
+    const spy = import.meta.jest.spyOn(numbers, 'check').mockImplementation(async (...asked) => {
+      const answer = await setup.api.call('DELETE', `/workspaces/${link.workspaceId}/setup-links/${link.linkId}`);
+      revoked = answer.status;
+      return check(...asked);
+    });
+    const answer = await link.step('connect');
+    spy.mockRestore();
+    expect([revoked, answer.status, await setup.connections(link.workspaceId)]).toEqual([200, 410, []]);
   });
 
   it('that was used is revoked no more', async () => {

@@ -338,6 +338,11 @@ describe('S3Storage', () => {
       );
     });
 
+    it('a missing bucket also where it is only asked whether it answers', async () => {
+      await s3().check();
+      await expect(s3({ MEDIA_S3_BUCKET: 'another' }).check()).rejects.toThrow('correct MEDIA_S3_BUCKET');
+    });
+
     it.each([
       [403, 'AccessDenied', 's3:PutObject'],
       [301, 'PermanentRedirect', 'MEDIA_S3_REGION'],

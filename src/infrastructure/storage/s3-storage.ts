@@ -3,7 +3,7 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import { buffer as bytesOf } from 'node:stream/consumers';
 import { describeError } from '../../common/describe-error.js';
 import type { Config } from '../config/config.js';
-import { FileStorage, StorageUnavailableError } from './file-storage.js';
+import { FileGoneError, FileStorage, StorageUnavailableError } from './file-storage.js';
 import type { ByteRange, TemporaryFile } from './file-storage.js';
 import { FolderStorage } from './folder-storage.js';
 import type { S3Bucket } from './s3-bucket.js';
@@ -62,9 +62,18 @@ export class S3Storage extends FileStorage {
     return (await this.bucket()).sizeOf(key);
   }
 
-  /** Requests an object that never exists: tests whether the store answers and accepts our credentials. */
+  /**
+   * Requests an object that never exists: tests whether the store answers, accepts our credentials and has the bucket. By
+   * GET, since the answer to HEAD has no body that tells a missing bucket from a missing object.
+   */
   async check(): Promise<void> {
-    await Promise.all([this.sizeOf(NO_FILE), this.folder.check()]);
+    const asked = this.open(NO_FILE).then(
+      (bytes) => bytes.destroy(),
+      (error: unknown) => {
+        if (!(error instanceof FileGoneError)) throw error;
+      },
+    );
+    await Promise.all([asked, this.folder.check()]);
   }
 
   async remove(key: string): Promise<void> {

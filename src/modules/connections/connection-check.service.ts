@@ -44,9 +44,13 @@ export class ConnectionCheckService {
    * stored if one of these fails.
    *
    * @param given `phoneNumber` where WhatsApp does not return it
+   * @param stored as of `ConnectionsService.add`
    * @throws NUMBER_REFUSED (422, 502), NUMBER_TAKEN (409).
    */
-  async connect({ phoneNumber: said, ...given }: NumberToConnect): Promise<Connection> {
+  async connect(
+    { phoneNumber: said, ...given }: NumberToConnect,
+    stored?: (id: string) => Promise<void>,
+  ): Promise<Connection> {
     const { phoneNumberId, wabaId, token } = given;
     const number = await this.check({ phoneNumberId, wabaId, token });
     // Only after the check: a caller without a valid token does not learn whether another workspace has the number.
@@ -58,7 +62,7 @@ export class ConnectionCheckService {
       throw refused(`the platform says that this is the number ${phoneNumber}, not ${said}; leave out phone_number`);
     }
     await this.subscribe({ phoneNumberId, wabaId, token });
-    return this.connections.add({
+    const added = {
       ...given,
       phoneNumber,
       verifiedName: number.verifiedName,
@@ -69,7 +73,8 @@ export class ConnectionCheckService {
       ...(given.throughputPerSecond === undefined
         ? number.throughputPerSecond !== null && { throughputPerSecond: number.throughputPerSecond }
         : { throughputFixed: true }),
-    });
+    };
+    return this.connections.add(added, stored);
   }
 
   /**

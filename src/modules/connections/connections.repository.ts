@@ -139,6 +139,13 @@ export class ConnectionsRepository {
     return this.table.findOneBy({ phoneNumberId });
   }
 
+  /** To the end of the transaction: who adds this number is alone. */
+  async lock(phoneNumberId: string): Promise<void> {
+    await this.database.query(`select pg_advisory_xact_lock(hashtextextended('connection ' || $1, 0))`, [
+      phoneNumberId,
+    ]);
+  }
+
   /** Rows with their sealed tokens, for the lanes that send from them. */
   findSealed(ids: readonly string[]): Promise<ConnectionEntity[]> {
     return this.table

@@ -172,12 +172,27 @@ export class ConnectionsService {
   /**
    * Adds a number, or connects a number of the workspace again with a new token.
    *
+   * @param stored is called in the transaction that stores it; where it throws, nothing is stored.
    * @throws NUMBER_TAKEN (409) where another workspace has the number.
    */
-  async add(input: NewConnection): Promise<Connection> {
-    const known = await this.requireFree(input.organizationId, input.phoneNumberId);
+  async add(input: NewConnection, stored?: (id: string) => Promise<void>): Promise<Connection> {
+    const { organizationId } = input;
+    const id = await this.database.transaction(async () => {
+      // Of several that add the number at once the others find it.
+      await this.connections.lock(input.phoneNumberId);
+      const known = await this.requireFree(organizationId, input.phoneNumberId);
+      const made = known?.id ?? newId();
+      await this.store(made, input, known);
+      await stored?.(made);
+      return made;
+    });
+    await this.changed(id);
+    return this.getFresh(organizationId, id);
+  }
+
+  /** In a transaction. @param known as it is; null: it is a new one. */
+  private async store(id: string, input: NewConnection, known: ConnectionEntity | null): Promise<void> {
     const { organizationId, phoneNumberId, wabaId, phoneNumber, token, status = 'connected' } = input;
-    const id = known?.id ?? newId();
     const throughputPerSecond = input.throughputPerSecond ?? known?.throughputPerSecond ?? 80;
     const change = {
       wabaId,
@@ -193,19 +208,15 @@ export class ConnectionsService {
       marketingStatus: input.marketingStatus ?? known?.marketingStatus ?? null,
       tokenCiphertext: this.secrets.seal(token, tokenPlace({ id, organizationId })),
     };
-    await this.database.transaction(async () => {
-      if (known === null) {
-        await this.connections.insert({ id, organizationId, phoneNumberId, ...change });
-      } else {
-        await this.connections.recordingChanges([id], () => this.connections.reconnect(organizationId, id, change));
-        await this.resumeLanes(id);
-      }
-      const action = known === null ? 'connection.added' : 'connection.changed';
-      const details = { phone_number_id: phoneNumberId, waba_id: wabaId, throughput_per_second: throughputPerSecond };
-      await this.audit.record({ action, organizationId, target: id, details: { ...details, status, token: 'set' } });
-    });
-    await this.changed(id);
-    return this.getFresh(organizationId, id);
+    if (known === null) {
+      await this.connections.insert({ id, organizationId, phoneNumberId, ...change });
+    } else {
+      await this.connections.recordingChanges([id], () => this.connections.reconnect(organizationId, id, change));
+      await this.resumeLanes(id);
+    }
+    const action = known === null ? 'connection.added' : 'connection.changed';
+    const details = { phone_number_id: phoneNumberId, waba_id: wabaId, throughput_per_second: throughputPerSecond };
+    await this.audit.record({ action, organizationId, target: id, details: { ...details, status, token: 'set' } });
   }
 
   /**

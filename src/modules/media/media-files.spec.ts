@@ -14,8 +14,10 @@ async function keysAfter(setStored: () => Promise<boolean>): Promise<number> {
     remove: (key: string) => Promise.resolve(void keys.delete(key)),
   } as unknown as FileStorage;
   const file = { key: 'k', put: () => Promise.resolve(void keys.add('k')) } as unknown as TemporaryFile;
-  const media = { setStored } as unknown as MediaRepository;
-  const files = new MediaFiles(media, storage, {} as Database, {} as Config);
+  const usageOf = () => Promise.resolve({ usedBytes: 1, limitBytes: 1 });
+  const media = { setStored, usageOf } as unknown as MediaRepository;
+  const database = { transaction: (work: () => Promise<boolean>) => work() } as unknown as Database;
+  const files = new MediaFiles(media, storage, database, {} as Config);
   await files.keepFetched(file, { organizationId: 'o', id: 'i' }, FACTS).catch(() => undefined);
   return keys.size;
 }

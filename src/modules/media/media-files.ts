@@ -60,9 +60,10 @@ export class MediaFiles {
   }
 
   /**
-   * Stores a customer's file that was pending. Returns false, and stores nothing, where it is no longer pending.
+   * Stores a customer's file that was pending. Returns false, and stores nothing, where it is no longer pending. Files that
+   * arrive at once wait for one another: each is counted first, which locks its row before the sum, as a deletion does.
    *
-   * @throws StorageUnavailableError
+   * @throws StorageUnavailableError, MEDIA_STORAGE_FULL (400)
    */
   async keepFetched(
     file: TemporaryFile,
@@ -70,7 +71,12 @@ export class MediaFiles {
     facts: FileFacts,
   ): Promise<boolean> {
     return this.keep(file, async (storageKey) => {
-      const isKept = await this.media.setStored(organizationId, id, { ...facts, storageKey });
+      const isKept = await this.database.transaction(async () => {
+        const isStored = await this.media.setStored(organizationId, id, { ...facts, storageKey });
+        const lack = isStored ? await this.lackOfSpace(organizationId, 0) : null;
+        if (lack !== null) throw lack;
+        return isStored;
+      });
       if (!isKept) await this.removeBytes(storageKey);
       return isKept;
     });

@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
 import { databaseClock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
-import { Database } from '../../infrastructure/database/database.js';
 import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
 import { Audit } from '../audit/audit.service.js';
 import { ConnectionCheckService } from '../connections/connection-check.service.js';
@@ -64,7 +63,6 @@ export class SetupStepsService {
     private readonly messages: MessagesService,
     private readonly workspaces: WorkspacesService,
     private readonly secrets: SecretBox,
-    private readonly database: Database,
     private readonly audit: Audit,
   ) {}
 
@@ -104,7 +102,7 @@ export class SetupStepsService {
       return await this.take(step, this.requireTurn(await this.find(token), step, input), input);
     } catch (error) {
       if (!(error instanceof StepFailed)) throw error;
-      await this.links.note(id, step, { state: 'failed', problem: error.problem, at: now() });
+      await this.note(id, step, { state: 'failed', problem: error.problem, at: now() });
       return null;
     } finally {
       await this.links.end(id);
@@ -142,7 +140,7 @@ export class SetupStepsService {
         await this.sendTest(link, input.to ?? '');
         break;
     }
-    await this.links.note(link.id, step, done());
+    await this.note(link.id, step, done());
     return null;
   }
 
@@ -173,12 +171,17 @@ export class SetupStepsService {
     await this.requireFree(link, number);
     const accessTokenCiphertext = this.secrets.seal(token, accessTokenPlace(link));
     // Earlier results, for another account or number, no longer count.
-    await this.links.note(link.id, 'access', done(), {
+    await this.note(link.id, 'access', done(), {
       wabaId,
       phoneNumberId: number,
       accessTokenCiphertext,
       steps: {},
     });
+  }
+
+  /** @throws SETUP_LINK_ENDED (410) where the link was revoked while the step was taken. */
+  private async note(...noted: Parameters<SetupRepository['note']>): Promise<void> {
+    if (!(await this.links.note(...noted))) throw setupErrors.SETUP_LINK_ENDED({ status: 'revoked' });
   }
 
   /** Searches beyond the first hundred numbers of an account. */
@@ -234,30 +237,31 @@ export class SetupStepsService {
     const { organizationId } = link;
     const continuation = randomBytes(32).toString('base64url');
     try {
-      const { id } = await this.numbers.connect({
+      const number = {
         organizationId,
         phoneNumberId: link.phoneNumberId ?? '',
         wabaId: link.wabaId ?? '',
         token: this.tokenOf(link),
-      });
-      await this.complete(link, id, digestOf(continuation));
+      };
+      await this.numbers.connect(number, (id) => this.complete(link, id, digestOf(continuation)));
       return continuation;
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
+      if (!(error instanceof AppError) || error.code === 'SETUP_LINK_ENDED') throw error;
       if (error.code === 'NUMBER_TAKEN') throw failed('number_taken');
       throw failed(error.kind === 'platform_unavailable' ? 'platform_away' : 'refused', error.message);
     }
   }
 
-  /** The only place where a link is completed; the audit entry is the operators' event `setup.completed`. */
+  /**
+   * The only place where a link is completed, in the transaction that stores the number: a revoked link connects none.
+   * The audit entry is the operators' event `setup.completed`.
+   */
   private async complete(link: StoredLink, connectionId: string, continuationHash: Buffer): Promise<void> {
     const { id, organizationId, signup, phoneNumberId } = link;
-    await this.database.transaction(async () => {
-      await this.links.note(id, 'connect', done());
-      await this.links.complete(id, connectionId, continuationHash);
-      const details = { signup, connection_id: connectionId, phone_number_id: phoneNumberId };
-      await this.audit.record({ action: 'setup.completed', organizationId, target: id, details });
-    });
+    await this.note(id, 'connect', done());
+    await this.links.complete(id, connectionId, continuationHash);
+    const details = { signup, connection_id: connectionId, phone_number_id: phoneNumberId };
+    await this.audit.record({ action: 'setup.completed', organizationId, target: id, details });
   }
 
   private async importHistory({ organizationId, connectionId }: StoredLink): Promise<void> {

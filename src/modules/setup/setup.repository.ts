@@ -78,16 +78,20 @@ export class SetupRepository {
     await this.table.update({ id }, { busyUntil: null });
   }
 
-  /** Records the result of a step, with other changes; `steps` in them replaces the other steps. */
-  async note(id: string, step: SetupStep, state: StepState, change: Partial<SetupLinkEntity> = {}): Promise<void> {
+  /**
+   * Records the result of a step, with other changes; `steps` in them replaces the other steps. Returns false, and stores
+   * nothing, where the link was revoked meanwhile.
+   */
+  async note(id: string, step: SetupStep, state: StepState, change: Partial<SetupLinkEntity> = {}): Promise<boolean> {
     const { steps, ...others } = change;
     const before = steps === undefined ? 'steps' : `'{}'::jsonb`;
-    await this.table
+    const noted = await this.table
       .createQueryBuilder()
       .update()
       .set({ ...others, steps: () => `${before} || :state::jsonb` })
-      .where('id = :id', { id, state: JSON.stringify({ ...steps, [step]: state }) })
+      .where('id = :id and revoked_at is null', { id, state: JSON.stringify({ ...steps, [step]: state }) })
       .execute();
+    return noted.affected === 1;
   }
 
   async complete(id: string, connectionId: string, continuationHash: Buffer): Promise<void> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull, Not } from 'typeorm';
+import { In, IsNull } from 'typeorm';
 import { Database } from '../../infrastructure/database/database.js';
 import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { OrganizationEntity } from './entities/workspace.entity.js';
@@ -46,12 +46,13 @@ export class WorkspacesRepository {
     return query.orderBy('w.createdAt', 'DESC').addOrderBy('w.id', 'DESC').limit(limit).getMany();
   }
 
-  /** The workspace whose deletion was requested first; null: none. */
-  nextToDelete(): Promise<Workspace | null> {
-    return this.table.findOne({
-      where: { deletionRequestedAt: Not(IsNull()) },
-      order: { deletionRequestedAt: 'ASC', id: 'ASC' },
-    });
+  /** The next workspace after `after` that waits for its deletion, from the first again after the last; null: none. */
+  async nextToDelete(after: string): Promise<string | null> {
+    const next = await this.database.find<{ id: string }>(
+      `select id from organization where deletion_requested_at is not null order by id <= $1, id limit 1`,
+      [after],
+    );
+    return next?.id ?? null;
   }
 
   /** Returns false where it was requested before. */

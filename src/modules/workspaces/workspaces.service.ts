@@ -105,8 +105,8 @@ export class WorkspacesService {
   }
 
   /** As `WorkspacesRepository.nextToDelete`. */
-  nextToDelete(): Promise<Workspace | null> {
-    return this.workspaces.nextToDelete();
+  nextToDelete(after: string): Promise<string | null> {
+    return this.workspaces.nextToDelete(after);
   }
 
   /**

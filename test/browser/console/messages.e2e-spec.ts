@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { runHerald } from '../../support/herald-process.js';
 import { ROOT } from '../../support/project-files.js';
 import { waitFor } from '../../support/wait-for.js';
-import { describeConsole, PATIENCE_MS } from './rig.js';
+import { CUSTOMER, describeConsole, PATIENCE_MS } from './rig.js';
 
 const MAX_SCRIPT_BYTES = 150 * 1024;
 const MAX_ALL_SCRIPT_BYTES = 220 * 1024;
@@ -34,6 +34,31 @@ describe('the size of the console', () => {
 });
 
 describeConsole('the console in Chromium', (rig) => {
+  it(
+    'shows what came between its first look and its connection',
+    () =>
+      rig.visit({}, async (page) => {
+        let go: () => void = () => undefined;
+        const held = new Promise<void>((resolve) => (go = resolve));
+        await page.route('**/api/v1/events?*after=now*', async (route) => {
+          await held;
+          await route.continue();
+        });
+        await rig.send(CUSTOMER, 'Before');
+        await page.goto(`${rig.demo.base_url}/console/messages`);
+        const row = (text: string) => page.locator('.message-row', { hasText: text });
+        await row('Before').waitFor();
+        await rig.send(CUSTOMER, 'Between');
+        // Nothing more happens to it.
+        const sent = () => rig.call<Record<string, unknown>[]>('GET', `/messages?to=${CUSTOMER.slice(1)}`);
+        await waitFor(async () => (await sent()).some(({ body, status }) => body === 'Between' && status === 'read'));
+        go();
+        await page.locator('.connection.is-live').waitFor();
+        await row('Between').waitFor();
+      }),
+    2 * PATIENCE_MS,
+  );
+
   it(
     'sends, sees the message read on the phone, and gets the answer',
     () =>

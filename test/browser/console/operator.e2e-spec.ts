@@ -90,6 +90,39 @@ describeConsole("the operator's pages", (rig) => {
   );
 
   it(
+    'change of a workspace what was changed in the form, and nothing that others change meanwhile',
+    () =>
+      rig.visit({ demoKey: false }, async (page) => {
+        const key = await operatorKey('--scopes', 'workspaces:read,workspaces:write');
+        const call = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
+          const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+          const url = `${rig.demo.base_url}/api/admin/v1/workspaces${path}`;
+          const answer = await fetch(url, { method, headers, body: JSON.stringify(body) });
+          return ((await answer.json()) as { data: Record<string, unknown> }).data;
+        };
+        const { id } = await call('POST', '', { name: 'Shop' });
+        await page.clock.install();
+        await signIn(page, key);
+        await open(page, `workspaces/${String(id)}`);
+        const detail = page.getByRole('region', { name: 'Workspace', exact: true });
+        await detail.getByRole('button', { name: 'Change', exact: true }).click();
+        await detail.getByLabel('Name').fill('New shop');
+        const paid = '2099-12-31T12:00:00.000Z';
+        await call('PATCH', `/${String(id)}`, { api_paid_until: paid, messages_per_day: 777 });
+        await page.clock.fastForward(20_000);
+        await detail.locator('.facts', { hasText: '777' }).waitFor();
+        await detail.getByRole('button', { name: 'Save' }).click();
+        await detail.getByRole('heading', { name: 'New shop' }).waitFor();
+        expect(await call('GET', `/${String(id)}`)).toMatchObject({
+          name: 'New shop',
+          api_paid_until: paid,
+          messages_per_day: 777,
+        });
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
     'fit wide and narrow, light and dark, and pass axe',
     async () => {
       const key = await operatorKey('--scopes', 'all');

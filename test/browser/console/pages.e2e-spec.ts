@@ -58,12 +58,22 @@ describeConsole('numbers, templates, files and codes in the console', (rig) => {
         await page.getByLabel('Email').fill('hello@example.com');
         await page.getByLabel('Website', { exact: true }).fill('https://example.com');
         await page.getByLabel('Branch').selectOption('RESTAURANT');
+        // Another one changes it too, and the page reads it again.
+        const path = `/connections/${rig.demo.connection_id}/profile`;
+        await rig.call('PUT', path, { address: 'Main Street 1' });
+        const read = page.waitForResponse(`**${path}`);
+        await page.evaluate(`['offline', 'online'].forEach((name) => window.dispatchEvent(new Event(name)))`);
+        await read;
         await page.getByRole('button', { name: 'Save' }).click();
         await page.locator('.profile-card', { hasText: 'Restaurant' }).waitFor();
         expect(await page.locator('.profile-card p').first().textContent()).toBe(ATTACK);
         expect(await page.locator('img[src="x"]').count()).toBe(0);
-        const profile = await rig.call('GET', `/connections/${rig.demo.connection_id}/profile`);
-        expect(profile).toMatchObject({ about: ATTACK, email: 'hello@example.com', websites: ['https://example.com'] });
+        expect(await rig.call('GET', path)).toMatchObject({
+          about: ATTACK,
+          address: 'Main Street 1',
+          email: 'hello@example.com',
+          websites: ['https://example.com'],
+        });
       }),
     2 * PATIENCE_MS,
   );
@@ -261,6 +271,29 @@ describeConsole('numbers, templates, files and codes in the console', (rig) => {
         await page.getByLabel('Find a code by its id').fill(address.split('/').at(-1) ?? '');
         await page.keyboard.press('Enter');
         await page.waitForURL(address);
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'sends no second code where the answer was lost on its way',
+    () =>
+      rig.visit({ demoKey: false, quiet: true }, async (page) => {
+        await open(page, `/codes#key=${rig.demo.otp_sandbox_key}`, '.pane-form');
+        const keys: (string | undefined)[] = [];
+        await page.route('**/api/v1/otp/send', async (route) => {
+          keys.push(route.request().headers()['idempotency-key']);
+          const answer = await route.fetch();
+          // As a proxy says whose patience is over.
+          if (keys.length === 1) return route.fulfill({ status: 504, contentType: 'text/html', body: '<html></html>' });
+          return route.fulfill({ response: answer });
+        });
+        await page.getByLabel('To').fill('+15550001235');
+        await page.getByRole('button', { name: 'Send a code' }).click();
+        await page.getByText('HTTP_504').waitFor();
+        await page.getByRole('button', { name: 'Send a code' }).click();
+        await page.waitForURL(/\/codes\/[0-9a-f-]+$/);
+        expect(keys).toEqual([keys[1], keys[0]]);
       }),
     2 * PATIENCE_MS,
   );

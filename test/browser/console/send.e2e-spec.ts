@@ -43,6 +43,31 @@ describeConsole('sending from the console', (rig) => {
   );
 
   it(
+    'leads nobody away who has left the page before the answer came',
+    () =>
+      rig.visit({}, async (page) => {
+        await openSend(page, 'text');
+        await page.locator('textarea').fill('Sent from the page that was left');
+        let go: () => void = () => undefined;
+        const held = new Promise<void>((resolve) => (go = resolve));
+        await page.route('**/api/v1/messages', async (route) => {
+          if (route.request().method() === 'POST') await held;
+          await route.continue();
+        });
+        await page.getByRole('button', { name: 'Send', exact: true }).click();
+        await page.getByRole('button', { name: 'Send', disabled: true, exact: true }).waitFor();
+        await page.getByRole('link', { name: 'Templates', exact: true }).click();
+        await page.getByRole('heading', { name: 'Templates', exact: true }).waitFor();
+        const answered = page.waitForResponse((answer) => answer.request().method() === 'POST' && answer.ok());
+        go();
+        await answered;
+        await phone(page).getByText('Sent from the page that was left').waitFor();
+        expect(page.url()).toContain('/console/templates');
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
     'says what is no file for WhatsApp, and lets another one be chosen',
     () =>
       rig.visit({ quiet: true }, async (page) => {

@@ -267,6 +267,76 @@ describeConsole('support in the console', (rig) => {
   );
 
   it(
+    'keeps what is written, attached and quoted while an answer is on its way',
+    () =>
+      rig.visit({}, async (page) => {
+        const phone = newCustomer();
+        await writes(phone, 'First question');
+        await writes(phone, 'Second question');
+        await open(page, phone);
+        let go: () => void = () => undefined;
+        const held = new Promise<void>((resolve) => (go = resolve));
+        await page.route('**/api/v1/messages', async (route) => {
+          if (route.request().method() === 'POST') await held;
+          await route.continue();
+        });
+        const quote = async (text: string): Promise<void> => {
+          const theirs = page.locator('.in-thread:not(.is-mine)', { hasText: text });
+          await theirs.hover();
+          await theirs.getByLabel('Reply').click();
+          await page.locator('.composer-line', { hasText: text }).waitFor();
+        };
+        await quote('First question');
+        const words = page.getByLabel('Answer', { exact: true });
+        await words.fill('The first.');
+        await page.keyboard.press('Enter');
+        await page.getByRole('button', { name: 'Answer', disabled: true }).waitFor();
+        await quote('Second question');
+        await page
+          .locator('.composer-tools input')
+          .setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: PNG });
+        await page.locator('.media-line').waitFor();
+        await words.press('End');
+        await page.keyboard.type('And the second');
+        go();
+        await page.locator('.thread .bubble.is-mine', { hasText: 'The first.' }).waitFor();
+        await waitFor(async () => (await words.inputValue()) !== 'The first.And the second');
+        expect(await words.inputValue()).toBe('And the second');
+        await page.locator('.composer-line', { hasText: 'Second question' }).waitFor();
+        await page.keyboard.press('Enter');
+        await page.locator('.thread .bubble.is-mine', { hasText: 'And the second' }).waitFor();
+        await page.locator('.composer-line').first().waitFor({ state: 'detached' });
+        const [second, first] = await sentTo(phone);
+        const questions = await rig.list(`from=${phone.slice(1)}`);
+        expect([first?.reply_to_message_id, second?.reply_to_message_id]).toEqual([questions[1]?.id, questions[0]?.id]);
+        expect([first?.media_object_id, typeof second?.media_object_id]).toEqual([null, 'string']);
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'leaves open what is opened right after typing in the search',
+    () =>
+      rig.visit({}, async (page) => {
+        const phone = newCustomer();
+        await writes(phone, 'Hello');
+        const { id } = await conversationOf(phone);
+        await page.goto(`${rig.demo.base_url}/console/conversations`);
+        const row = page.locator('.conversation-row', { hasText: phone });
+        await row.waitFor();
+        await page.clock.install();
+        await page.clock.pauseAt(Date.now() + 60_000);
+        await page.getByLabel('Search by name or number').fill(phone.slice(-4));
+        await row.click();
+        await page.waitForURL(`**/conversations/${id}*`);
+        await page.clock.runFor(1_000);
+        await page.waitForURL('**search=*');
+        expect(page.url()).toContain(`/conversations/${id}?`);
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
     'is an inbox: what waits, until it is answered or closed; assigned; found by name and number',
     () =>
       rig.visit({}, async (page) => {

@@ -29,13 +29,17 @@ describeConsole(
       () =>
         // Where there is none the API answers 404.
         rig.visit({ quiet: true }, async (page) => {
+          await page.clock.install();
           await page.goto(`${rig.demo.base_url}/console/webhook`);
           await press(page, 'Set the webhook');
           await page.getByLabel('Address').fill(receiver.url('/console'));
           await inDialog(page, 'Save');
           const secret = (await page.locator('.secret').textContent()) ?? '';
-          await press(page, 'I have kept it');
+          // The page below looks again by itself.
+          await page.clock.fastForward(20_000);
           await page.locator('.state', { hasText: 'active' }).waitFor();
+          expect(await page.locator('.secret').allTextContents()).toEqual([secret]);
+          await press(page, 'I have kept it');
           expect(await page.content()).not.toContain(secret);
           await press(page, 'Test');
           await inDialog(page, 'Send');

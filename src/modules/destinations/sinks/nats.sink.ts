@@ -40,7 +40,7 @@ export async function openNats(connecting: Connecting, addresses: DestinationAdd
     noEcho: true,
     maxPingOut: 2,
     pingInterval: 20_000,
-    tls: settings.url.startsWith('tls:') ? { servername: place.host } : null,
+    tls: new URL(settings.url).protocol === 'tls:' ? { servername: place.host } : null,
     ...login(settings, secrets),
     ...(secrets.credentials !== undefined && {
       authenticator: credsAuthenticator(new TextEncoder().encode(secrets.credentials)),

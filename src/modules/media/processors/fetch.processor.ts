@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Processor } from '@nestjs/bullmq';
 import { Injectable, Logger } from '@nestjs/common';
+import { AppError } from '../../../common/app-error.js';
 import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { deferralMs, MAX_DELAY_MS } from '../../../common/retry-schedule.js';
@@ -160,10 +161,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
   ): Promise<FetchFailure | 'stale' | null> {
     const { maxInboundBytes } = this.config.media;
     if ((described.sizeBytes ?? 0) > maxInboundBytes) return failureOfDownload({ kind: 'too_large' }, maxInboundBytes);
-    if ((await this.files.lackOfSpace(file.organizationId, described.sizeBytes ?? 1)) !== null) {
-      this.counters.increment('media_fetch_storage_full');
-      return { kind: 'wait', failure: "The workspace's storage is full: herald workspace limits --storage-bytes." };
-    }
+    if ((await this.files.lackOfSpace(file.organizationId, described.sizeBytes ?? 1)) !== null) return this.full();
     const temporary = await this.files.create();
     try {
       const digest = createHash('sha256');
@@ -205,8 +203,19 @@ export class MediaFetcher implements QueueKind<FetchTask> {
     const mimeType = file.mimeType === ANY_TYPE ? mimeTypeOf(described.mimeType) : file.mimeType;
     await this.compareType(file, mimeType, temporary);
     const facts: FileFacts = { mimeType, sizeBytes, sha256 };
-    if (!(await this.files.keepFetched(temporary, file, facts))) this.counters.increment('media_fetch_too_late');
+    try {
+      if (!(await this.files.keepFetched(temporary, file, facts))) this.counters.increment('media_fetch_too_late');
+    } catch (error) {
+      // Others took the space while it came.
+      if (error instanceof AppError && error.code === 'MEDIA_STORAGE_FULL') return this.full();
+      throw error;
+    }
     return null;
+  }
+
+  private full(): FetchFailure {
+    this.counters.increment('media_fetch_storage_full');
+    return { kind: 'wait', failure: "The workspace's storage is full: herald workspace limits --storage-bytes." };
   }
 
   /** Records that the bytes have another type than declared; the file is still stored. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { FIRST_ID } from '../../../common/ids.js';
 import { WorkspacesService } from '../workspaces.service.js';
 import { Audit } from '../../audit/audit.service.js';
 import { Database } from '../../../infrastructure/database/database.js';
@@ -48,6 +49,8 @@ const TIMES = {
 @Injectable()
 export class WorkspaceErasure implements OnModuleInit {
   private readonly places: WorkspaceData[] = [];
+  /** The workspace that had the last turn. */
+  private after = FIRST_ID;
 
   constructor(
     private readonly rows: WorkspaceErasureRepository,
@@ -112,11 +115,12 @@ export class WorkspaceErasure implements OnModuleInit {
     return totals;
   }
 
-  /** Deletes the one that was requested first. */
+  /** Deletes one workspace. If work of it is still in progress, its next turn comes after those of the others. */
   async deleteRequested(times = TIMES): Promise<number> {
-    const next = await this.workspaces.nextToDelete();
+    const next = await this.workspaces.nextToDelete(this.after);
     if (next === null) return 0;
-    await this.delete(next.id, times);
+    this.after = next;
+    await this.delete(next, times);
     return 1;
   }
 
