@@ -14,7 +14,7 @@ let connection: ConnectionRow;
 let client: SimulatorClient;
 
 beforeAll(async () => {
-  test = await startTestApp({ simulator: { statusGapMs: 20 } });
+  test = await startTestApp({ simulator: { templateReviewMs: 20, statusGapMs: 20 } });
 });
 afterAll(() => test.stop());
 beforeEach(async () => {
