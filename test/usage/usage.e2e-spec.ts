@@ -15,7 +15,9 @@ import { type Cost, usage } from './fixture.js';
 let test: TestApp;
 
 beforeAll(async () => {
-  test = await startTestApp({});
+  test = await startTestApp();
+  // Slots begin at the first count: from the oldest message on, were there one of weeks ago.
+  await countAll();
 });
 afterAll(async () => test?.stop());
 
