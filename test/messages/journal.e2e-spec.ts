@@ -35,6 +35,22 @@ async function walk(api: SendingWorkspace['api'], query: string): Promise<Item[]
   throw new Error('the journal does not end');
 }
 
+/** Seven share a millisecond. */
+async function insertSent({ organizationId, connection }: SendingWorkspace, count: number): Promise<void> {
+  await test.database.execute(
+    `with made as (
+       insert into message (id, organization_id, connection_id, direction, type, recipient, created_at)
+       select gen_random_uuid(), $1, $2, 'outbound', 'text', '15550001',
+         timestamptz '2026-01-01 00:00:00.123+00' + (n / 7) * interval '1 ms'
+       from generate_series(1, $3::integer) as n returning *
+     )
+     insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count, queued_at,
+       attempt_number)
+     select id, organization_id, connection_id, created_at, 'sent', 1, created_at, 1 from made`,
+    [organizationId, connection.id, count],
+  );
+}
+
 describe('the journal', () => {
   it('is empty at first', async () => {
     const { body } = await workspace.api.get('/messages');
@@ -43,18 +59,7 @@ describe('the journal', () => {
 
   it('gives every message once, newest first, also where many share a millisecond', async () => {
     const world = await sendingWorkspace(test);
-    await test.database.execute(
-      `with made as (
-         insert into message (id, organization_id, connection_id, direction, type, recipient, created_at)
-         select gen_random_uuid(), $1, $2, 'outbound', 'text', '15550001',
-           timestamptz '2026-01-01 00:00:00.123+00' + (n / 7) * interval '1 ms'
-         from generate_series(1, 30) as n returning *
-       )
-       insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count, queued_at,
-         attempt_number)
-       select id, organization_id, connection_id, created_at, 'sent', 1, created_at, 1 from made`,
-      [world.organizationId, world.connection.id],
-    );
+    await insertSent(world, 30);
     for (const limit of [1, 7, 15, 100]) {
       const items = await walk(world.api, `limit=${limit}`);
       expect(new Set(items.map((item) => item.id)).size).toBe(30);
@@ -66,8 +71,7 @@ describe('the journal', () => {
 
   it('gives 50 by default', async () => {
     const world = await sendingWorkspace(test);
-    const to = await world.contact();
-    await Promise.all(Array.from({ length: 55 }, () => world.sendText(to)));
+    await insertSent(world, 55);
     expect((await world.api.get('/messages')).body.data).toHaveLength(50);
   });
 
