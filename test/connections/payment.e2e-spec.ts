@@ -72,7 +72,6 @@ it('a missing payment method is a state of the number, a metric and a line of do
 
   // Repaired: what goes out next says so, once the number has rested.
   await change({ payment: 'VALID' });
-  await test.app.get(LaneRepository, { strict: false }).resume(workspace.connection.id);
   const next = await workspace.sendText(await workspace.contact());
   await workspace.reaches(next, 'read');
   await waitFor(async () => (await shown()).status === 'connected');
