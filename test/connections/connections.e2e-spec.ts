@@ -113,7 +113,12 @@ describe('GET /connections', () => {
 
   it('asks again within seconds when the platform reports a change', async () => {
     await control(`numbers/${first.phoneNumberId}`, { quality_rating: 'RED', former_events: true });
-    await waitFor(async () => ((await connection()) as { quality_rating?: string }).quality_rating === 'RED');
+    const isRed = async () => ((await connection()) as { quality_rating?: string }).quality_rating === 'RED';
+    const soon = `select from connection where id = $1 and facts_due_at < clock_timestamp() + interval '10 seconds'`;
+    // Unless a round of the worker's own took it.
+    await waitFor(async () => (await test.database.query(soon, [first.id])).length === 1 || (await isRed()));
+    await refresh(first.id);
+    expect(await isRed()).toBe(true);
   });
 
   it('shows a restriction of the account, which lasts for its time whatever the number says', async () => {
@@ -190,26 +195,5 @@ describe('GET /connections', () => {
     await connections.add({ ...add, throughputPerSecond: 5, throughputFixed: true });
     await refresh(second.id);
     expect(await connection(second.id)).toMatchObject({ throughput_per_second: 5 });
-  });
-
-  it('has all numbers of a workspace, and notices of an account reach all of its numbers', async () => {
-    const { id } = await test.factories.workspace();
-    await test.database.execute(
-      `insert into connection (id, organization_id, phone_number_id, waba_id, phone_number, status, token_ciphertext)
-       select gen_random_uuid(), $1, 'crowd-' || n, 'crowd', '15' || lpad(n::text, 9, '0'), 'disconnected', '\\x00'
-       from generate_series(1, 1100) as n`,
-      [id],
-    );
-    await test.app.get(ConnectionsService).applyNotification({
-      wabaId: 'crowd',
-      phoneNumberId: null,
-      occurredAt: null,
-      field: 'business_capability_update',
-      value: { max_daily_conversations_per_business: 'TIER_10K' },
-    });
-    const { body } = await test.api.as((await test.factories.apiKey({ organizationId: id })).text).get('/connections');
-    const numbers = body.data as { id: string; messaging_limit: string }[];
-    expect(new Set(numbers.map((number) => number.id)).size).toBe(1_100);
-    expect(new Set(numbers.map((number) => number.messaging_limit))).toEqual(new Set(['TIER_10K']));
   });
 });

@@ -111,19 +111,6 @@ describe("a customer's edit", () => {
     expect((await shown(corrected)).edits_message_id).toBe((await shown(original)).id);
   });
 
-  it('and its message in notifications at the same time are linked in every case', async () => {
-    const pairs = Array.from({ length: 12 }, (_, n) => {
-      const original = said(`first ${n}`);
-      return { original, corrected: edit(original.id, `second ${n}`, 60) };
-    });
-    await Promise.all(pairs.flatMap(({ original, corrected }) => [arrives(corrected), arrives(original)]));
-    for (const [n, { original, corrected }] of pairs.entries()) {
-      const { id, current } = await shown(original);
-      expect(current).toMatchObject({ body: `second ${n}` });
-      expect((await shown(corrected)).edits_message_id).toBe(id);
-    }
-  });
-
   it('that is the latest by the time of WhatsApp counts, whatever came last', async () => {
     const original = said('one');
     await arrives(original);

@@ -2,7 +2,6 @@ import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { testPhone, type ConnectionRow } from '../support/factories.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
-import { waitFor } from '../support/wait-for.js';
 import { eventsOf, listenFor } from '../support/webhook-events.js';
 import { entries, envelope, inboundOf, notify, rowOf, secondsNow } from './fixture.js';
 
@@ -222,27 +221,5 @@ describe('a call', () => {
   ])('%s opens nothing', async (_name, change) => {
     await ring(callOf(change), []);
     expect((await send({ to: PHONE })).body.error.code).toBe('SERVICE_WINDOW_CLOSED');
-  });
-
-  it('can be played at the simulator', async () => {
-    const app = await startTestApp({ simulator: { enforceWindow: true, statusGapMs: 20 } });
-    try {
-      const caller = await app.sender();
-      const inbound = { phone_number_id: caller.connection.phoneNumberId, from: PHONE, call: true };
-      const answer = await fetch(`${app.simulatorUrl}/_simulator/inbound`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(inbound),
-      });
-      expect(answer.status).toBe(200);
-      const body = { connection_id: caller.connection.id, to: PHONE, type: 'text', text: { body: 'You called?' } };
-      const id = await waitFor(async () => {
-        const sent = await caller.api.post('/messages', body, { headers: { 'idempotency-key': newId() } });
-        return sent.status === 202 && (sent.body.data.id as string);
-      });
-      await waitFor(async () => (await caller.api.get(`/messages/${id}`)).body.data.status === 'read');
-    } finally {
-      await app.stop();
-    }
   });
 });

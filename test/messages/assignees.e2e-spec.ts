@@ -8,7 +8,7 @@ let test: TestApp;
 let workspace: SendingWorkspace;
 
 beforeAll(async () => {
-  test = await startTestApp();
+  test = await startTestApp({ simulator: { statusGapMs: 20 } });
 });
 
 afterAll(() => test?.stop());

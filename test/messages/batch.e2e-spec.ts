@@ -4,6 +4,7 @@ import { PgNotifier } from '../../src/infrastructure/database/pg-notifier.js';
 import { Config } from '../../src/infrastructure/config/config.js';
 import { Counters } from '../../src/infrastructure/operations/counters.js';
 import { CONTACTS } from '../../src/modules/conversations/windows/recipients.service.js';
+import { WORKSPACE_CHANGED } from '../../src/modules/workspaces/workspaces.service.js';
 import type { ApiClient, ApiResponse } from '../support/api-client.js';
 import { testPhone } from '../support/factories.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -55,28 +56,6 @@ const alone = async () => {
 };
 
 describe('POST /messages/batch', () => {
-  it('takes a hundred messages, each once, and those to one recipient leave in the order of the array', async () => {
-    const world = await alone();
-    const contacts = await Promise.all(Array.from({ length: 4 }, () => world.contact()));
-    const messages = Array.from({ length: 100 }, (_, n) => world.text(contacts[n % 4] ?? '', `number ${n}`));
-    const { status, body } = await post(messages, undefined, world.api);
-    expect([status, errorsOf(body)]).toEqual([202, []]);
-    const data = body.data as unknown as Message[];
-    expect(data).toEqual(
-      messages.map((_, index) => ({ index, id: expect.any(String) as string, status: 'queued', replayed: false })),
-    );
-    expect(new Set(data.map(({ id }) => id)).size).toBe(100);
-    for (const { id } of data.slice(-4)) await world.reaches(id as string, 'sent', 'delivered', 'read');
-    for (const [place, to] of contacts.entries()) {
-      const sent = test.simulator.messages.list({ to }).map(({ body: sentBody }) => JSON.stringify(sentBody));
-      const order = sent.map((one) => Number(/number (\d+)/.exec(one)?.[1]));
-      expect(order).toEqual(Array.from({ length: 25 }, (_, n) => n * 4 + place));
-      const times = await world.api.get(`/messages?to=${to}&limit=100`);
-      const journal = (times.body.data as unknown as { body: string }[]).map((one) => one.body).toReversed();
-      expect(journal).toEqual(Array.from({ length: 25 }, (_, n) => `number ${n * 4 + place}`));
-    }
-  });
-
   it('sends to one recipient in the order of the array, whatever the order of the keys', async () => {
     const world = await alone();
     const to = await world.contact();
@@ -165,11 +144,11 @@ describe('POST /messages/batch', () => {
     // Scheduled, so that none leaves the backlog meanwhile.
     const later = { send_at: new Date(Date.now() + 3_600_000).toISOString() };
     const known = Array.from({ length: 20 }, () => world.text(open, 'hello', later));
-    const backlog = jest.replaceProperty(limits, 'backlog', 50);
+    const backlog = jest.replaceProperty(limits, 'backlog', 41);
     try {
       expect((await post(known, 'strict', world.api)).status).toBe(202);
       const good = known.map((message) => ({ ...message, idempotency_key: newId() }));
-      for (let n = 0; n < 5; n++) {
+      for (let n = 0; n < 2; n++) {
         const answers = [
           await post([...good, null], 'strict', world.api),
           // Which only the commit finds out.
@@ -181,7 +160,7 @@ describe('POST /messages/batch', () => {
         expect(answers.map(({ status }) => status)).toEqual([422, 422, 422, 202, 202]);
         const { idempotency_key: key, ...single } = known[0] ?? {};
         const headers = { 'idempotency-key': String(key) };
-        for (let repeat = 0; repeat < 10; repeat++) {
+        for (let repeat = 0; repeat < 3; repeat++) {
           expect((await world.api.post('/messages', single, { headers })).status).toBe(202);
         }
       }
@@ -306,6 +285,9 @@ describe('POST /messages/batch', () => {
   });
 });
 
+/** What is only to be taken goes later: its sending would cost more than the test. */
+const inAnHour = () => ({ send_at: new Date(Date.now() + 3_600_000).toISOString() });
+
 describe('the body of a batch', () => {
   const refusalOf = async (body: unknown, headers?: Record<string, string>): Promise<unknown[]> => {
     const answer = await workspace.api.request({
@@ -338,7 +320,7 @@ describe('the body of a batch', () => {
 
   it('takes a hundred texts of 4,096 characters', async () => {
     const to = await workspace.contact();
-    const { status, body } = await post(Array.from({ length: 100 }, () => text(to, '€'.repeat(4_096))));
+    const { status, body } = await post(Array.from({ length: 100 }, () => text(to, '€'.repeat(4_096), inAnHour())));
     expect([status, body.data.length]).toEqual([202, 100]);
   });
 
@@ -346,7 +328,7 @@ describe('the body of a batch', () => {
     const to = await workspace.contact();
     const rows = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `row-${n}`, title: `Row ${n}` }));
     const list = (count: number) => ({
-      ...text(to),
+      ...text(to, 'hello', inAnHour()),
       type: 'interactive',
       text: undefined,
       interactive: {
@@ -400,7 +382,7 @@ describe('limits of a batch', () => {
     const api = test.api.as((await test.factories.apiKey({ organizationId })).text);
     const { phone } = await test.factories.conversation({ connection });
     const messages = (count: number) =>
-      Array.from({ length: count }, () => text(phone, 'hello', { connection_id: connection.id }));
+      Array.from({ length: count }, () => text(phone, 'hello', { connection_id: connection.id, ...inAnHour() }));
     return { organizationId, api, messages };
   };
 
@@ -448,7 +430,8 @@ describe('limits of a batch', () => {
     await test.database.execute(`update organization set api_paid_until = now() - interval '1 second' where id = $1`, [
       organizationId,
     ]);
-    await waitFor(async () => (await post(messages(1), validation, api)).status === 402, { everyMs: 200 });
+    await test.app.get(PgNotifier, { strict: false }).publish(WORKSPACE_CHANGED, organizationId);
+    await waitFor(async () => (await post(messages(1), validation, api)).status === 402);
     const again = await post(known, validation, api);
     expect([again.status, again.body.data[0].replayed]).toEqual([202, true]);
     const mixed = await post([...known, ...messages(1)], validation, api);

@@ -14,7 +14,7 @@ let test: TestApp;
 let workspace: SendingWorkspace;
 
 beforeAll(async () => {
-  test = await startTestApp();
+  test = await startTestApp({ simulator: { statusGapMs: 20 } });
 });
 
 beforeEach(async () => {
@@ -32,6 +32,15 @@ const send = async (to: string, fields: object = {}): Promise<string> => {
 const act = async (action: string, body?: object) => workspace.api.post(`/tags/sale/${action}`, body);
 const round = () => test.app.get(Sweeps, { strict: false }).runNow('tags');
 const summary = async (tag = 'sale') => (await workspace.api.get(`/tags/${tag}`)).body.data;
+/** The worker's rounds are a second apart. */
+const becomesActive = (what: string) =>
+  waitFor(
+    async () => {
+      await round();
+      return (await summary()).status === 'active';
+    },
+    { what },
+  );
 
 /** Nothing is claimed until the returned function is called: the number rests. */
 async function numberRests(): Promise<() => Promise<void>> {
@@ -118,9 +127,10 @@ describe('pause and resume', () => {
     expect((listed.data as unknown as { id: string }[]).map(({ id }) => id).sort()).toEqual([...paused].sort());
 
     expect((await act('resume')).body.data).toMatchObject({ status: 'resuming' });
+    await round();
     for (const id of paused) await workspace.reaches(id, 'read');
     expect(order(to)).toEqual([plain, other, paused[0], paused[1]]);
-    await waitFor(async () => (await summary()).status === 'active', { what: 'the tag to be active' });
+    await becomesActive('the tag to be active');
   });
 
   it('hold what was tried before as all else: later messages to its recipient pass', async () => {
@@ -143,6 +153,7 @@ describe('pause and resume', () => {
     });
     await workspace.reaches(plain, 'read');
     await act('resume');
+    await round();
     await workspace.reaches(tried, 'read');
     expect(order(to)).toEqual([plain, tried]);
   });
@@ -155,6 +166,7 @@ describe('pause and resume', () => {
     await workspace.reaches(plain, 'read');
     expect(await workspace.message(held)).toMatchObject({ status: 'queued' });
     await act('resume');
+    await round();
     await workspace.reaches(held, 'read');
   });
 
@@ -176,6 +188,7 @@ describe('pause and resume', () => {
       [[first, second]],
     );
     await act('resume');
+    await round();
     for (const id of [first, second]) await workspace.reaches(id, 'read');
     expect(await workspace.message(third)).toMatchObject({ status: 'queued', waiting: { reason: 'scheduled' } });
   });
@@ -194,6 +207,7 @@ describe('pause and resume', () => {
       [late],
     );
     await act('resume');
+    await round();
     await workspace.reaches(other, 'read');
     expect(await workspace.reaches(late, 'failed')).toMatchObject({ failure_category: 'expired' });
   });
@@ -228,11 +242,12 @@ describe('cancel', () => {
     const fresh = await send(await workspace.contact());
     const plain = await workspace.sendText(await workspace.contact());
     await rested();
+    await round();
     for (const id of waiting) {
       expect(await workspace.reaches(id, 'failed')).toMatchObject({ failure_category: 'canceled', attempt_count: 0 });
     }
     for (const id of [fresh, plain]) await workspace.reaches(id, 'read');
-    await waitFor(async () => (await summary()).status === 'active', { what: 'the tag to be active' });
+    await becomesActive('the tag to be active');
     expect(await summary()).toMatchObject({ counts: { failed: 3, read: 1, queued: 0 }, failures: { canceled: 3 } });
   });
 });
@@ -276,15 +291,18 @@ describe('retry', () => {
       status: 'retrying',
       messages: 1,
     });
+    await round();
     await workspace.reaches(limit, 'read');
-    await waitFor(async () => (await summary()).status === 'active', { what: 'the retry to end' });
+    await becomesActive('the retry to end');
     expect(await summary()).toMatchObject({ counts: { read: 1, failed: 3, outcome_unknown: 1 } });
     await act('retry');
+    await round();
     await workspace.reaches(unknown, 'read');
-    await waitFor(async () => (await summary()).status === 'active', { what: 'the retry to end' });
+    await becomesActive('the retry to end');
     for (const id of [canceled, optedOut]) expect(await workspace.message(id)).toMatchObject({ status: 'failed' });
     expect(await workspace.message(doubtful)).toMatchObject({ status: 'outcome_unknown' });
     await act('retry', { category: 'canceled' });
+    await round();
     await workspace.reaches(canceled, 'read');
   });
 
@@ -309,7 +327,7 @@ describe('retry', () => {
     } finally {
       asked.mockRestore();
     }
-    await waitFor(async () => (await summary()).status === 'active', { what: 'the cancel to end' });
+    await becomesActive('the cancel to end');
     expect(await summary()).toMatchObject({ counts: { queued: 0, failed: 2 } });
   });
 
@@ -342,7 +360,7 @@ describe('retry', () => {
         expect(await summary()).toMatchObject({ status: 'retrying' });
       });
     });
-    await waitFor(async () => (await summary()).status === 'active', { what: 'the retry to end' });
+    await becomesActive('the retry to end');
     expect(await queued()).toEqual(ids.filter((id) => id !== locked).slice(0, 5));
     expect(await summary()).toMatchObject({ counts: { queued: 5, failed: 3 } });
     const used = `select used::integer as count from limit_use where organization_id = $1 and kind = 'messages_per_day'`;

@@ -1,3 +1,4 @@
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { envelope, notify, secondsNow } from '../inbound/fixture.js';
 import { testPhone } from '../support/factories.js';
@@ -12,6 +13,9 @@ beforeAll(async () => {
 });
 
 afterAll(() => test?.stop());
+
+/** The worker's rounds are seconds apart. */
+const round = () => test.app.get(Sweeps, { strict: false }).runNow('contact_book');
 
 interface Row {
   user_id: string;
@@ -37,7 +41,13 @@ it('an erased person is removed from the contact book of the platform, later whe
   try {
     // It does not wait for the platform.
     await test.app.get(Erasure).erase(organizationId, phone);
-    await waitFor(async () => ((await waiting())[0]?.tries ?? 0) > 0, { what: 'the first try' });
+    await waitFor(
+      async () => {
+        await round();
+        return ((await waiting())[0]?.tries ?? 0) > 0;
+      },
+      { what: 'the first try' },
+    );
     expect((await waiting()).map(({ user_id }) => user_id)).toEqual([userId]);
     expect(test.simulator.people.removedContacts()).toEqual([]);
   } finally {
@@ -46,6 +56,7 @@ it('an erased person is removed from the contact book of the platform, later whe
   await waitFor(
     async () => {
       await test.database.execute('update contact_book_removal set due_at = clock_timestamp()');
+      await round();
       return test.simulator.people.removedContacts().includes(userId);
     },
     { what: 'the removal' },
@@ -60,7 +71,10 @@ it('one that is refused is given up in the end, and not kept', async () => {
     [connection.id, organizationId],
   );
   await waitFor(
-    async () => (await test.database.query('select from contact_book_removal where tries >= 0')).length === 0,
+    async () => {
+      await round();
+      return (await test.database.query('select from contact_book_removal where tries >= 0')).length === 0;
+    },
     { what: 'the row to go' },
   );
   expect(test.simulator.people.removedContacts()).not.toContain('no user id');

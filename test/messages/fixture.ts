@@ -94,6 +94,11 @@ export async function sendingWorkspace(test: TestApp): Promise<SendingWorkspace>
     reaches: (id, ...statuses) =>
       waitFor(
         async () => {
+          // A look at the row costs a fraction of a request.
+          const [row] = await test.database.query<{ status: string }>('select status from message_view where id = $1', [
+            id,
+          ]);
+          if (!statuses.includes(row?.status ?? '')) throw new Error(`it is ${row?.status}`);
           const message = await workspace.message(id);
           if (statuses.includes(message.status as string)) return message;
           throw new Error(`it is ${message.status}`);

@@ -1,58 +1,22 @@
 import { newId } from '../../src/common/ids.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { SimulatorClient } from '../support/simulator/simulator-client.js';
-import type { ApiClient } from '../support/api-client.js';
-import type { TestApp } from '../support/test-app.js';
 import { changeOf, entries, notify, statusOf } from '../inbound/fixture.js';
 import { testPhone } from '../support/factories.js';
-import { beginTransaction } from '../support/open-transaction.js';
-import { startTestApp } from '../support/test-app.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
+import { type Limits, limitedWorkspace } from './limited-workspace.js';
 
 let test: TestApp;
-const others: TestApp[] = [];
 
 beforeAll(async () => {
-  test = await startTestApp();
-  for (let i = 0; i < 2; i++) others.push(await startTestApp({ roles: ['api'], shareWith: test }));
+  test = await startTestApp({ simulator: { templateReviewMs: 20, statusGapMs: 20 } });
 });
-afterAll(async () => {
-  for (const other of others) await other.stop();
-  await test?.stop();
-});
+afterAll(() => test?.stop());
 
-interface Limits {
-  perDay?: number;
-  spend?: string;
-  marketing?: number;
-  zone?: string;
-}
-
-async function limited({
-  perDay,
-  spend,
-  marketing,
-  zone = 'UTC',
-}: Limits): Promise<SendingWorkspace & { key: string }> {
-  const workspace = await sendingWorkspace(test);
-  await test.database.execute(
-    `update organization set messages_per_day = $2, spend_per_month = $3, marketing_per_recipient_per_week = $4, time_zone = $5 where id = $1`,
-    [workspace.organizationId, perDay ?? null, spend ?? null, marketing ?? null, zone],
-  );
-  const { text: key } = await test.factories.apiKey({ organizationId: workspace.organizationId });
-  const api = test.api.as(key);
-  const send: SendingWorkspace['send'] = (to, options) =>
-    post(api, workspace, to, options?.body ?? {}, options?.key ?? newId());
-  return { ...workspace, api, key, send };
-}
-
-const post = (api: ApiClient, { connection }: SendingWorkspace, to: string, body: object, key: string) =>
-  api.post(
-    '/messages',
-    { connection_id: connection.id, to, type: 'text', text: { body: 'hello' }, ...body },
-    { headers: { 'idempotency-key': key } },
-  );
+const limited = (limits: Limits) => limitedWorkspace(test, limits);
 
 const template = (name: string) => ({
   text: undefined,
@@ -78,24 +42,6 @@ const stored = (organizationId: string) =>
     .then(([row]) => row?.n);
 
 describe('a limit of messages a day', () => {
-  it('of 100 takes 100 of many concurrent callers on several processes', async () => {
-    const workspace = await limited({ perDay: 100 });
-    const apis = [test, ...others].map((app) => app.api.as(workspace.key));
-    const contacts = await Promise.all(Array.from({ length: 10 }, () => workspace.contact()));
-    let next = 0;
-    const statuses = new Map<number, number>();
-    const caller = async () => {
-      for (let n = next++; n < 200; n = next++) {
-        const api = apis[n % apis.length] as ApiClient;
-        const { status } = await post(api, workspace, contacts[n % contacts.length] ?? '', {}, newId());
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      }
-    };
-    await Promise.all(Array.from({ length: 50 }, caller));
-    expect(Object.fromEntries(statuses)).toEqual({ 202: 100, 429: 100 });
-    expect(await stored(workspace.organizationId)).toBe(100);
-  });
-
   it('says what is used and when it renews; a repeat never meets it', async () => {
     const workspace = await limited({ perDay: 1, zone: 'Asia/Kolkata' });
     const to = await workspace.contact();
@@ -293,14 +239,13 @@ describe('a limit of spending', () => {
     expect(await usedNow()).toBe('0.00');
     const charged = await send();
     await workspace.reaches(charged, 'read');
-    // In the background.
+    // In the background, in rounds that are seconds apart.
     await waitFor(
-      async () =>
-        (
-          await test.database.query('select from limit_correction where organization_id = $1', [
-            workspace.organizationId,
-          ])
-        ).length === 0,
+      async () => {
+        await test.app.get(Sweeps, { strict: false }).runNow('limits');
+        const open = 'select from limit_correction where organization_id = $1';
+        return (await test.database.query(open, [workspace.organizationId])).length === 0;
+      },
       { what: 'the corrections to be settled' },
     );
     expect(await usedNow()).toBe('0.04');
@@ -365,37 +310,6 @@ it('a limit of marketing for one recipient counts both spellings of a number as 
   expect(second.status).toBe(202);
   const retry = await workspace.api.post(`/messages/${id}/retry`, {}, { headers: { 'idempotency-key': newId() } });
   expect([retry.status, retry.body.error?.code]).toEqual([409, 'RECIPIENT_LIMIT_REACHED']);
-});
-
-it('retries of a workspace that is locked keep few connections; another workspace sends and reads meanwhile', async () => {
-  const [locked, other] = [await limited({ perDay: 100 }), await limited({ perDay: 100 })];
-  const send_at = new Date(Date.now() + 3_600_000).toISOString();
-  const ids: string[] = [];
-  for (let n = 0; n < 14; n++) {
-    ids.push((await locked.send(await locked.contact(), { body: { send_at } })).body.data.id as string);
-  }
-  for (const id of ids) await locked.api.post(`/messages/${id}/cancel`);
-  const contact = await other.contact();
-  const holder = await beginTransaction(test.databaseUrl);
-  const retries: Promise<unknown>[] = [];
-  try {
-    await holder.query('select from organization where id = $1 for no key update', [locked.organizationId]);
-    // Not by the holder: in its transaction the answer would stay as it was first.
-    const waiting = () =>
-      test.database.count(
-        `select count(*)::integer as count from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-    retries.push(...ids.map((id) => locked.api.post(`/messages/${id}/retry`)));
-    await waitFor(async () => (await waiting()) === 2, { what: 'retries that wait for the lock' });
-    const sent = await Promise.all(Array.from({ length: 8 }, () => other.send(contact)));
-    expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 202));
-    expect((await other.api.get(`/messages/${sent[0]?.body.data.id as string}`)).status).toBe(200);
-    expect(await waiting()).toBe(2);
-  } finally {
-    await holder.end();
-  }
-  await Promise.all(retries);
 });
 
 it('a workspace without limits counts nothing', async () => {

@@ -10,7 +10,7 @@ let test: TestApp;
 let workspace: SendingWorkspace;
 
 beforeAll(async () => {
-  test = await startTestApp();
+  test = await startTestApp({ simulator: { statusGapMs: 20 } });
 });
 beforeEach(async () => {
   workspace = await sendingWorkspace(test);

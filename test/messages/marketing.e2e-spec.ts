@@ -1,4 +1,5 @@
 import { newId } from '../../src/common/ids.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import type { ApiResponse } from '../support/api-client.js';
 import type { ConnectionRow } from '../support/factories.js';
 import { runInProcess } from '../support/run-in-process.js';
@@ -14,7 +15,7 @@ let connection: ConnectionRow;
 let client: SimulatorClient;
 
 beforeAll(async () => {
-  test = await startTestApp({ simulator: { statusGapMs: 20 } });
+  test = await startTestApp({ simulator: { templateReviewMs: 20, statusGapMs: 20 } });
 });
 afterAll(() => test.stop());
 beforeEach(async () => {
@@ -128,8 +129,9 @@ describe('a refusal that asks for the other endpoint', () => {
     ]);
     expect(endpointsOf(message)).toEqual(['marketing_messages']);
     await workspace.reaches(message, 'read');
-    // The number is asked about again.
+    // The number is asked about again, in rounds that are seconds apart.
     await waitFor(async () => {
+      await test.app.get(Sweeps, { strict: false }).runNow('connection_facts');
       const { body } = await workspace.api.get('/connections');
       return body.data.find(({ id }: { id: string }) => id === connection.id).marketing_status === 'ONBOARDED';
     });

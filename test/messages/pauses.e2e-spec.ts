@@ -9,7 +9,7 @@ import { sendingWorkspace } from './fixture.js';
 let test: TestApp;
 
 beforeAll(async () => {
-  test = await startTestApp();
+  test = await startTestApp({ simulator: { statusGapMs: 20 } });
 });
 
 afterAll(() => test.stop());

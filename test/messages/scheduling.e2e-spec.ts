@@ -492,31 +492,4 @@ describe('POST /messages/{id}/cancel', () => {
     await waitFor(() => taken(to).length > 0);
     expect(taken(to)).toEqual([second.id]);
   });
-
-  it('never both sends and cancels, however claims, releases and cancels meet', async () => {
-    const own = await sendingWorkspace(test);
-    const ids = new Map<string, string>();
-    for (let n = 0; n < 60; n++) {
-      const to = await own.contact();
-      // Some are due at once, some by their release at the moment of the cancel.
-      const body = n % 2 === 0 ? {} : { send_at: inMs(HOUR_MS) };
-      const send = own.send(to, { body }).then(async ({ body: answer }) => {
-        const { id } = answer.data as { id: string };
-        ids.set(id, to);
-        const due = n % 2 === 0 ? Promise.resolve() : becomesDue(id);
-        const [answered] = await Promise.all([own.api.post(`/messages/${id}/cancel`), due]);
-        expect([200, 409]).toContain(answered.status);
-      });
-      if (n % 6 === 5) await send;
-    }
-    await waitFor(() => ids.size === 60, { what: 'all to be taken' });
-    const ends = { canceled: 0, sent: 0 };
-    for (const [id, to] of ids) {
-      const message = await own.reaches(id, 'read', 'failed');
-      const wasSent = message.status === 'read';
-      expect([id, message.failure_category, taken(to)]).toEqual([id, wasSent ? null : 'canceled', wasSent ? [id] : []]);
-      ends[wasSent ? 'sent' : 'canceled']++;
-    }
-    expect(ends.canceled).toBeGreaterThan(0);
-  });
 });

@@ -14,7 +14,7 @@ let test: TestApp;
 let workspace: SendingWorkspace;
 
 beforeAll(async () => {
-  test = await startTestApp();
+  test = await startTestApp({ simulator: { statusGapMs: 20 } });
 });
 beforeEach(async () => {
   workspace = await sendingWorkspace(test);
@@ -25,6 +25,15 @@ const put = (body: object, tag = 'sale') => workspace.api.request({ method: 'PUT
 const act = (action: string, body?: object) => workspace.api.post(`/tags/sale/${action}`, body);
 const summary = async (tag = 'sale') => (await workspace.api.get(`/tags/${tag}`)).body.data;
 const round = (name = 'tags') => test.app.get(Sweeps, { strict: false }).runNow(name);
+/** The worker's rounds are a second apart. */
+const becomesActive = (what: string) =>
+  waitFor(
+    async () => {
+      await round();
+      return (await summary()).status === 'active';
+    },
+    { what },
+  );
 const send = async (fields: object = {}, tag = 'sale'): Promise<string> => {
   const { status, body } = await workspace.send(await workspace.contact(), { body: { tag, ...fields } });
   expect({ status, body }).toMatchObject({ status: 202 });
@@ -84,7 +93,7 @@ describe('GET /tags', () => {
     await workspace.api.request({ method: 'PUT', path: '/opt-outs', body: { to: one, category: 'all' } });
     const { body } = await act('retry');
     expect(body.data).toMatchObject({ action: 'retry', messages: 2 });
-    await waitFor(async () => (await summary()).status === 'active', { what: 'the retry to end' });
+    await becomesActive('the retry to end');
     const { last_action: last } = await summary();
     expect(last).toMatchObject({ action: 'retry', done: 1, skipped: { RECIPIENT_OPTED_OUT: 1 } });
     expect((last as { ended_at: string | null }).ended_at).not.toBeNull();
@@ -104,8 +113,9 @@ describe('PUT /tags/{tag}', () => {
     }
     expect(await summary()).toMatchObject({ status: 'paused', counts: { queued: 2 }, estimated_end_at: null });
     expect((await act('resume')).body.data).toMatchObject({ action: 'resume', messages: 2 });
+    await round();
     for (const id of [plain, short]) await workspace.reaches(id, 'read');
-    await waitFor(async () => (await summary()).status === 'active', { what: 'the tag to be active' });
+    await becomesActive('the tag to be active');
     expect((await summary()).last_action).toMatchObject({ action: 'resume', done: 2, skipped: {} });
     // It has started: its next messages go at once, and their time to live runs in a pause.
     await act('pause');
@@ -113,6 +123,7 @@ describe('PUT /tags/{tag}', () => {
     await round();
     await age(1);
     await act('resume');
+    await round();
     await workspace.reaches(late, 'failed');
   });
 
@@ -137,7 +148,7 @@ describe('PUT /tags/{tag}', () => {
     expect((await summary()).status).not.toBe('scheduled');
     for (const id of [plain, before]) await workspace.reaches(id, 'read');
     expect(await workspace.message(after)).toMatchObject({ status: 'queued', waiting: { reason: 'scheduled' } });
-    await waitFor(async () => (await summary()).status === 'active', { what: 'the tag to be active' });
+    await becomesActive('the tag to be active');
     await test.database.execute(
       'update message_queue set scheduled_for = clock_timestamp(), held_until = clock_timestamp() where message_id = $1',
       [after],
@@ -150,6 +161,7 @@ describe('PUT /tags/{tag}', () => {
     const ids = [await send(), await send(), await send()];
     await round();
     await put({ paused: false });
+    await round();
     await workspace.reaches(ids[0] as string, 'read');
     await round();
     expect(await summary()).toMatchObject({ counts: { queued: 2, read: 1 }, messages_per_minute: 1 });
@@ -157,6 +169,7 @@ describe('PUT /tags/{tag}', () => {
     expect(end).toBeGreaterThan(Date.now() + 110_000);
     const aged = `update message_tag set paced_at = paced_at - interval '1 minute' where organization_id = $1`;
     await test.database.execute(aged, [workspace.organizationId]);
+    await round();
     await workspace.reaches(ids[1] as string, 'read');
     expect(await statusOf(ids[2] as string)).toBe('queued');
     // What comes now is held as well; what has a time of its own keeps that.
@@ -168,6 +181,7 @@ describe('PUT /tags/{tag}', () => {
     await workspace.reaches(timed, 'read');
     expect(await statusOf(fresh)).toBe('queued');
     await put({ messages_per_minute: null });
+    await round();
     for (const id of [...ids, fresh]) await workspace.reaches(id, 'read');
   });
 

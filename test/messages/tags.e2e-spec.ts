@@ -6,7 +6,7 @@ let test: TestApp;
 let workspace: SendingWorkspace;
 
 beforeAll(async () => {
-  test = await startTestApp();
+  test = await startTestApp({ simulator: { statusGapMs: 20 } });
   workspace = await sendingWorkspace(test);
 });
 

@@ -16,7 +16,7 @@ it('a revoked token burns no message: the number is disconnected, and all go out
   const workspace = await sendingWorkspace(test);
   const connection = await connectionAtSimulator(test, workspace.organizationId, { token: 'a-revoked-token' });
   const recipients = await Promise.all(
-    Array.from({ length: 80 }, async () => (await test.factories.conversation({ connection })).phone),
+    Array.from({ length: 40 }, async () => (await test.factories.conversation({ connection })).phone),
   );
   const triesOf = await watchTries(test.database);
   const answers = await Promise.all(

@@ -12,7 +12,7 @@ let workspace: SendingWorkspace;
 let made = 0;
 
 beforeAll(async () => {
-  test = await startTestApp({ simulator: { statusGapMs: 20, enforceWindow: true } });
+  test = await startTestApp({ simulator: { statusGapMs: 20, templateReviewMs: 20, enforceWindow: true } });
 });
 
 afterAll(() => test.stop());

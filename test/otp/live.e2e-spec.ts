@@ -13,7 +13,7 @@ describe('one-time codes over WhatsApp', () => {
   let sender: Awaited<ReturnType<typeof setSender>>;
 
   beforeAll(async () => {
-    test = await startTestApp();
+    test = await startTestApp({ simulator: { templateReviewMs: 20, statusGapMs: 20 } });
     sender = await setSender(test);
     shop = await otpApp(test, 'live', { packages: { DE: 1_000, US: 100 } });
   });

@@ -10,7 +10,7 @@ describe('the number that sends the codes', () => {
   let shop: OtpApp;
 
   beforeAll(async () => {
-    test = await startTestApp();
+    test = await startTestApp({ simulator: { templateReviewMs: 20, statusGapMs: 20 } });
   });
   afterAll(async () => test?.stop());
 

@@ -70,9 +70,13 @@ it.each([
   [['country;price', 'DE;1'], 'line 1: the first line must be countries,category,tier_from'],
   [[], 'csv must be 1 to 200000 characters long'],
 ])('herald rates set says what is wrong with a file, and changes nothing: %j', async (lines, why) => {
-  await herald('rates', 'set', '--file', file(...PRICES));
+  await test.database.execute('delete from usage_rate');
+  await test.database.execute(
+    `insert into usage_rate (countries, category, tier_from, price, currency, valid_from)
+     values ('{IT}', 'utility', 1, 0.03, 'EUR', '2026-01-01')`,
+  );
   await expect(herald('rates', 'set', '--file', file(...lines))).rejects.toThrow(why);
-  expect(await json('rates', 'show')).toHaveLength(1);
+  expect(await test.database.query('select countries from usage_rate')).toEqual([{ countries: ['IT'] }]);
 });
 
 it('herald rates set says that there is no such file', async () => {
