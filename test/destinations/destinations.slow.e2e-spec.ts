@@ -1,9 +1,10 @@
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { startTestApp } from '../support/test-app.js';
 import { conversations, DestinationOwner } from './fixture.js';
 
 it('gives the turn up within its time where a broker takes the connection and says nothing', async () => {
-  const server = createServer((socket) => void socket.resume());
+  const taken: Socket[] = [];
+  const server = createServer((socket) => void taken.push(socket));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const silent = await startTestApp({ env: { EVENT_DESTINATION_HOSTS: `127.0.0.1:${port}` } });
@@ -15,5 +16,6 @@ it('gives the turn up within its time where a broker takes the connection and sa
   } finally {
     await silent.stop();
     server.close();
+    for (const socket of taken) socket.destroy();
   }
 });

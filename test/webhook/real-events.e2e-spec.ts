@@ -219,8 +219,12 @@ describe('what happens beside messages', () => {
 
   it('says what changed of a number, once, and with what was before', async () => {
     const { id, phoneNumberId } = sender.connection;
+    const look = async (): Promise<void> => {
+      await test.database.execute('update connection set facts_due_at = clock_timestamp() where id = $1', [id]);
+      await test.app.get(Sweeps).runNow('connection_facts');
+    };
     await control(`numbers/${phoneNumberId}`, { quality_rating: 'RED', verified_name: 'Renamed' });
-    await test.app.get(Sweeps).runNow('connection_facts');
+    await look();
     const { data } = await arrived(
       'connection.updated',
       (each) => 'quality_rating' in (each.previous_attributes as object),
@@ -230,8 +234,7 @@ describe('what happens beside messages', () => {
     expect(data.connection).toMatchObject({ quality_rating: 'RED', verified_name: 'Renamed' });
     // The next look finds nothing new.
     const before = events().length;
-    await test.database.execute('update connection set facts_due_at = clock_timestamp() where id = $1', [id]);
-    await test.app.get(Sweeps).runNow('connection_facts');
+    await look();
     await testArrived();
     expect(
       events()
