@@ -77,13 +77,13 @@ describe('the limit', () => {
     ['sends another type', 415, (key) => small.api.post('/things', 'x', { key, headers: { 'content-type': 'a/b' } })],
     ['asks for a malformed id', 400, (key) => small.api.request({ method: 'DELETE', path: '/things/x', key })],
   ])('is spent by a key that %s', async (_what, status, ask) => {
-    const { id } = await small.factories.workspace({ ratePerSecond: 1, rateBurst: 20 });
+    const { id } = await small.factories.workspace({ ratePerSecond: 1, rateBurst: 10 });
     const key = (await small.factories.apiKey({ organizationId: id, scopes: ['messages:write'] })).text;
     const startedAt = performance.now();
-    const statuses = (await Promise.all(Array.from({ length: 60 }, () => ask(key)))).map((answer) => answer.status);
+    const statuses = (await Promise.all(Array.from({ length: 30 }, () => ask(key)))).map((answer) => answer.status);
     const refused = statuses.filter((one) => one === 429).length;
-    expect(statuses.filter((one) => one === status).length + refused).toBe(60);
-    expect(refused).toBeGreaterThanOrEqual(39 - Math.ceil((performance.now() - startedAt) / 1_000));
+    expect(statuses.filter((one) => one === status).length + refused).toBe(30);
+    expect(refused).toBeGreaterThanOrEqual(19 - Math.ceil((performance.now() - startedAt) / 1_000));
   });
 
   it('is one for all processes', async () => {
@@ -95,19 +95,6 @@ describe('the limit', () => {
     const passed = answers.filter((answer) => answer.status === 200).length;
     expect(passed).toBeGreaterThanOrEqual(40);
     expect(passed).toBeLessThanOrEqual(41 + Math.ceil((performance.now() - startedAt) / 1_000));
-  });
-
-  it('gives back what one process holds, so that another can use it', async () => {
-    const key = await keyOf({ ratePerSecond: 1, rateBurst: 30 });
-    await small.api.get('/things', { key });
-    await waitFor(async () => {
-      const [row] = await small.database.query<{ tokens: number }>('select tokens from rate_bucket where key = $1', [
-        key.slice(10, 22),
-      ]);
-      return (row?.tokens ?? 0) >= 29;
-    });
-    const answers = await Promise.all(Array.from({ length: 29 }, () => other.api.get('/things', { key })));
-    expect(answers.every((answer) => answer.status === 200)).toBe(true);
   });
 
   it('of one key is not that of another', async () => {

@@ -187,61 +187,51 @@ describe('a call of a tool', () => {
 });
 
 describe('settings', () => {
-  it.each([
-    [{ MCP_RECIPIENTS: 'window' }, 'lets agents write only to who wrote within 24 hours, by no template either'],
-  ])('%j %s', async (env) => {
-    const other = await startTestApp({
+  let other: TestApp;
+
+  const startOther = (env: Record<string, string>): Promise<TestApp> =>
+    startTestApp({
       roles: ['api'],
       shareWith: test,
       env: { ...env, WHATSAPP_API_URL: test.simulatorUrl ?? '' },
     });
-    try {
-      const client = await connect(sender.key.text, other);
-      const template = { name: 'hello_world', language: 'en_US' };
-      const message = { connection_id: sender.connection.id, idempotency_key: newId(), template };
-      const stranger = await call(client, 'send_message', { ...message, to: testPhone() });
-      expect(stranger).toMatchObject({
-        isError: true,
-        structuredContent: { error: { code: 'SERVICE_WINDOW_CLOSED' } },
-      });
-      expect(stranger.content[0]?.text).toContain('MCP_RECIPIENTS');
-      const { phone: to } = await test.openWindow(sender);
-      const known = { connection_id: sender.connection.id, to, text: 'Hello', idempotency_key: newId() };
-      expect(await call(client, 'send_message', known)).toMatchObject({ isError: false });
-    } finally {
-      await other.stop();
-    }
+
+  beforeAll(async () => {
+    other = await startOther({ MCP_RECIPIENTS: 'window', MCP_CAMPAIGN_ACTIONS: 'true' });
+  });
+  afterAll(() => other?.stop());
+
+  it('MCP_RECIPIENTS=window lets agents write only to who wrote within 24 hours, by no template either', async () => {
+    const client = await connect(sender.key.text, other);
+    const template = { name: 'hello_world', language: 'en_US' };
+    const message = { connection_id: sender.connection.id, idempotency_key: newId(), template };
+    const stranger = await call(client, 'send_message', { ...message, to: testPhone() });
+    expect(stranger).toMatchObject({
+      isError: true,
+      structuredContent: { error: { code: 'SERVICE_WINDOW_CLOSED' } },
+    });
+    expect(stranger.content[0]?.text).toContain('MCP_RECIPIENTS');
+    const { phone: to } = await test.openWindow(sender);
+    const known = { connection_id: sender.connection.id, to, text: 'Hello', idempotency_key: newId() };
+    expect(await call(client, 'send_message', known)).toMatchObject({ isError: false });
   });
 
   it('MCP_CAMPAIGN_ACTIONS gives the tools of campaigns, which ask for a confirmation', async () => {
-    const other = await startTestApp({
-      roles: ['api'],
-      shareWith: test,
-      env: { MCP_CAMPAIGN_ACTIONS: 'true', WHATSAPP_API_URL: test.simulatorUrl ?? '' },
-    });
-    try {
-      const client = await connect(sender.key.text, other);
-      expect((await namesOf(client)).slice(-3)).toEqual(['pause_tag', 'resume_tag', 'cancel_tag']);
-      const unconfirmed = await call(client, 'pause_tag', { tag: 'sale' });
-      expect(unconfirmed.isError).toBe(true);
-      expect(unconfirmed.content[0]?.text).toContain('confirm');
-      const unknown = await call(client, 'pause_tag', { tag: 'sale', confirm: true });
-      expect(unknown).toMatchObject({ isError: true, structuredContent: { error: { code: 'TAG_NOT_FOUND' } } });
-    } finally {
-      await other.stop();
-    }
+    const client = await connect(sender.key.text, other);
+    expect((await namesOf(client)).slice(-3)).toEqual(['pause_tag', 'resume_tag', 'cancel_tag']);
+    const unconfirmed = await call(client, 'pause_tag', { tag: 'sale' });
+    expect(unconfirmed.isError).toBe(true);
+    expect(unconfirmed.content[0]?.text).toContain('confirm');
+    const unknown = await call(client, 'pause_tag', { tag: 'sale', confirm: true });
+    expect(unknown).toMatchObject({ isError: true, structuredContent: { error: { code: 'TAG_NOT_FOUND' } } });
   });
 
   it('MCP=false removes the route', async () => {
-    const other = await startTestApp({
-      roles: ['api'],
-      shareWith: test,
-      env: { MCP: 'false', WHATSAPP_API_URL: test.simulatorUrl ?? '' },
-    });
+    const without = await startOther({ MCP: 'false' });
     try {
-      await expect(connect(sender.key.text, other)).rejects.toThrow();
+      await expect(connect(sender.key.text, without)).rejects.toThrow();
     } finally {
-      await other.stop();
+      await without.stop();
     }
   });
 });

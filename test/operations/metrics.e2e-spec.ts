@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { Metrics } from '../../src/infrastructure/operations/metrics/metrics.js';
 import { countUsage } from '../support/count-usage.js';
 import { readProjectFile } from '../support/project-files.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -33,6 +34,12 @@ describe('GET /metrics', () => {
   });
   afterAll(async () => test?.stop());
 
+  /** What is measured now: what was measured before is shown for five seconds. */
+  const measured = async (): Promise<string> => {
+    test.app.get(Metrics)['collected'].clear();
+    return (await test.api.get<string>('/metrics')).body;
+  };
+
   it('shows requests by route, never by path, and what lanes, sweeps and the pool do', async () => {
     const sender = await test.sender();
     const { api, connection } = sender;
@@ -46,6 +53,7 @@ describe('GET /metrics', () => {
     const { id } = sent.body.data as { id: string };
     await waitFor(async () => (await api.get(`/messages/${id}`)).body.data.status === 'read');
     const text = await waitFor(async () => {
+      test.app.get(Metrics)['collected'].clear();
       const { status, headers, body } = await test.api.get<string>('/metrics');
       expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('version=0.0.4')]);
       return samples(body, 'herald_sweep_age_seconds').size > 0 && body;
@@ -75,9 +83,8 @@ describe('GET /metrics', () => {
     ]);
     // Those of usage come with the first count.
     await countUsage(test);
-    // What was measured before that is shown for five seconds.
     const body = await waitFor(async () => {
-      const { body: text } = await test.api.get<string>('/metrics');
+      const text = await measured();
       return samples(text, 'herald_usage_messages').size > 0 && text;
     });
     const there = new Set([...body.matchAll(/^([a-z_0-9]+)[{ ]/gm)].map((match) => match[1]));
@@ -110,7 +117,7 @@ describe('GET /metrics', () => {
     );
     await test.factories.message({ connection: stuck, nextAttemptAt: new Date(Date.now() - 60_000) });
     await waitFor(async () => {
-      const { body } = await test.api.get<string>('/metrics');
+      const body = await measured();
       expect(samples(body, 'herald_messages_oldest_due_seconds').get('')).toBeGreaterThan(59);
       expect(samples(body, 'herald_lanes_paused').get('{reason="rate_limited"}')).toBe(1);
       return true;
@@ -131,7 +138,7 @@ describe('GET /metrics', () => {
     await failing('5 days', '49 hours');
     await failing('10 seconds', '1 second');
     await waitFor(async () => {
-      const { body } = await test.api.get<string>('/metrics');
+      const body = await measured();
       return samples(body, 'herald_webhook_endpoints_failing').get('') === 1;
     });
   });

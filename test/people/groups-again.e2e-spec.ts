@@ -89,6 +89,28 @@ describe('groups of a person who is signed in', () => {
     expect(await people.browser().signIn('cem')).toBe('/console');
   });
 
+  it('of a session that ends at this moment are not kept', async () => {
+    const { database, app } = people.test;
+    const eda = await people.person('eda', { groups: ['agents'] });
+    const [session] = await database.query<{ id: string }>('select id from person_session where person_id = $1', [
+      await personOf(eda),
+    ]);
+    const id = session?.id ?? '';
+    const ending = await database.pool.connect();
+    try {
+      await ending.query('begin');
+      await ending.query('delete from person_session where id = $1', [id]);
+      const kept = app.get(GrantsRepository, { strict: false }).keep(id, Buffer.from('sealed'), 5);
+      const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into person_grant%'`;
+      await waitFor(async () => (await database.query(waits)).length === 1, { what: 'the grant to wait for the end' });
+      await ending.query('commit');
+      await kept;
+    } finally {
+      ending.release();
+    }
+    expect(await database.query('select from person_grant where id = $1', [id])).toEqual([]);
+  });
+
   it('leave what an invitation gave', async () => {
     const [first, second] = people.workspaces;
     const dee = await people.person('dee', { groups: ['agents'] });

@@ -92,13 +92,6 @@ describe('a sync under way', () => {
     expect(await mirrored()).toEqual({ order_update: 'paused' });
   });
 
-  it('does not undo a deletion of ours', async () => {
-    stage.platform.add(workspace.wabaId);
-    await workspace.api.get(workspace.path);
-    await whileListing(() => workspace.api.request({ method: 'DELETE', path: `${workspace.path}/order_update` }));
-    expect(await mirrored()).toEqual({});
-  });
-
   it('does not undo a creation of ours, and its template is looked at again', async () => {
     await workspace.api.get(workspace.path);
     await whileListing(() => workspace.api.post(workspace.path, TEXT));
@@ -106,21 +99,6 @@ describe('a sync under way', () => {
     // It is unknown which of the two is newer: the platform was asked once more, after the write.
     await waitFor(() => stage.platform.lists(workspace.wabaId).length >= 3, { what: 'the platform to be asked again' });
     expect(stage.platform.lists(workspace.wabaId)).toHaveLength(3);
-  });
-
-  it('does not undo a change of ours', async () => {
-    stage.platform.add(workspace.wabaId);
-    await workspace.api.get(workspace.path);
-    const components = [{ type: 'BODY', text: 'Hello there, dear friend.' }];
-    await whileListing(() =>
-      workspace.api.request({
-        method: 'PATCH',
-        path: `${workspace.path}/order_update`,
-        body: { language: 'en_US', components },
-      }),
-    );
-    expect(await mirrored()).toEqual({ order_update: 'pending' });
-    expect(await workspace.version()).toMatchObject({ components });
   });
 
   it('finds the number that is connected among many that are not', async () => {
@@ -173,42 +151,6 @@ describe('a sync under way', () => {
     await ageMirror(stage.test, workspace.wabaId, 61);
     await workspace.api.get(workspace.path);
     expect(stage.platform.lists(workspace.wabaId)).toHaveLength(2);
-  });
-
-  it('changes nothing when another one has taken its place', async () => {
-    const template = stage.platform.add(workspace.wabaId);
-    await workspace.api.get(workspace.path);
-    await whileListing(() => {
-      template.status = 'PAUSED';
-      return stage.test.database.execute(
-        'update template_account set sync_owner = gen_random_uuid() where waba_id = $1',
-        [workspace.wabaId],
-      );
-    });
-    expect(await mirrored()).toEqual({ order_update: 'approved' });
-    await stage.test.database.execute('update template_account set sync_until = null where waba_id = $1', [
-      workspace.wabaId,
-    ]);
-  });
-
-  it('is given back when the process ends', async () => {
-    stage.platform.add(workspace.wabaId);
-    const passing = await startTestApp({
-      roles: ['api'],
-      env: { WHATSAPP_API_URL: stage.platform.url, WHATSAPP_TIMEOUT_MS: '3000' },
-      shareWith: stage.test,
-    });
-    // The one list of the process that ends; every waiting caller has an answer.
-    let first = true;
-    stage.platform.fate = () => {
-      if (!first) return { kind: 'answer' };
-      first = false;
-      return { kind: 'silence' };
-    };
-    void passing.app.get(TemplateSync).refresh(workspace, { maxAgeMs: 0, waitMs: 0 });
-    await waitFor(() => stage.platform.lists(workspace.wabaId).length > 0, { what: 'the list to be asked for' });
-    await passing.stop();
-    expect((await workspace.api.get(workspace.path)).body.data).toHaveLength(1);
   });
 });
 

@@ -133,8 +133,10 @@ describe('an answer', () => {
 
   it('counts though its body has no end, and is cut off', async () => {
     let written = 0;
+    let cutOff: Socket | undefined;
     const receiver = await receiveRaw((socket) =>
       socket.once('data', () => {
+        cutOff = socket;
         socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
         const chunk = Buffer.concat([Buffer.from('4000\r\n'), Buffer.alloc(0x4000, 'x'), Buffer.from('\r\n')]);
         const more = (): void => {
@@ -149,14 +151,16 @@ describe('an answer', () => {
     const client = clientFor(receiver.port, { limits: NO_LIMIT });
     expect(await deliver(client, { endpoint: 'one' })).toMatchObject({ kind: 'answered', status: 200 });
     const soFar = written;
-    await waitFor(() => receiver.open === 0);
+    await waitFor(() => cutOff?.destroyed);
     // What lay in the buffers of two kernels, and not the endless rest.
     expect(written - soFar).toBeLessThan(64 * 1_048_576);
   });
 
   it('counts though its body drips, and is given up', async () => {
+    let givenUp: Socket | undefined;
     const receiver = await receiveRaw((socket) =>
       socket.once('data', () => {
+        givenUp = socket;
         socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n');
         const timer = setInterval(() => socket.write('x'), 20);
         socket.once('close', () => clearInterval(timer));
@@ -164,7 +168,7 @@ describe('an answer', () => {
     );
     const client = clientFor(receiver.port, { limits: { ...NO_LIMIT, bodyMs: 200 } });
     expect(await deliver(client, { endpoint: 'one' })).toMatchObject({ kind: 'answered', status: 200 });
-    await waitFor(() => receiver.open === 0);
+    await waitFor(() => givenUp?.destroyed);
   });
 
   it('may be announced', async () => {

@@ -18,11 +18,14 @@ export const CHECK_DUE = 'check_due_at <= clock_timestamp()';
 export class GrantsRepository {
   constructor(private readonly database: Database) {}
 
-  /** In the ambient transaction of a new session. Does nothing where the session has ended. */
+  /**
+   * In the ambient transaction of a new session. Does nothing where the session has ended: the lock waits for another
+   * transaction that ends it, which the foreign key would report as an error.
+   */
   async keep(sessionId: string, sealed: Buffer, minutes: number): Promise<void> {
     await this.database.execute(
       `insert into person_grant (id, grant_ciphertext, check_due_at)
-       select id, $2, clock_timestamp() + make_interval(mins => $3) from person_session where id = $1
+       select id, $2, clock_timestamp() + make_interval(mins => $3) from person_session where id = $1 for key share
        on conflict (id) do update set grant_ciphertext = excluded.grant_ciphertext, check_due_at = excluded.check_due_at`,
       [sessionId, sealed, minutes],
     );
