@@ -131,6 +131,8 @@ function loopFor(kind: ListKind, change: Partial<LaneRunnerOptions<number>> = {}
     hasOthers: () => true,
     announce: (laneKey) => void handedOver.push(laneKey),
     onError: (message) => errors.push(message),
+    busyPollMs: 100,
+    failedMs: 100,
     ...change,
   });
   loops.push(loop);
@@ -596,7 +598,7 @@ describe('the places', () => {
   it('that become free go to a lane that waits for them, where that of the rows that ended may not be asked yet', async () => {
     const kind = new ListKind();
     const [first, second] = [newId(), newId()];
-    const { loop } = loopFor(kind, { maxInFlight: 4 });
+    const { loop } = loopFor(kind, { maxInFlight: 4, failedMs: 60_000 });
     const [early, late] = [gate(), gate()];
     kind.gate = early.opened;
     kind.fill(first, 2);
@@ -605,7 +607,7 @@ describe('the places', () => {
     kind.gate = late.opened;
     kind.fill(first, 2);
     kind.fill(second, 4);
-    // The lane is asked for again in a second, and ignores wakes until then.
+    // The lane is asked for again in a minute, and ignores wakes until then.
     kind.withoutPace.add(first);
     loop.wake(first);
     loop.wake(second);

@@ -25,6 +25,10 @@ const DEFAULTS = {
   warmMs: 3_000,
   claimEveryMs: 30,
   fullEveryMs: 8,
+  /** A lane that is kept for its rows in flight only is polled so often. */
+  busyPollMs: 1_000,
+  /** After a claim that failed. */
+  failedMs: 1_000,
   giveBackAfterMs: (): number => 2_000 + Math.random() * 2_000,
   clock: DEFAULT_CLOCK,
 };
@@ -32,16 +36,12 @@ const DEFAULTS = {
 /** A lane that brought rows is polled after the first of these, then after twice as long for each empty claim, up to the second. */
 const MIN_POLL_MS = 50;
 const MAX_POLL_MS = 250;
-/** Of a lane that is kept for its rows in flight only. */
-const BUSY_POLL_MS = 1_000;
 /** A lane whose slots are all used looks again after so long, as its window may have grown. */
 const SLOT_MS = 1_000;
 /** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
 const MIN_PACE_MS = 25;
 /** No wake makes this process claim it earlier: another process owns it, or it is paused. */
 const DENIED_MS = 250;
-/** Its claim failed. */
-const FAILED_MS = 1_000;
 /** A release that a stop repeats. */
 const RELEASE_AGAIN_MS = 100;
 /** It was given back: another process shall take it. */
@@ -157,7 +157,7 @@ export class LaneRunner<T> {
     do {
       ended = await this.drain(lane);
       while (!(await this.release(lane)) && !again() && this.clock.monotonic() < this.stopBy) {
-        await (this.stopping ? this.progress.wait(RELEASE_AGAIN_MS) : this.pause(FAILED_MS));
+        await (this.stopping ? this.progress.wait(RELEASE_AGAIN_MS) : this.pause(this.options.failedMs));
       }
       if (ended === 'give_back') await this.passOn(lane);
     } while (again());
@@ -198,7 +198,7 @@ export class LaneRunner<T> {
           break;
         case 'denied':
         case 'failed':
-          await this.pause(claimed === 'denied' ? DENIED_MS : FAILED_MS);
+          await this.pause(claimed === 'denied' ? DENIED_MS : this.options.failedMs);
           if (!lane.isWoken && !this.isWarm(lane)) return claimed === 'denied' ? claimed : 'quiet';
           break;
         case 'paused':
@@ -279,7 +279,7 @@ export class LaneRunner<T> {
   private async wokenOrPolled(lane: BusyLane, pollMs: number): Promise<boolean> {
     const isWarm = this.isWarm(lane);
     if (!isWarm && lane.inFlight === 0) return lane.isWoken;
-    await lane.woken(isWarm ? pollMs : BUSY_POLL_MS);
+    await lane.woken(isWarm ? pollMs : this.options.busyPollMs);
     return true;
   }
 

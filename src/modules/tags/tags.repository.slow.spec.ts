@@ -1,5 +1,4 @@
 import { factsOf } from '../../../test/support/facts.js';
-import type pg from 'pg';
 import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
 import { Factories, type ConnectionRow } from '../../../test/support/factories.js';
 import { seedQueued } from '../../../test/support/rig/seed-messages.js';
@@ -23,8 +22,6 @@ let tags: TagsRepository;
 let sends: ClaimRepository;
 let sweeps: SendingSweepsRepository;
 let connection: ConnectionRow;
-/** Other processes' connections; what they have open is undone after each test. */
-let clients: pg.Client[];
 
 beforeAll(async () => {
   opened = await openTestDatabase(8);
@@ -34,14 +31,12 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 beforeEach(async () => {
-  clients = [];
   sends = new ClaimRepository(opened.database);
   const factories = new Factories(opened.database);
   connection = await factories.connection({ organizationId: (await factories.workspace()).id });
   await new LaneRepository(opened.database).ensure(connection.id);
 });
 afterEach(async () => {
-  await Promise.all(clients.map((client) => client.end()));
   // The triggers leave no recipient without a turn, whatever was paused and resumed.
   expect(await sweeps.repairTurns(new AbortController().signal)).toBe(0);
   for (const table of ['message_queue', 'message_tag', 'message_tag_count'])

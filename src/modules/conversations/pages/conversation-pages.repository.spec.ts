@@ -91,8 +91,8 @@ async function expected(organizationId: string, connectionId: string | null): Pr
 describe('conversations by their last message', () => {
   it.each([
     ['messages spread over all contacts', 90, 1_500, '(hashint4(n) & 1023) % 90'],
-    ['a campaign: one message each', 700, 700, 'n - 1'],
-    ['many contacts long ago, then a few', 300, 2_000, 'case when n <= 300 then n - 1 else n % 3 end'],
+    ['a campaign: one message each', 250, 250, 'n - 1'],
+    ['many contacts long ago, then a few', 150, 1_500, 'case when n <= 150 then n - 1 else n % 3 end'],
   ])('each once and in order: %s', async (_name, conversations, messages, which) => {
     const connection = await newConnection();
     const other = await newConnection(connection.organizationId);
