@@ -2,8 +2,6 @@ import { Factories, testPhone, type ConnectionRow } from '../../../test/support/
 import { factsOf } from '../../../test/support/facts.js';
 import { LIMITED } from '../../../test/support/limits.js';
 import { newMessage } from '../../../test/support/new-message.js';
-import { seedFailed, seedQueued } from '../../../test/support/rig/seed-messages.js';
-import { rowsRead } from '../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { AcceptRepository } from '../messages/accept/accept.repository.js';
@@ -78,24 +76,5 @@ describe('the counts of a tag', () => {
       failed: 1,
       queued: 1,
     });
-  });
-
-  it('are read by as few rows at ten thousand messages as at ten', async () => {
-    const tables = ['message', 'message_state', 'message_queue', 'message_tag_count'];
-    const reads = async (): Promise<number[]> => {
-      await counts.fold();
-      await opened.database.execute('vacuum analyze message_tag_count');
-      const found: number[] = [];
-      for (const table of tables) found.push(await rowsRead(opened.database, table, partsOf));
-      return found;
-    };
-    await seedQueued(opened.database, connection, { count: 5, tag: TAG });
-    await seedFailed(opened.database, connection, { count: 5, tag: TAG });
-    const few = await reads();
-    await seedQueued(opened.database, connection, { count: 5_000, tag: TAG });
-    await seedFailed(opened.database, connection, { count: 5_000, tag: TAG });
-    expect(await queued()).toBe(5_005);
-    expect(await reads()).toEqual(few);
-    expect(few).toEqual([0, 0, 0, 2]);
   });
 });

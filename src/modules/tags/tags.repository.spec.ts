@@ -577,7 +577,9 @@ describe('on a restored database', () => {
     const maintenance = new MessagesMaintenanceRepository(opened.database, factsOf(opened.database));
     return opened.database.transaction(() => maintenance.markUncertain(before));
   }
-  const now = async () => (await opened.database.row<{ now: Date }>('select clock_timestamp() as now')).now;
+  /** The next millisecond: a Date without its microseconds would be before what was accepted just now. */
+  const now = async () =>
+    (await opened.database.row<{ now: Date }>(`select clock_timestamp() + interval '1 ms' as now`)).now;
   const statuses = (ids: readonly string[]) =>
     opened.database.query<{ status: string }>(
       'select status from message_state where message_id = any($1) order by message_id',
