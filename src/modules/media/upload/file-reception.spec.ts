@@ -219,6 +219,7 @@ describe('FileReception', () => {
             expect(await receive(bytes, { pieceBytes })).toMatchObject({ mimeType: 'text/plain' });
           },
         ),
+        { numRuns: runs(100) },
       );
     });
   });
