@@ -131,8 +131,6 @@ function loopFor(kind: ListKind, change: Partial<LaneRunnerOptions<number>> = {}
     hasOthers: () => true,
     announce: (laneKey) => void handedOver.push(laneKey),
     onError: (message) => errors.push(message),
-    busyPollMs: 100,
-    failedMs: 100,
     ...change,
   });
   loops.push(loop);
@@ -220,7 +218,7 @@ describe('a lane that was woken', () => {
     const lane = newId();
     const { opened: mayEnd, open } = gate();
     kind.gate = mayEnd;
-    const { loop } = loopFor(kind, { warmMs: 1 });
+    const { loop } = loopFor(kind, { warmMs: 1, busyPollMs: 100 });
     kind.fill(lane, 1);
     loop.wake(lane);
     await waitFor(() => kind.inFlight === 1);
@@ -239,6 +237,7 @@ describe('a lane that was woken', () => {
     let fails = false;
     const { loop } = loopFor(kind, {
       warmMs: 1,
+      failedMs: 100,
       lanes: {
         ensure: (key) => lanes.ensure(key),
         missed: (key) => lanes.missed(key),
@@ -598,7 +597,7 @@ describe('the places', () => {
   it('that become free go to a lane that waits for them, where that of the rows that ended may not be asked yet', async () => {
     const kind = new ListKind();
     const [first, second] = [newId(), newId()];
-    const { loop } = loopFor(kind, { maxInFlight: 4, failedMs: 60_000 });
+    const { loop } = loopFor(kind, { maxInFlight: 4 });
     const [early, late] = [gate(), gate()];
     kind.gate = early.opened;
     kind.fill(first, 2);
@@ -607,7 +606,7 @@ describe('the places', () => {
     kind.gate = late.opened;
     kind.fill(first, 2);
     kind.fill(second, 4);
-    // The lane is asked for again in a minute, and ignores wakes until then.
+    // The lane is asked for again in a second, and ignores wakes until then.
     kind.withoutPace.add(first);
     loop.wake(first);
     loop.wake(second);
@@ -772,7 +771,7 @@ describe('a failure', () => {
     kind.failing = true;
     const lane = newId();
     kind.fill(lane, 3);
-    const { loop, errors } = loopFor(kind);
+    const { loop, errors } = loopFor(kind, { failedMs: 100 });
     loop.wake(lane);
     await waitFor(() => errors.length > 0);
     kind.failing = false;
@@ -855,7 +854,7 @@ describe('a failure', () => {
   it('of a slow lane is waited for by no other lane, and by the stop', async () => {
     const kind = new ListKind();
     // So few that it could take all of them.
-    const { loop, errors } = loopFor(kind, { maxInFlight: 4 });
+    const { loop, errors } = loopFor(kind, { maxInFlight: 4, failedMs: 100 });
     const [slow, other] = [newId(), newId()];
     kind.slow.add(slow);
     loop.wake(slow);
