@@ -95,7 +95,7 @@ async function send(count: number): Promise<string[]> {
 }
 
 describe('the place in the queue', () => {
-  // Some recipients have many messages, most have one; both sides of the number to which a claim looks at all at once.
+  // Some recipients have many messages, most have one; more than a claim looks at all at once.
   const crowd = (size: number): string[] =>
     Array.from({ length: size }, (_, n) => String(1_000 + ((n * 7_919) % (n % 3 === 0 ? 11 : size))));
 

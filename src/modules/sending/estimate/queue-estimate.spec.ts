@@ -104,7 +104,7 @@ const newTo = (recipient: string, change: Partial<NewInQueue> = {}): NewInQueue 
 });
 
 describe('the place in the queue', () => {
-  // Some recipients have many messages, most have one; both sides of the number to which a claim looks at all at once.
+  // Some recipients have many messages, most have one.
   const crowd = (size: number): string[] =>
     Array.from({ length: size }, (_, n) => String(1_000 + ((n * 7_919) % (n % 3 === 0 ? 11 : size))));
 
