@@ -4,7 +4,7 @@ import { filesUnder, readProjectFile } from '../support/project-files.js';
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'src/modules/media/transfer/fetch.repository.spec.ts':
     'a distance by the clock of the database is compared with what it was set to, less the time that passed, however much',
-  'src/modules/message-state/message-events.spec.ts':
+  'src/modules/message-state/message-events.slow.spec.ts':
     'breaks connections while statements run: the pauses only spread the breaks, and no assertion depends on them',
   'test/contract/rate-limits.e2e-spec.ts':
     'a bucket fills by the clock while requests run: the bound grows with the time that passed, however much',

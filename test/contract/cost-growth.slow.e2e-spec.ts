@@ -32,7 +32,7 @@ const SINGLE = new Set([
   'replays_get',
   'destinations_get',
 ]);
-/** Reads the kept counts of one tag, as tag-counts.repository.spec.ts holds it. */
+/** Reads the kept counts of one tag, as tag-counts.repository.slow.spec.ts holds it. */
 const COUNTS = new Set(['tags_get']);
 
 const numberOf = (name: string): string => name.split(':', 1)[0] ?? '';

@@ -218,7 +218,7 @@ describe('a lane that was woken', () => {
     const lane = newId();
     const { opened: mayEnd, open } = gate();
     kind.gate = mayEnd;
-    const { loop } = loopFor(kind, { warmMs: 1 });
+    const { loop } = loopFor(kind, { warmMs: 1, busyPollMs: 100 });
     kind.fill(lane, 1);
     loop.wake(lane);
     await waitFor(() => kind.inFlight === 1);
@@ -237,6 +237,7 @@ describe('a lane that was woken', () => {
     let fails = false;
     const { loop } = loopFor(kind, {
       warmMs: 1,
+      failedMs: 100,
       lanes: {
         ensure: (key) => lanes.ensure(key),
         missed: (key) => lanes.missed(key),
@@ -770,7 +771,7 @@ describe('a failure', () => {
     kind.failing = true;
     const lane = newId();
     kind.fill(lane, 3);
-    const { loop, errors } = loopFor(kind);
+    const { loop, errors } = loopFor(kind, { failedMs: 100 });
     loop.wake(lane);
     await waitFor(() => errors.length > 0);
     kind.failing = false;
@@ -853,7 +854,7 @@ describe('a failure', () => {
   it('of a slow lane is waited for by no other lane, and by the stop', async () => {
     const kind = new ListKind();
     // So few that it could take all of them.
-    const { loop, errors } = loopFor(kind, { maxInFlight: 4 });
+    const { loop, errors } = loopFor(kind, { maxInFlight: 4, failedMs: 100 });
     const [slow, other] = [newId(), newId()];
     kind.slow.add(slow);
     loop.wake(slow);

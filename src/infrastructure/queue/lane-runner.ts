@@ -25,6 +25,10 @@ const DEFAULTS = {
   warmMs: 3_000,
   claimEveryMs: 30,
   fullEveryMs: 8,
+  /** A lane that is kept for its rows in flight only is polled so often. */
+  busyPollMs: 1_000,
+  /** After a claim that failed. */
+  failedMs: 1_000,
   giveBackAfterMs: (): number => 2_000 + Math.random() * 2_000,
   clock: DEFAULT_CLOCK,
 };
@@ -35,16 +39,12 @@ const DEFAULTS = {
  */
 const MIN_POLL_MS = 50;
 const MAX_POLL_MS = 250;
-/** Interval for a lane that is kept only for its rows in flight. */
-const BUSY_POLL_MS = 1_000;
 /** A lane whose slots are all used checks again after this time, as its window may have grown. */
 const SLOT_MS = 1_000;
 /** Minimum wait of a lane that has used up its pace, so that one claim takes several rows. */
 const MIN_PACE_MS = 25;
 /** For this long no wake makes this process claim the lane: another process owns it, or it is paused. */
 const DENIED_MS = 250;
-/** Its claim failed. */
-const FAILED_MS = 1_000;
 /** Interval between a stop's attempts to release lanes. */
 const RELEASE_AGAIN_MS = 100;
 /** After giving a lane back, leaves another process this long to take it. */
@@ -162,7 +162,7 @@ export class LaneRunner<T> {
     do {
       ended = await this.drain(lane);
       while (!(await this.release(lane)) && !again() && this.clock.monotonic() < this.stopBy) {
-        await (this.stopping ? this.progress.wait(RELEASE_AGAIN_MS) : this.pause(FAILED_MS));
+        await (this.stopping ? this.progress.wait(RELEASE_AGAIN_MS) : this.pause(this.options.failedMs));
       }
       if (ended === 'give_back') await this.passOn(lane);
     } while (again());
@@ -203,7 +203,7 @@ export class LaneRunner<T> {
           break;
         case 'denied':
         case 'failed':
-          await this.pause(claimed === 'denied' ? DENIED_MS : FAILED_MS);
+          await this.pause(claimed === 'denied' ? DENIED_MS : this.options.failedMs);
           if (!lane.isWoken && !this.isWarm(lane)) return claimed === 'denied' ? claimed : 'quiet';
           break;
         case 'paused':
@@ -287,7 +287,7 @@ export class LaneRunner<T> {
   private async wokenOrPolled(lane: BusyLane, pollMs: number): Promise<boolean> {
     const isWarm = this.isWarm(lane);
     if (!isWarm && lane.inFlight === 0) return lane.isWoken;
-    await lane.woken(isWarm ? pollMs : BUSY_POLL_MS);
+    await lane.woken(isWarm ? pollMs : this.options.busyPollMs);
     return true;
   }
 

@@ -156,31 +156,34 @@ function run(message: LockedMessage, ...names: string[]): MessageCase {
   return made;
 }
 
-/** What must hold whatever is applied to whatever. */
+/** What must hold whatever is applied to whatever, thousands of times: one `expect` for each costs more than all else. */
 function check(made: MessageCase): void {
   const { message, events, state, work } = made;
   let status: OutboundStatus = new MessageCase(message).status;
   let time = 0;
+  const wrong: string[] = [];
+  const holds = (isSo: boolean, what: string): void => void (isSo || wrong.push(what));
   for (const [n, event] of events.entries()) {
-    expect(LEGAL).toContain(`${event.from} > ${event.to}`);
+    holds(LEGAL.has(`${event.from} > ${event.to}`), `${event.from} > ${event.to}`);
     // Only back to the queue, and to the wire, a message moves without an event.
-    if (!['queued', 'processing'].includes(event.from)) expect(event.from).toBe(status);
-    expect(event.sequence).toBe(message.state.eventCount + n + 1);
-    expect(event.at).toBeGreaterThanOrEqual(time);
+    if (!['queued', 'processing'].includes(event.from)) holds(event.from === status, `${event.from} after ${status}`);
+    holds(event.sequence === message.state.eventCount + n + 1, `sequence ${event.sequence}`);
+    holds(event.at >= time, `at ${event.at} after ${time}`);
     // Each retry is behind what was before it, if by a microsecond.
-    expect(event.at).toBeLessThanOrEqual(NOW + MAX_FACTS);
+    holds(event.at <= NOW + MAX_FACTS, `at ${event.at}`);
     ({ to: status, at: time } = event);
   }
-  expect(state.eventCount).toBe(message.state.eventCount + events.length);
-  expect(state.status === 'queued').toBe(work !== null);
-  if (work === null && events.length > 0) expect(state.status).toBe(status);
+  holds(state.eventCount === message.state.eventCount + events.length, `${state.eventCount} events`);
+  holds((state.status === 'queued') === (work !== null), state.status);
+  if (work === null && events.length > 0) holds(state.status === status, `${state.status} after ${status}`);
   // One attempt counts: that of the state, else the one in flight. All others were replaced.
   const counting = [...made.attempts.values()].filter(({ replacedAt }) => replacedAt === null).map(({ id }) => id);
   expect(counting).toEqual(state.attemptId === null ? [] : [state.attemptId]);
   if (work !== null) expect(state).toMatchObject({ attemptId: null, metaMessageId: null, failureCategory: null });
   // Every attempt once, with its own number.
   const numbers = [...made.attempts.values()].map(({ number }) => number);
-  expect(new Set(numbers).size).toBe(numbers.length);
+  holds(new Set(numbers).size === numbers.length, `numbers ${numbers.join()}`);
+  expect(wrong).toEqual([]);
 }
 
 describe('one fact', () => {

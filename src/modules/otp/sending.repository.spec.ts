@@ -2,7 +2,6 @@ import { jest } from '@jest/globals';
 import { systemClock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
 import { CodeRows, GIVEN_BACK, RESERVED, USED, type Counts, type MadeCode } from '../../../test/otp/code-rows.js';
-import { rowsRead } from '../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { OtpMaintenanceRepository } from './otp-maintenance.repository.js';
@@ -126,32 +125,6 @@ describe('claiming', () => {
     await rows.answer(attemptId, { kind: 'failed', error: 'platform_unavailable' });
     expect(await rows.statusOf(made)).toBe('sending');
     expect(await rows.counts()).toEqual(RESERVED);
-  });
-});
-
-describe('rows read', () => {
-  // Of a database of its own, whose statistics change only by the statements of the test: in a shared one a claim also
-  // reads the rows that other tests removed less than half a minute ago, until they are vacuumed.
-  let own: OpenTestDatabase;
-
-  beforeEach(async () => {
-    own = await openTestDatabase();
-    await own.database.execute('alter table otp_challenge set (autovacuum_enabled = off)');
-    rows = await CodeRows.project(own.database);
-  });
-  afterEach(() => own.close());
-
-  /** Accepted in an hour, so that no code becomes too old, however long the test takes. */
-  const YOUNG = -3_600;
-
-  it('the oldest waiting code is found however many wait', async () => {
-    await crowd(await rows.make(), 10_000, 'project_id', YOUNG);
-    await crowd(await rows.make(), 1, 'project_id', 10);
-    const read = await rowsRead(own.database, 'otp_challenge', async () =>
-      expect(await rows.sending.dueForMs()).toBeGreaterThan(9_000),
-    );
-    expect(read).toBeLessThan(100);
-    expect((await new OtpMaintenanceRepository(own.database).backlog()).oldestDueSeconds).toBeGreaterThan(9);
   });
 });
 

@@ -2,8 +2,6 @@ import { Factories, testPhone, type ConnectionRow } from '../../../test/support/
 import { cancelMessage, factsOf } from '../../../test/support/facts.js';
 import { LIMITED } from '../../../test/support/limits.js';
 import { newMessage } from '../../../test/support/new-message.js';
-import { seedFailed, seedQueued } from '../../../test/support/rig/seed-messages.js';
-import { rowsRead } from '../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { AcceptRepository } from '../messages/accept/accept.repository.js';
@@ -102,24 +100,5 @@ describe('the counts of a tag', () => {
     const endAfter = async (start: Date) => counts.estimateEnd(connection.organizationId, await partsOf(), start);
     expect((await endAfter(day(10)))?.getTime()).toBeLessThan(day(21).getTime());
     expect((await endAfter(day(30)))?.getTime()).toBeGreaterThan(day(29).getTime());
-  });
-
-  it('are read by as few rows at ten thousand messages as at ten', async () => {
-    const tables = ['message', 'message_state', 'message_queue', 'message_tag_count'];
-    const reads = async (): Promise<number[]> => {
-      await counts.fold();
-      await opened.database.execute('vacuum analyze message_tag_count');
-      const found: number[] = [];
-      for (const table of tables) found.push(await rowsRead(opened.database, table, partsOf));
-      return found;
-    };
-    await seedQueued(opened.database, connection, { count: 5, tag: TAG });
-    await seedFailed(opened.database, connection, { count: 5, tag: TAG });
-    const few = await reads();
-    await seedQueued(opened.database, connection, { count: 5_000, tag: TAG });
-    await seedFailed(opened.database, connection, { count: 5_000, tag: TAG });
-    expect(await queued()).toBe(5_005);
-    expect(await reads()).toEqual(few);
-    expect(few).toEqual([0, 0, 0, 2]);
   });
 });

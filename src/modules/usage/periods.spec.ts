@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.js';
 import { bucketsOf, TimeZone } from './periods.js';
 import { INTERVALS } from './usage.types.js';
 
@@ -64,7 +65,7 @@ describe('bucketsOf', () => {
           const until = new Date((first + start + length) * SLOT);
           const buckets = bucketsOf({ since, until, interval }, new TimeZone(name));
           expect(buckets[0]?.start).toEqual(since);
-          for (const each of buckets) expect(each.start.getTime() % SLOT).toBe(0);
+          expect(buckets.filter(({ start }) => start.getTime() % SLOT !== 0)).toEqual([]);
           const localTime = written(name, interval);
           const wrong: string[] = [];
           let bucket = -1;
@@ -79,7 +80,7 @@ describe('bucketsOf', () => {
           expect([wrong, buckets.length]).toEqual([[], bucket + 1]);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 });

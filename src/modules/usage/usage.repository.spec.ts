@@ -8,7 +8,16 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/t
 import { CountingRepository } from './counting.repository.js';
 import { bucketsOf, TimeZone } from './periods.js';
 import { type SummedRow, UsageRepository } from './usage.repository.js';
-import { type Group, highestPrice, type Interval, lateOf, MEASURES, NOTE_LATE, SLOT_MS } from './usage.types.js';
+import {
+  type Group,
+  highestPrice,
+  type Interval,
+  LAST_COUNT_HOURS,
+  lateOf,
+  MEASURES,
+  NOTE_LATE,
+  SLOT_MS,
+} from './usage.types.js';
 
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
@@ -48,16 +57,24 @@ const startOf = (time: Date): Date => new Date(Math.floor(time.getTime() / SLOT_
 
 async function countAll(kept = FOREVER, of = counting): Promise<void> {
   await of.addSlots();
-  // Hundreds of older slots without messages would be counted one by one.
+  // A hundred slots without messages would be counted one by one: here they are as after the count.
+  const empty = `counted_at is null and start <> all(array(select date_bin('15 minutes', created_at, 'epoch') from message))`;
   await opened.database.execute(
-    `delete from usage_due where start < now() - interval '1 day' and counted_at is null
-       and start <> all(array(select date_bin('15 minutes', created_at, 'epoch') from message))`,
+    `delete from usage_due where start <= now() - interval '${LAST_COUNT_HOURS} hours' and ${empty}`,
+  );
+  await opened.database.execute(
+    `update usage_due set counted_at = clock_timestamp(), at = start + interval '${LAST_COUNT_HOURS} hours'
+     where start < now() - interval '16 minutes' and ${empty}`,
   );
   while (await of.countDue(kept));
 }
 
+/** What has something to count, or has figures. */
 const again = (): Promise<number> =>
-  opened.database.execute('update usage_due set at = clock_timestamp() where at is not null');
+  opened.database.execute(
+    `update usage_due set at = clock_timestamp() where at is not null and start = any(array(
+       select date_bin('15 minutes', created_at, 'epoch') from message union all select start from usage))`,
+  );
 
 /** Counts what is noted and what is due at any time, but for slots that are younger than a day and so due again and again. */
 async function countAllDue(): Promise<void> {
@@ -482,7 +499,7 @@ describe('a clock that is set', () => {
       `update usage_due set start = start + interval '2 days', at = at + interval '2 days', counted_at = counted_at + interval '2 days'`,
     );
     // As ClockSteps does.
-    await again();
+    await opened.database.execute('update usage_due set at = clock_timestamp() where at is not null');
     await insert({});
     await insert({ createdAt: ago(3 * HOUR) });
     await countAll();

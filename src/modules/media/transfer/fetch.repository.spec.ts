@@ -2,7 +2,6 @@ import { claimRequest } from '../../../../test/support/claim-request.js';
 import { grantLane, livingOwner } from '../../../../test/support/grant-lane.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { listenFor } from '../../../../test/support/webhook-events.js';
-import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
@@ -215,19 +214,6 @@ describe('the sweeps', () => {
       after = page.next;
     }
     expect(paged).toEqual(lanesDue);
-  });
-
-  it('read no backlog to know it', async () => {
-    const connection = await newConnection();
-    await opened.database.execute(
-      `insert into media_object (id, organization_id, connection_id, direction, type, mime_type, status,
-         platform_media_id, next_attempt_at)
-       select gen_random_uuid(), $1, $2, 'inbound', 'image', 'image/jpeg', 'pending', '1', clock_timestamp()
-       from generate_series(1, 20000)`,
-      [connection.organizationId, connection.id],
-    );
-    await opened.database.execute('analyze media_object');
-    expect(await rowsRead(opened.database, 'media_object', () => fetches.dueLanes(100, null))).toBeLessThan(200);
   });
 
   it('fail files that the platform has forgotten, but none that is just being fetched', async () => {

@@ -128,7 +128,7 @@ describe('FileReception', () => {
   });
 
   it('looks at no million of empty pieces', async () => {
-    const boxes = Buffer.concat(Array.from({ length: 1_000_000 }, () => Buffer.from('\0\0\0\x08free', 'latin1')));
+    const boxes = Buffer.alloc(8_000_000, '\0\0\0\x08free', 'latin1');
     const film = sample.isoMedia({ moovLast: true });
     const file = new CountedFile();
     await file.write(Buffer.concat([film.subarray(0, 20), boxes, film.subarray(20)]));
@@ -177,7 +177,7 @@ describe('FileReception', () => {
   });
 
   it('unpacks no bomb', async () => {
-    const list = '<Types>' + ' '.repeat(40_000_000) + '</Types>';
+    const list = '<Types>' + ' '.repeat(16_000_000) + '</Types>';
     const bytes = sample.zip([{ name: '[Content_Types].xml', data: Buffer.from(list) }]);
     const before = process.memoryUsage().arrayBuffers;
     expect(detected(await receive(bytes))).toBe('application/zip');
@@ -219,6 +219,7 @@ describe('FileReception', () => {
             expect(await receive(bytes, { pieceBytes })).toMatchObject({ mimeType: 'text/plain' });
           },
         ),
+        { numRuns: runs(100) },
       );
     });
   });
@@ -233,9 +234,10 @@ describe('FileReception', () => {
       ['application/pdf', (size: number) => sample.pdf(size), 32 * MIB],
       ['text/plain', (size: number) => Buffer.alloc(size, 'x'), 32 * MIB],
     ])('%s', async (mimeType, make, limit) => {
-      expect(make(limit)).toHaveLength(limit);
-      expect(await receive(make(limit), { pieceBytes: 1 << 20 })).toMatchObject({ mimeType, written: limit });
-      const over = await receive(Buffer.concat([make(limit), Buffer.alloc(1)]), { pieceBytes: 1 << 20 });
+      const bytes = make(limit);
+      expect(bytes).toHaveLength(limit);
+      expect(await receive(bytes, { pieceBytes: 1 << 20 })).toMatchObject({ mimeType, written: limit });
+      const over = await receive(Buffer.concat([bytes, Buffer.alloc(1)]), { pieceBytes: 1 << 20 });
       expect(over).toMatchObject({ code: 'MEDIA_TOO_LARGE', extra: { limit_bytes: limit } });
       expect(over.written).toBeLessThanOrEqual(limit);
     });

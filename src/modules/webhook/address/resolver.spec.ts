@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { NameServer, type DnsReply, type RecordType } from '../../../../test/webhook-net/name-server.js';
 import { CaresResolver, type CaresResolverOptions } from './resolver.js';
 
@@ -125,21 +124,6 @@ describe('name servers', () => {
 });
 
 describe('load', () => {
-  it('silent names hold up neither other names nor the file system', async () => {
-    const server = await serve((name, type) => (name.startsWith('silent') ? 'silence' : both(name, type)));
-    const resolver = resolverOf(server, { tries: 1, tryTimeoutMs: 2_500, timeoutMs: 2_500 });
-    let ended = 0;
-    const silent = Array.from({ length: 32 }, (_, index) =>
-      resolver
-        .resolve(`silent-${index}.example.com`)
-        .catch((error: unknown) => error)
-        .finally(() => ended++),
-    );
-    await Promise.all([resolver.resolve('quick.example.com'), readFile(new URL(import.meta.url))]);
-    expect(ended).toBe(0);
-    expect(await Promise.all(silent)).toEqual(Array(32).fill(expect.objectContaining({ failure: 'dns_timeout' })));
-  });
-
   it('calls for one name at the same time share one question', async () => {
     // No lifetime: the c-ares of some releases of Node keeps answers too.
     const server = await serve((name, type) => [{ name, ...(type === 'A' ? FOUR : SIX), ttl: 0 }]);
