@@ -15,8 +15,8 @@ export type Statements = Pick<Database, 'query' | 'execute'>;
 
 /**
  * Settings of a transaction, because behind some poolers session settings do not outlast one. A bitmap scan loses the
- * order of the index, so all its rows are read and sorted to find the first. Before PostgreSQL 18 a disabled sequential
- * scan makes a plan so expensive that it is compiled, which takes seconds.
+ * order of the index, so all its rows are read and sorted to find the first. Before PostgreSQL 18 a table without an
+ * index is still scanned sequentially, at a cost so high that the plan would be compiled, which takes seconds.
  */
 export const BY_INDEX = 'set local enable_seqscan = off; set local enable_bitmapscan = off; set local jit = off';
 
@@ -140,9 +140,8 @@ export class Database implements OnApplicationShutdown {
   /**
    * Like `transaction`, for statements on a queue: they read an index in its order wherever there is one. The planner's
    * statistics do not show the queue's present size, and a plan made while it was empty stays in use as it grows.
-   * @param withinMs time limit of each statement; default: that of the session.
    *
-   * @param withinMs time of each statement; default: that of the session.
+   * @param withinMs time limit of each statement; default: that of the session.
    */
   byIndex<T>(work: () => Promise<T>, withinMs?: number): Promise<T> {
     const settings = `${BY_INDEX}; set local idle_in_transaction_session_timeout = ${MAX_IDLE_MS}`;
@@ -154,7 +153,7 @@ export class Database implements OnApplicationShutdown {
 
   /**
    * Runs `work` outside the caller's transaction, for batches that several callers share. If every connection is in
-   * use, it gets a reserved one: slow reads must not delay a batch of writes.
+   * use, its statements get a reserved one: slow reads must not delay a batch of writes.
    */
   detached<T>(work: () => Promise<T>): Promise<T> {
     // Not `exit`, which would turn the tracking of all the process's promises off and on again.

@@ -76,7 +76,10 @@ export function leaveLostServer(pool: Pool, onLeave: () => void = () => undefine
   });
 }
 
-/** Closes without waiting for the other end, which may never answer. */
+/**
+ * Closes without waiting for the other end, which may never answer. A pool types its clients without `end`, but they
+ * have it.
+ */
 export function closeNow(client: ClientBase): void {
   (client as Client).end().catch(() => undefined);
   stateOf(client).connection.stream.destroySoon();

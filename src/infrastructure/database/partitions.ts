@@ -54,7 +54,7 @@ export class Partitions {
   /**
    * Drops partitions whose rows are all older than `before`, and older than the database's clock; returns how many.
    * Waits for transactions that use the table, and blocks none. A partition that was detached when a process died is
-   * dropped by the next call that drops any.
+   * dropped by the next call that finds an old one.
    *
    * @param isNeeded true for an old partition that must stay.
    */

@@ -20,8 +20,9 @@ export function sessionLink(database: Config['database']): DatabaseLink {
 }
 
 /**
- * Herald sets the text format of times, intervals, bytes and numbers, and the isolation level: the database, its role
- * or the server may have other defaults. PgBouncer tracks these settings for each client.
+ * In this object and the next two Herald sets the text format of times, intervals, bytes and numbers, and the isolation
+ * level: the database, its role or the server may have other defaults. PgBouncer tracks the settings of this object for
+ * each client.
  */
 const TRACKED = {
   datestyle: 'ISO,MDY',

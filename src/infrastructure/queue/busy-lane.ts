@@ -58,7 +58,7 @@ export class BusyLane {
    * @param giveBackAt when to give the lane back, if this claim took it.
    */
   claimed(now: number, pace: LanePace, { grant, items }: Claim<unknown>, giveBackAt: number): void {
-    // If this process owned the lane before, it may just be locked at this moment.
+    // If this process owned the lane before, it may still own it: the lane may only be locked at this moment.
     if (grant === null) return this.paceIsUnknown();
     if (grant.paused) return;
     if (grant.unusedRows !== null) {

@@ -16,7 +16,7 @@ export interface DuePage {
  */
 export interface DueLanes {
   (limit: number, after: string | null): Promise<DuePage>;
-  /** A cheap SQL condition that holds if any lane may be due, or must be examined without one: see Sweep. */
+  /** A cheap SQL condition that holds if any lane may be due; `true` where there is no cheap one: see Sweep. */
   readonly hasWork: (limit: number) => string;
   /** Set where claims begin at `lane.low_at`: see `MarkedLanes`. */
   readonly moveMarks?: MoveMarks;
@@ -198,9 +198,9 @@ const CHECK_MARKS_EVERY_MS = 60_000;
 
 /**
  * Marks stay 15 s behind the clock, longer than a statement may take that writes a row which is due at once. A row that
- * is still behind its mark, for example after a commit that stalled for longer, is found once a minute: then all due
- * rows are read, and the mark moves back to the first. A lane that no worker has drained since is left alone and costs
- * no write.
+ * nevertheless has a time before the mark, for example after a commit that stalled for longer, is found once a minute:
+ * then all due rows are read, and the mark moves back to the first. A lane that no worker has drained since is left
+ * alone and costs no write.
  *
  * @param lanes SQL: the lanes (key, low_at, and what `dueSince` needs), from `lane l`; ends with a condition.
  */

@@ -19,7 +19,7 @@ export interface LaneClaimsOptions<T> {
    * lane is claimed at once.
    */
   claimEveryMs: number;
-  /** Like `claimEveryMs`, after a claim that returned as many rows as it asked for. */
+  /** Like `claimEveryMs`, after a claim that returned as many rows of some lane as it was granted. */
   fullEveryMs: number;
   /** A process without free slots gives back lanes that it has owned for this long, one at a time. */
   giveBackAfterMs: () => number;
@@ -59,7 +59,7 @@ export class LaneClaims<T> {
   private readonly underWay = new Set<Claiming>();
   private readonly slow = new SlowLanes();
   private sharedAt = -Infinity;
-  /** In the last shared claim some lane returned as many rows as it asked for. */
+  /** The last shared claim returned as many rows of some lane as it was granted. */
   private hadMore = false;
   /**
    * The last shared claim left no free slot. Between two claims some row has usually ended, and the next claim takes
@@ -176,8 +176,8 @@ export class LaneClaims<T> {
   }
 
   /**
-   * One lane at a time, first the waiting lane that was owned longest: other processes may have free slots for its
-   * rows.
+   * Gives back one lane at a time: of those owned for long enough, the one that has waited longest. Other processes may
+   * have free slots for its rows.
    */
   private giveBack(): void {
     const now = this.options.clock.monotonic();
@@ -218,7 +218,7 @@ export class LaneClaims<T> {
     }
   }
 
-  /** @returns whether some lane returned as many rows as it asked for. */
+  /** @returns whether the claim returned as many rows of some lane as it was granted. */
   private async claim(chosen: readonly Waiting<T>[], claiming: Claiming): Promise<boolean> {
     const { clock } = this.options;
     this.underWay.add(claiming);
@@ -324,7 +324,7 @@ function timeOf(turn: Claim<unknown> | Error | undefined): ClaimTime {
   return isOutOfTime(turn) ? 'out_of_time' : 'failed';
 }
 
-/** The claim returned as many rows as it asked for. */
+/** The claim returned as many rows as it was granted, so there may be more. */
 export function hasMore({ grant, items }: Claim<unknown>): boolean {
   return items.length > 0 && items.length >= (grant?.slots ?? 0);
 }

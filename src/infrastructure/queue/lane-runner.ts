@@ -25,9 +25,9 @@ const DEFAULTS = {
   warmMs: 3_000,
   claimEveryMs: 30,
   fullEveryMs: 8,
-  /** A lane that is kept for its rows in flight only is polled so often. */
+  /** Interval of the polls of a lane that is kept only for its rows in flight. */
   busyPollMs: 1_000,
-  /** After a claim that failed. */
+  /** Wait after a failed claim or a failed release. */
   failedMs: 1_000,
   giveBackAfterMs: (): number => 2_000 + Math.random() * 2_000,
   clock: DEFAULT_CLOCK,
@@ -51,7 +51,10 @@ const RELEASE_AGAIN_MS = 100;
 const GIVEN_BACK_MS = 100;
 /** The part of a stop's time in which it waits for the release of lost claims' rows; other parts stop after it. */
 const RELEASE_LOST_SHARE = 0.3;
-/** Limit of timed wakes. Those of one lane are at least this far apart. The sweep finds the rest. */
+/**
+ * Limits of timed wakes: their number, the interval between those of one lane, and how far ahead they are. The sweep
+ * finds the rest.
+ */
 const MAX_WAKES = 10_000;
 const WAKES_APART_MS = 50;
 const MAX_WAKE_IN_MS = 24 * 3_600_000;
@@ -118,8 +121,8 @@ export class LaneRunner<T> {
   }
 
   /**
-   * Stops claiming. Waits, at most `timeoutMs`, until claims in flight have ended, rows in work are done, and rows of
-   * lost claims are released. Then releases all lanes, and returns how many rows are left in work.
+   * Stops claiming, and releases each lane once its claim in flight has ended. Waits, at most `timeoutMs`, for this,
+   * for rows in work to end, and for the release of lost claims' rows. Returns how many rows are left in work.
    */
   async stop(timeoutMs: number): Promise<number> {
     this.stopping = true;

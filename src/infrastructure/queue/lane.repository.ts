@@ -92,8 +92,8 @@ export class LaneRepository {
   }
 
   /**
-   * Forgets pauses once work succeeds that was claimed after them, whichever process made them. Success of work that
-   * was claimed earlier does not show that the cause is gone.
+   * If this process paused the lane: forgets its pauses, also those of other processes, once work succeeds that was
+   * claimed after them. Success of work that was claimed earlier does not show that the cause is gone.
    *
    * @param claimedAt a time before the claim (monotonic ms).
    * @returns null where there is nothing to forget.

@@ -24,7 +24,7 @@ export interface QueueKind<T> {
   claim(requests: readonly ClaimRequest[], withinMs?: number): Promise<(Claim<T> | Error)[]>;
   /**
    * Works on one row and records the outcome. Must not reject. Resolves with the milliseconds until the row is due
-   * again, or with null.
+   * again where it waits for a time, otherwise with null.
    */
   work(item: T): Promise<number | null>;
   /**

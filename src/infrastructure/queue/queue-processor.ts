@@ -60,9 +60,9 @@ export class QueueParts {
 }
 
 /**
- * The queue of one module. Every notice that a lane has due rows goes through `wake`: from the code that made them due,
- * from a job or notification of another process, and from the sweep. A worker drains the lane; a process that is not a
- * worker notifies the workers.
+ * The queue of one module. A notice that a lane has due rows comes from the code that made them due (`wake`), from a
+ * job (`process`) or a notification of another process, or from the sweep (`wakeAny`). A worker drains the lane; a
+ * process that is not a worker notifies the workers.
  *
  * A module extends it with its `@Processor(QUEUE, QUEUE_WORKER_OPTIONS)`.
  */

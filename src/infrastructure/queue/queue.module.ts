@@ -25,7 +25,7 @@ import { Sweeps } from './sweeps.js';
     DiscoveryModule,
     BullModule.forRootAsync({
       inject: [QueueConnection],
-      // Without Redis the empty options create no worker.
+      // Without Redis no worker is created from these options.
       useFactory: (connection: QueueConnection) => connection.options ?? ({} as QueueOptions),
       // Workers run only after `QueueWorkers.start`: in processes with the role worker.
       extraOptions: { manualRegistration: true },

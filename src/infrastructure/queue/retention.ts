@@ -94,7 +94,7 @@ export class Retention implements OnModuleInit {
     const { now } = await this.database.row<{ now: Date }>('select clock_timestamp() as now');
     const inTurn = this.kept.filter(({ besides }) => besides !== true);
     const alone = this.kept.filter(({ besides }) => besides === true);
-    // Each kind has the whole time of the round, so that removing many files does not shorten the others.
+    // Each of these lists has the whole time of the round, so that removing many files does not shorten the others.
     const results = await Promise.all(
       [inTurn, ...alone.map((kept) => [kept])].map((kinds) => clear(kinds, now, signal)),
     );

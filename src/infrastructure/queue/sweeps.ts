@@ -339,9 +339,9 @@ const RELEASE = `update heartbeat set beat_at = 'epoch' where name = 'leader' an
 /** A lease ahead of the clock was written before the clock was set back. */
 const VALID = `between clock_timestamp() - interval '${LEASE_MS} ms' and clock_timestamp() + interval '${LEASE_MS} ms'`;
 
-// $1: the rows to write. `leader` is written only where the lease is free, or this process holds it: the row still has
-// its token $2. One insert in the order of the names, so that two processes never deadlock. $3: the seconds between two
-// rounds of the first sweep. The row `clock` keeps the latest time seen: see ClockSteps.
+// $1: the rows to write, those of sweeps first. `leader` is written only where the lease is free, or this process holds
+// it: the row still has its token $2. One insert in the order of the names, so that two processes never deadlock. $3:
+// for each of these sweeps, the seconds between two rounds. The row `clock` keeps the latest time seen: see ClockSteps.
 const RENEW = `
 with beaten as (
   insert into heartbeat as h (name, beat_at, every_seconds)

@@ -44,7 +44,7 @@ export type Fact =
    */
   | (Of<'report_of_app'> & { report: StatusReport })
   | (Of<'lease_ended'> & { attemptId: string })
-  /** `resumed`: the message was held by its tag, which is being resumed. */
+  /** `resumed`: the message is held by its tag, and is about to be released by a resume or by the tag's pace. */
   | (Of<'expired'> & { resumed?: boolean })
   /**
    * `before`: set by a cancel of the tag; only messages accepted or last retried before this time (microseconds).
@@ -52,7 +52,7 @@ export type Fact =
    */
   | (Of<'canceled'> & { before?: number | undefined; apiKeyId?: string | undefined })
   | Of<'erased'>
-  /** The message may have been sent after the backup, whose time is `before`. */
+  /** The message may have been sent since the backup; only where it was queued before this time (microseconds). */
   | (Of<'restored'> & { before: number })
   /** `body`: the text that lists show, since a template's text may have changed. `apiKeyId`: as for `canceled`. */
   | (Of<'retry'> & { from: readonly OutboundStatus[]; body: string | null; apiKeyId?: string | undefined })
@@ -67,9 +67,9 @@ export interface Failure {
 }
 
 /**
- * What a fact led to. `recorded`: it was applied. `retry_canceled`: an answer or report showed that a retry is
- * redundant; the message is `accepted`. `late`: it no longer changes the message, at most its attempt. `not_found`:
- * there is no such message or attempt.
+ * What a fact led to. `recorded`: it was applied. `retry_canceled`: another attempt than the retry's was accepted, so
+ * the retry is redundant; the message is `accepted`. `late`: it no longer changes the message, at most its attempt.
+ * `not_found`: there is no such message or attempt.
  */
 export type Result = 'recorded' | 'retry_canceled' | 'late' | 'not_found';
 

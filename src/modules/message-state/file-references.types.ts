@@ -125,7 +125,7 @@ export function withHeaderFile(
       throw commonErrors.VALIDATION_FAILED({ details: [violation('media_object_id', 'equal', message)] });
     }
   } else if (parameters.length > 0) {
-    // The file is of another kind: the template's own check reports it.
+    // The parameter shows no file of this kind: the template's own check reports it.
     return { ...content };
   }
   const filled = isObject(file) ? { ...(parameter as Content), [type]: { ...file, id: mediaObjectId } } : shown;

@@ -82,8 +82,8 @@ export function attemptOf({ startedAt, finishedAt, ...row }: AttemptRow): Attemp
 }
 
 /**
- * SQL conditions on rows `q` of `message_queue`. Each compares with a value that every row exceeds. A query needs this
- * condition to use the partial index of the same name.
+ * SQL conditions on rows `q` of `message_queue`, each for the partial index of the same name. The comparison of a time
+ * or a recipient holds for every row, but a query can use the index only with it.
  */
 export const BY_TIME = `q.created_at > '-infinity'`;
 export const BY_EXPIRY = `q.held_until is null and q.expires_at > '-infinity'`;

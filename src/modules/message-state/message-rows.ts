@@ -36,7 +36,7 @@ export class MessageRows {
   readonly changedAttempts = new Set<AttemptFacts>();
   /** The text that lists show; undefined: unchanged. */
   body: string | null | undefined = undefined;
-  /** A report was applied that gives the price, or a failure. */
+  /** A report was applied: its price, or its failure, may correct the costs. */
   isReported = false;
   /** Why the message entered the queue; null: it did not. */
   entered: 'retry' | 'returned' | null = null;
@@ -71,7 +71,7 @@ export class MessageRows {
     return isRetryUnsent({ state, work, attempts: [...this.all.values()] }) && !isRetryUnsent(message);
   }
 
-  /** The earliest time of the next event: not before the last event, nor before the request of the attempt. */
+  /** The earliest time of the next event: not before the last event, nor before the message was queued or claimed. */
   protected latestAt(): number {
     const { work, state } = this;
     return Math.max(state.changedAt ?? 0, work?.queuedAt ?? state.queuedAt, work?.claimedAt ?? 0);
@@ -253,6 +253,7 @@ export class MessageRows {
     if (attempt.replacedAt !== null) this.change(attempt, { replacedAt: null });
   }
 
+  /** Every change of an attempt is made here, so that it is written. */
   protected change(attempt: AttemptFacts, facts: Partial<AttemptFacts>): void {
     Object.assign(attempt, facts);
     this.changedAttempts.add(attempt);

@@ -72,8 +72,9 @@ const PROOF = { ...OTHER_PROOF, own_delivered: 'delivered', own_read: 'read' } a
  * keeps its row, where its own answer and reports are noted. For a failed attempt, a late answer and `sent` are only
  * noted.
  *
- * After the message has left the queue, everything except `delivered` and `read` is only noted. A retry by hand is
- * queued and claimed whatever was noted before. If it is deferred or refused, an acceptance noted earlier ends it.
+ * After the message has left the queue, news about another attempt is only noted, except `delivered` and `read`. A
+ * retry by hand is queued and claimed whatever was noted before. If it is deferred or refused, an acceptance noted
+ * earlier ends it.
  */
 const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
   queued: {
@@ -98,8 +99,8 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     restored: 'outcome_unknown',
     own_sent: 'sent',
     own_failed: 'failed',
-    // Without `other_sent`, which is only noted. If it moved the message, the order of two reports would decide:
-    // `failed` of the retry, then `sent` of the other attempt would end as `sent`, the reverse order as `failed`.
+    // Without `other_sent`, which is only noted. If it moved the message, the order of two reports would decide: `sent`
+    // of the other attempt, then `failed` of the retry would end as `sent`, the reverse order as `failed`.
     other_accepted: 'accepted',
   },
   outcome_unknown: {

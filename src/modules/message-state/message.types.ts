@@ -65,7 +65,7 @@ export interface Message {
   source: MessageSource;
   /** Only of received messages. */
   inboundContext: InboundContext;
-  /** Null for a message that no edit or revoke concerns. */
+  /** Null for a message that is neither an edit nor a revoke, and that none is known to change. */
   changes: MessageChanges | null;
 }
 

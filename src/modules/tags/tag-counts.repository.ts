@@ -43,7 +43,7 @@ export class TagCountsRepository {
     return (await this.database.byIndex(() => this.database.row<{ end: Date | null }>(ESTIMATE, params))).end;
   }
 
-  /** Replaces new rows by their sums; returns how many there were. */
+  /** Replaces all rows of tags that have new ones by their sums; returns how many there were. */
   fold(): Promise<number> {
     return this.database.byIndex(() => this.database.count(FOLD));
   }

@@ -66,7 +66,7 @@ where t.ctid = any(array(
 
 // A retry is a separate request: a retry after the cancel is not affected by it.
 export const ASKED_AT = 'coalesce(q.retried_at, q.created_at)';
-/** SQL: now, or later: a cancel also covers messages accepted or retried before the database's clock was set back. */
+/** SQL: now, or later: an action also covers messages accepted or retried before the database's clock was set back. */
 const NOW = `greatest(clock_timestamp(),
   (select max(c.last_at) from message_tag_count c where c.organization_id = $1 and c.tag = $2))`;
 

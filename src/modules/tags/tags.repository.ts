@@ -58,7 +58,7 @@ interface Place {
 
 export interface FailedPage {
   failed: Place[];
-  /** Messages of the journal that were read to the end without finding more failed ones. */
+  /** How many messages of the journal were read, if `failed` is not a full page; otherwise 0. */
   looked: number;
   before: string;
   /** Null after the last page. */
@@ -115,7 +115,10 @@ export class TagsRepository {
     });
   }
 
-  /** Claims read all tags that hold messages, so these are limited. @throws TAG_LIMIT_REACHED (409) for one more. */
+  /**
+   * Claims read all tags that hold messages, so these are limited. Call it in the transaction that adds one.
+   * @throws TAG_LIMIT_REACHED (409).
+   */
   private async requireRoom(organizationId: string): Promise<void> {
     // One transaction at a time, so that the next one counts this tag.
     await this.database.query(`select pg_advisory_xact_lock(hashtextextended($1, ${HELD_LOCK}))`, [organizationId]);
@@ -153,7 +156,7 @@ export class TagsRepository {
     const { organizationId, tag } = key;
     const params = [organizationId, tag, UNUSED_PACE_SECONDS];
     const allowed = await this.database.find<{ messages: number }>(ALLOWANCE, params);
-    // Less than 0: the clock has stepped back, and the pace is used until now.
+    // Less than 0: the clock was set back, and the pace counts as used up to now.
     if (allowed === null || allowed.messages <= 0) return sum(key, [held]);
     const expired = await this.fail(key, LATE_IN_PACE, expiredFact, [allowed.messages]);
     return sum(key, [held, expired, await this.free('pace', key, allowed.messages)]);
@@ -184,14 +187,17 @@ export class TagsRepository {
   }
 
   /**
-   * Whether this retry was neither canceled nor replaced. In the ambient transaction, until whose end it cannot be: a
-   * later cancel finds the messages that it queues.
+   * Whether this retry was neither canceled nor replaced. Locks the tag until the ambient transaction ends, so that a
+   * cancel comes after it, and finds the messages that it queues.
    */
   async keepRetrying({ organizationId, tag }: TagKey, before: string): Promise<boolean> {
     return (await this.database.find(KEEP_RETRYING, [organizationId, tag, before])) !== null;
   }
 
-  /** Continues after this place, or ends with null; unless another retry was requested. `counts`: by result. */
+  /**
+   * The retry continues after the place `last`, or has ended (null). Does nothing if another retry was requested
+   * meanwhile. `skipped`: messages left out, by error code.
+   */
   async retried(
     { organizationId, tag }: TagKey,
     before: string,
@@ -348,7 +354,7 @@ const SINCE = 'coalesce(q.scheduled_for, q.queued_at)';
 const DEADLINE = `q.expires_at + greatest((select started_at from tag) - ${SINCE}, interval '0')`;
 // While claims are blocked nothing counts as expired, since it may have been sent.
 const IS_LATE = `q.scheduled_for is null and ${DEADLINE} <= statement_timestamp() and not (${CLAIMS_BLOCKED})`;
-// Like PAUSED, for rows found by ctid: with PAUSED itself the planner might read the whole index of paused rows.
+// Like PAUSED, for rows found by id or ctid: with PAUSED itself the planner might read the whole index of paused rows.
 const IS_HELD = 'not isfinite(q.held_until)';
 const IS_RESUMING = 't.resuming and not t.paused and t.cancel_before is null and t.started_at is not null';
 /** The held rows that a resume releases: with a pace, only those with a time of their own. */

@@ -19,9 +19,9 @@ const MAX_LASTS = 1_000;
 
 /**
  * Groups of messages. An action is one row (`message_tag`), which claims read for messages with a tag: a pause takes
- * effect with its commit. The sweep does the rest in batches: it holds rows of paused tags, so that claims skip them
- * and later messages to their recipients are sent; it resumes, cancels and retries. Workspaces get turns, and in a turn
- * each tag gets one bounded step; the next turn continues unfinished work.
+ * effect with its commit. The sweep does the rest in batches: it holds rows of paused tags, so that claims do not read
+ * them and later messages to their recipients are sent; it resumes, cancels and retries. Workspaces get turns, and in a
+ * turn each tag gets one bounded step; the next turn continues unfinished work.
  */
 @Injectable()
 export class TagsService implements OnModuleInit {
@@ -169,7 +169,7 @@ export class TagsService implements OnModuleInit {
     const ids = page.failed.map(({ id }) => id);
     const isWanted = () => this.tags.keepRetrying(key, page.before);
     const decided = ids.length === 0 ? [] : await this.retries.retryPage(key.organizationId, ids, signal, isWanted);
-    // If all were queued, the next page does not contain them.
+    // All that were queued, even after an undecided one: the next page does not contain them.
     const queued = decided.filter((code) => code === QUEUED).length;
     const open = decided.indexOf(null);
     if (open === 0) {

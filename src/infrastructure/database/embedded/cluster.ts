@@ -116,7 +116,7 @@ export async function findAccount(dataDir: string, owner: Owner | undefined): Pr
 }
 
 function accountsFor(programs: Programs, found: Owner | undefined): Account[] {
-  // In a user namespace files stay this user's own and readable, and PostgreSQL sees a user with a name. Not every
+  // In a user namespace files stay this user's own and accessible, and PostgreSQL sees a user with a name. Not every
   // system allows it.
   const unshare = ['unshare', '-U', `--map-user=${NOBODY.uid}`, `--map-group=${NOBODY.gid}`];
   const namespace: Account = { programs, label: 'in a user namespace', prefix: unshare };

@@ -16,7 +16,7 @@ const RETRY_WITHIN_MS = 20_000;
 const onLinux = process.platform === 'linux';
 const LOG_LIMIT_BYTES = 8 * 1_048_576;
 
-/** Differences from PostgreSQL's defaults, for a laptop with two cores, and durable. */
+/** Differences from PostgreSQL's defaults, which otherwise suit a laptop with two cores and are durable. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: HOST,
   // No socket file: its path may be too long, or closed to the server's user, and no client uses it.

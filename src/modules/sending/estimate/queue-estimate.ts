@@ -115,7 +115,7 @@ function reasonOf(row: LaneRow, { ahead, estimatedSendAt }: QueueEstimate): Pick
   return { reason: 'due', until: null };
 }
 
-/** Limit of messages in flight, over all numbers, behind which others of their recipients wait. */
+/** Limit of messages in flight that are read, over all numbers; others wait behind them for their recipients. */
 const MAX_ON_WIRE = 1_000;
 
 // Every part reads a bounded number of rows. Recipients take turns in the order in which their first messages became

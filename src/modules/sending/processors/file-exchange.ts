@@ -12,8 +12,8 @@ import type { ClaimedMessage } from '../claim/claim.repository.js';
 type PlatformIds = ReadonlyMap<string, string>;
 
 /**
- * `ready`: `content` has WhatsApp's ids. `later`: nothing was sent, and the message waits. `refused`: the outcome is
- * final.
+ * `ready`: `content` has WhatsApp's ids. `later`: nothing was sent, and the message waits. `refused`: nothing was sent,
+ * and `outcome` is that of the message.
  */
 export type Exchanged =
   | { kind: 'ready'; content: Record<string, unknown>; ids: PlatformIds }

@@ -280,7 +280,7 @@ export class MessageSender implements QueueKind<SendTask> {
     }
   }
 
-  /** Stores the next attempt of the message. False where it may not be stored: then nothing may be sent. */
+  /** Stores the next attempt of the message. False where it is not known to be stored: then nothing may be sent. */
   private async openNext({ message, times }: SendTask, outcome: NotAcceptedOutcome, attemptId: string) {
     const refused = refusedByEndpoint(message, outcome);
     const onFailure = () => this.counters.increment('outcome_record_failed');

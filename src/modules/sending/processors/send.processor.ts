@@ -33,9 +33,9 @@ const DEFERRAL = `least(${MAX_DELAY_MS / 1_000}, greatest(60, power(4, least(tri
  * 5. The outcome deletes the row, which makes the recipient's next message due (triggers of message_queue), and wakes
  *    the lane.
  *
- * If the process dies between claim and answer, the lease runs out and the sweep sets `outcome_unknown`: a message that
- * may have been sent is never sent again automatically. If a wake is lost, the sweep finds the due row. If the answer
- * is lost, WhatsApp's notification resolves the outcome.
+ * If the process dies after the claim and before the answer is recorded, the lease runs out and the sweep sets
+ * `outcome_unknown`: a message that may have been sent is never sent again automatically. If a wake is lost, the sweep
+ * finds the due row. If the answer is lost, WhatsApp's notification resolves the outcome.
  */
 @Processor(SEND_QUEUE, QUEUE_WORKER_OPTIONS)
 export class SendProcessor extends QueueProcessor<SendTask> {

@@ -89,7 +89,7 @@ function movedOf({ organizationId, connectionId }: LockedMessage): MovedMessage 
   return { organizationId, connectionId };
 }
 
-/** A row without a find has only `lookedAt`; everything else is null. */
+/** Where no message was found there is one row, with `lookedAt` alone; everything else in it is null. */
 interface FoundRow {
   messageId: string | null;
   attemptId: string | null;

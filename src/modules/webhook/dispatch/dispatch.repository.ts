@@ -125,8 +125,8 @@ export class DispatchRepository {
 
   /**
    * Claims up to `limit` due events per lane, the longest due first, in one statement for all lanes: each event gets an
-   * attempt and a lease. A paused or disabled endpoint has no claimable events. Returns one answer per request, in the
-   * same order; a lane may occur once only.
+   * attempt and a lease. A paused or disabled endpoint has no claimable events. The secrets are those valid at the time
+   * of the claim. Returns one answer per request, in the same order; a lane may occur once only.
    *
    * @param withinMs the time limit of the statement; default: that of every statement.
    * @throws LostClaimError with the claim's id where the claim may have been committed.

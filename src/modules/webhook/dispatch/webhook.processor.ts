@@ -261,7 +261,7 @@ export const PLAIN_HEADERS = { 'content-type': 'application/json', 'user-agent':
 
 /**
  * Waits after the first, second ... failed attempt of an event (specification: webhook deliveries); ten attempts in
- * all.
+ * all: 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, 10 h.
  */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000,
