@@ -182,10 +182,10 @@ export class WebhookRepository {
   }
 
   /**
-   * Makes this the current secret; the replaced one signs for a day more. Returns false where there is no endpoint.
-   * @throws RATE_LIMITED (429) where the workspace rotated it too often.
+   * Makes this the current secret. The replaced secret signs for one more day. Returns false where there is no
+   * endpoint.
    *
-   * @throws RATE_LIMITED (429) where the workspace replaced it too often.
+   * @throws RATE_LIMITED (429) where the workspace replaced its secret too often.
    */
   async rotate(organizationId: string, secret: SealedSecret): Promise<boolean> {
     return this.database.transaction(async () => {
