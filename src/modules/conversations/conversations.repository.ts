@@ -16,10 +16,10 @@ import {
   type ConversationRecord,
 } from './contacts/contact-resolver.js';
 
-/** `replaced`: set if it was found by an earlier name of its contact. */
+/** A conversation that was looked up. `replaced`: set if the recipient was a former name of the contact. */
 export type FoundConversation = ConversationRecord & { replaced: ReplacedRecipient | null };
 
-/** The contact's last message, which opens the window. */
+/** The service window of a contact, which the contact's last message opened. */
 interface Window {
   connectionId: string;
   recipient: string;
@@ -35,17 +35,19 @@ export type Kept = Pick<ConversationRecord, 'closed' | 'assignee' | 'assigneeId'
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * The table `conversation`: one row per contact and connection. A transaction that changes the identities of rows holds
- * a lock on the connection. Windows and profile names change without it, and so do new contacts of accepted messages,
- * which the unique indexes protect.
+ * The table `conversation`: one row per contact and connection. Phone, wa_id and user id are the identities of a row; a
+ * name of a contact, in these comments, is one of them. A former name is in `conversation_alias`.
+ *
+ * A transaction that changes identities holds a lock on the connection. Windows and profile names change without this
+ * lock. Accepted messages create new contacts without the lock too; the unique indexes protect those rows.
  */
 @Injectable()
 export class ConversationsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * The conversation with a recipient: digits in the caller's or WhatsApp's spelling, or a user id; earlier names count
-   * too. Null where there is none.
+   * Finds the conversation with a recipient, which is a number, in the caller's or WhatsApp's spelling, or a user id.
+   * Former names of a contact are found too. Null where there is no such conversation.
    */
   async findByRecipient(connectionId: string, recipient: string): Promise<FoundConversation | null> {
     const params = [connectionId, recipient];
@@ -74,8 +76,8 @@ export class ConversationsRepository {
   }
 
   /**
-   * Changes the caller-set state of a conversation; undefined fields stay unchanged. Announces the change in the same
-   * transaction. Returns the new row; null where there is none, and where the contact was erased.
+   * Changes what callers may set on a conversation; undefined fields stay unchanged. Writes the event of the change in
+   * the same transaction. Returns the changed row; null where there is no such conversation, or the contact was erased.
    */
   async keep(organizationId: string, id: string, kept: Partial<Kept>): Promise<ConversationRecord | null> {
     return this.database.transaction(async () => {
@@ -99,7 +101,9 @@ export class ConversationsRepository {
     });
   }
 
-  /** When the contacts with these names last wrote; without contacts that never did, and without former names. */
+  /**
+   * When the contacts with these names last wrote. Leaves out contacts that never wrote; former names are not found.
+   */
   findWindows(recipients: readonly { connectionId: string; recipient: string }[]): Promise<Window[]> {
     return this.database.query<Window & Record<string, unknown>>(WINDOWS, [
       recipients.map(({ connectionId }) => connectionId),
@@ -108,8 +112,8 @@ export class ConversationsRepository {
   }
 
   /**
-   * Moves messages that were accepted for former names while contacts were being replaced: a statement that began
-   * before did not see the new names. Call it after that commit.
+   * Moves waiting messages from former names of contacts to the new names. Messages were still accepted for a former
+   * name by statements that began before the new name was committed. Call this after that commit.
    *
    * @param messageIds the messages that replaced the contacts' names.
    */
@@ -128,8 +132,8 @@ export class ConversationsRepository {
   }
 
   /**
-   * Applies observations and adoptions in the caller's transaction; returns the conversation of each observation. Call
-   * it only once: a second call would take locks of connections out of order.
+   * Applies observations and adoptions in the caller's transaction. Returns the conversation of each observation. Call
+   * this once per transaction: a second call would lock connections in another order.
    */
   async enterAll(
     observations: readonly ContactObservation[],

@@ -377,7 +377,8 @@ order by f.created_at desc, f.id desc limit $4`;
 }
 
 // The conversations of a contact, in no order. $1 workspace, $2 connection or null, $3 all spellings of the phone or
-// null, $4 user id or null. A contact is found by phone, wa_id and user id, and by a former phone, wa_id or user id.
+// null, $4 user id or null. With only one of $3 and $4, a contact is also found by a former one;
+// with both, only by the two that it has now.
 const OF_CONTACT = `
 select k.id
 from connection n cross join lateral (
