@@ -86,7 +86,7 @@ export class ConversationsRepository {
       const row = { ...before, ...keptOf(before, kept) };
       const { closed, assignee, assigneeId } = row;
       if (closed === before.closed && assignee === before.assignee && assigneeId === before.assigneeId) return before;
-      // In this order: the id is cleared together with its text.
+      // The person's id is written last, because a trigger clears the id when the text changes.
       await this.database.execute(
         'update conversation set closed = $3, assignee = $4 where organization_id = $1 and id = $2',
         [organizationId, row.id, closed, assignee],
@@ -242,7 +242,7 @@ async function announce(events: readonly object[], statements: Statements): Prom
   if (events.length > 0) await statements.query(ANNOUNCE, [JSON.stringify(events)]);
 }
 
-/** Text alone clears the person, and a new value without a person clears the former text. */
+/** A new text without a person clears the person; a new person without a text clears the text. */
 function keptOf(before: Kept, { closed = before.closed, assignee, assigneeId }: Partial<Kept>): Kept {
   if (assigneeId === undefined) {
     const isSame = assignee === undefined || assignee === before.assignee;
@@ -377,7 +377,8 @@ select ${ROW} from conversation_alias f join conversation k on k.id = f.conversa
 join conversation c on c.id = coalesce(k.merged_into, k.id)
 where f.connection_id = $1 and f.name = $2 order by f.replaced_at desc limit 1`;
 
-// Every row that has, or had, one of the identities; a known conversation, and the one it was merged into.
+// The rows that have, or had, one of the identities; also the conversations that are given by id, and those that they
+// were merged into.
 const READ = `
 with observation as (
   select * from json_to_recordset($1) as s ("connectionId" uuid, "conversationId" uuid, phone text, "waId" text,
@@ -420,8 +421,8 @@ from json_to_recordset($1) as r ("organizationId" uuid, "connectionId" uuid, "co
 on conflict (connection_id, name, conversation_id) do update set replaced_at = greatest(conversation_alias.replaced_at,
   excluded.replaced_at)`;
 
-// One lock order for every transaction, so that two batches never deadlock. The first number is the class of these
-// locks.
+// Every transaction locks connections in the same order, so that two batches never deadlock. The first number of a lock
+// is the class of these locks.
 const LOCK_CONNECTIONS = `
 select pg_advisory_xact_lock(720411, lock) from (
   select distinct hashtext(id::text) as lock from unnest($1::uuid[]) as id order by lock) as ordered`;

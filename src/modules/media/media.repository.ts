@@ -316,7 +316,7 @@ select ${boundedCount("from media_object where next_attempt_at is not null and s
 
 /**
  * SQL: runs an update of `media_object` that returns `*`, and writes `media.ready` or `media.failed` for each row that
- * is no longer pending, in the same statement, with the message that brought the file. Its rows are the updated ones.
+ * is no longer pending, in the same statement, with the message that brought the file. The result has the updated rows.
  */
 export function withMediaEvents(update: string): string {
   return `with moved as (${update}), ${insertWebhookEvents(`(
