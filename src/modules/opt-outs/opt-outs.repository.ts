@@ -24,7 +24,8 @@ import {
 /*
  * Words of this file. An entry: one row of `opt_out`, the latest choice of a person for a source, a category and a
  * connection. A name: anything by which a person is found, which is a phone in any spelling, a user id, a former phone
- * or user id (`conversation_alias`), or the id of a conversation. `opt_out_name` has salted hashes of each entry's names.
+ * or user id (`conversation_alias`), or the id of a conversation. `opt_out_name` has the salted hashes of each entry's
+ * names.
  */
 
 /** Which entries to list. A filter that is null does not apply. */

@@ -18,8 +18,7 @@ export class OtpMaintenanceRepository {
 
   /**
    * Removes numbers and codes from challenges that were created before this time. Their keys stay, since keys never
-   * expire. A code
-   * lives for ten minutes, so none of these challenges is open. Returns how many.
+   * expire. A code lives for ten minutes, so none of these challenges is open. Returns how many.
    */
   blankChallenges(before: Date, limit: number): Promise<number> {
     const blank = `update otp_challenge c set ${BLANK}, ${KEEP_KEY_NUMBER} where id = any(array(

@@ -83,7 +83,7 @@ export class SendingRepository {
   }
 
   /**
-   * Puts a code back into the queue whose request was certainly not written. Returns false where the code's state has
+   * Puts a code, whose request was certainly not written, back into the queue. Returns false where the code's state has
    * changed meanwhile. The next attempt has a new id, so late results of this attempt, and a repeat of this call, do
    * not affect it.
    */

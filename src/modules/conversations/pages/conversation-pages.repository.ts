@@ -376,9 +376,9 @@ order by f.created_at desc, f.id desc limit $4`;
   return { sql, params };
 }
 
-// The conversations of a contact, in no order. $1 workspace, $2 connection or null, $3 all spellings of the phone or
-// null, $4 user id or null. With only one of $3 and $4, a contact is also found by a former one;
-// with both, only by the two that it has now.
+// The conversations of a contact, in no order. $1 workspace, $2 connection or null, $3 all spellings of a number or
+// null, $4 user id or null. With only one of $3 and $4, a contact is also found by a former number or user id; with
+// both, only by its present ones.
 const OF_CONTACT = `
 select k.id
 from connection n cross join lateral (

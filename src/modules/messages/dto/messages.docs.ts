@@ -38,8 +38,8 @@ const STATE_CODES = [
   'MEDIA_TYPE_MISMATCH',
 ];
 /**
- * Errors of a call to the platform. A send, a check or a retry makes such a call only if the account's templates were
- * never read; marking as read always does.
+ * Errors of a call to the platform. A send, a check or a retry makes such a call only if the account's templates must
+ * be read first. Marking as read always makes one.
  */
 const PLATFORM_CODES = ['PLATFORM_REJECTED', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT'];
 

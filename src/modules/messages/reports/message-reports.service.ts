@@ -149,10 +149,10 @@ export class MessageReportsService {
   }
 
   /**
-   * Returns whether a report must be left out because its person was erased. A report from before the erasure is left
-   * out, even if the person is a contact again. Of the later ones, a message of the app stays; any other report stays
-   * only if the person is a contact again. Without a time, a message of the app is left out, and any other report
-   * counts as later.
+   * Returns a function that tells whether a report must be left out because its person was erased. A report from before
+   * the erasure is left out, even if the person is a contact again. Of the later ones, a message of the app stays; any
+   * other report stays only if the person is a contact again. Without a time, a message of the app is left out, and any
+   * other report counts as later.
    */
   private async erasedAmong(
     reports: readonly (AppMessageReport | HandoverReport | InboundReport)[],

@@ -105,7 +105,7 @@ export class ScheduleRepository {
     });
   }
 
-  /** Makes messages, whose checks could not be made, due again after this time. */
+  /** Defers messages whose checks could not be made: they are due again after this time. */
   async postpone(messageIds: readonly string[], seconds: number): Promise<void> {
     await this.database.byIndex(() => this.database.execute(POSTPONE, [messageIds, seconds]));
   }
