@@ -20,7 +20,9 @@ type Change = QueryDeepPartialEntity<TemplateEntity>;
 /** The position of a template in the list. */
 export type TemplatePlace = Pick<TemplateEntity, 'name' | 'language'>;
 
-/** Under a deleted name, a list may still show languages that the mirror did not know. */
+/**
+ * For this long after a deletion, WhatsApp's list may show languages of the deleted name that the mirror did not know.
+ */
 const DELETION_GRACE = "interval '10 minutes'";
 
 /** WhatsApp lists templates being deleted for at most 30 days. */

@@ -63,10 +63,7 @@ interface NewGroup {
   requireAll: boolean;
 }
 
-/**
- * Callers that share batches: those of all workspaces without limits, or those of one workspace with limits. So the
- * lock of a workspace with limits delays no other workspace.
- */
+/** Callers that share batches: of all workspaces without limits, or of one with limits, whose lock delays no other. */
 interface Queue {
   batches: GroupCommit<NewMessage, Accepted>;
   groups: GroupCommit<NewGroup, Accepted[]>;
@@ -135,8 +132,7 @@ export class AcceptRepository {
   }
 
   /**
-   * Stores messages with different keys in one transaction, each like `accept`. Messages to one recipient are sent in
-   * their order here.
+   * Stores messages with different keys in one transaction. Messages to one recipient are sent in the order given.
    *
    * @param requireAll either all messages are stored, or none.
    * @returns one result per message, in the same order.
@@ -368,10 +364,7 @@ function resultOf(message: NewMessage, stored?: StoredRow, known?: KeyRow): Acce
   return { kind: 'window_closed', messageId, fingerprint, lastInboundAt: stored.lastInboundAt };
 }
 
-/**
- * The message, addressed to the contact's present phone or user id. Null where that of the message was not replaced, or
- * its replacement is not known.
- */
+/** The message, addressed to the contact's new phone or user id. Null where there is none, or it is not known. */
 function readdressed(message: NewMessage, accepted: Accepted | undefined): NewMessage | null {
   if (accepted?.replaced === undefined) return null;
   const { phone, userId } = accepted.replaced;

@@ -18,7 +18,7 @@ const REPLAYS_AT_ONCE = 100;
  */
 const MAX_AHEAD = 20;
 
-/** SQL: takes the lock of the endpoint `e`, so that only one process at a time collects its events for a replay. */
+/** SQL: tries to lock the endpoint `e`, so that only one process at a time collects its events for a replay. */
 export const REPLAY_LOCK = `pg_try_advisory_xact_lock(hashtextextended('webhook_replay ' || e.id, 0))`;
 
 /** SQL condition: an attempt to deliver the event succeeded. */
