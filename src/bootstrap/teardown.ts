@@ -7,21 +7,24 @@ export class Teardown {
 
   constructor(private readonly onError: (step: string, error: unknown) => void) {}
 
-  /** @param last ends after everything else, and also by `halt`: for a server that would outlive this process. */
+  /**
+   * @param last the step runs after all other steps, and also in `halt`: for a server that would outlive this process.
+   */
   add(name: string, end: () => Promise<void>, last = false): void {
     this.steps.push({ name, last, end });
   }
 
   /**
-   * Ends everything in reverse order. If one step fails, the others still run. After `withinMs` the remaining ordinary
-   * steps are skipped.
+   * Ends everything in reverse order. If one step fails, the others still run. After `withinMs` this no longer waits
+   * for the ordinary steps: the `last` steps run at once, and the remaining ordinary steps go on beside them until the
+   * process exits.
    */
   run(withinMs: number): Promise<void> {
     this.running ??= this.runOnce(withinMs);
     return this.running;
   }
 
-  /** Ends only the steps that would outlive this process. */
+  /** Runs only the `last` steps. */
   async halt(): Promise<void> {
     for (const step of this.steps.filter(({ last }) => last)) await this.end(step);
   }

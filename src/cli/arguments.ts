@@ -199,9 +199,8 @@ export const YES_OPTION = ['-y, --yes', 'do it without asking'] as const;
 
 /**
  * Asks at the terminal for yes, or for `word`, before an irreversible action: `await confirm('Delete 12 files?', yes)`.
- * @throws Error for any other answer, and without a terminal unless `--yes` is given.
  *
- * @throws Error where the answer is another one, and where there is no terminal and `--yes` is not given.
+ * @throws Error for any other answer, and where there is no terminal and `--yes` is not given.
  */
 export async function confirm(question: string, yes: boolean | undefined, word?: string): Promise<void> {
   if (yes === true) return;

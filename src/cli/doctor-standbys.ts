@@ -14,7 +14,7 @@ const WAIT_MS = 2_000;
 const AGAIN_MS = 50;
 const INSTEAD = 'The primary is read instead';
 
-/** One finding for each of DATABASE_READ_URL. */
+/** Returns one finding for each standby of DATABASE_READ_URL. */
 export async function checkStandbys(primary: pg.Client, { database }: Config): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [index, url] of database.readUrls.entries()) {
@@ -23,7 +23,10 @@ export async function checkStandbys(primary: pg.Client, { database }: Config): P
   return findings;
 }
 
-/** One finding with AFTER_FAILOVER=continue: whether Herald would continue. */
+/**
+ * With AFTER_FAILOVER=continue, returns one finding: whether Herald would continue by itself after a failover now.
+ * Otherwise returns none.
+ */
 export async function checkFailover(primary: pg.Client, { database }: Config): Promise<Finding[]> {
   if (database.afterFailover !== 'continue') return [];
   const { rows } = await primary.query<{ facts: PrimaryFacts }>(`select ${PRIMARY_FACTS} as facts`, [0]);

@@ -3,7 +3,7 @@ import { codeOf } from '../../common/describe-error.js';
 /** A predicate on errors from PostgreSQL or from the connection to it. */
 type Question = (error: unknown) => boolean;
 
-/** The code of the error, or of the driver's error inside it. */
+/** The code of the error, or of the driver's error that the error wraps. */
 export function stateOf(error: unknown): string | undefined {
   return codeOf(error) ?? codeOf((error as { driverError?: unknown } | null | undefined)?.driverError);
 }
@@ -15,10 +15,12 @@ function hasState(...states: readonly string[]): Question {
 /** Deadlock or serialization failure: the same work may succeed when tried again. */
 export const isTransientConflict = hasState('40P01', '40001');
 
-/** Another transaction holds the lock on a row or table. Nothing was done, and the connection stays usable. */
+/**
+ * Another transaction holds the lock on a row or table. The statement had no effect, and the connection stays usable.
+ */
 export const isLocked = hasState('55P03');
 
-/** The statement ran out of time: it waited for a lock, or the database is slow. Nothing was done. */
+/** The statement ran out of time: it waited for a lock, or the database is slow. The statement had no effect. */
 export const isOutOfTime = hasState('57014');
 
 /** A deleted row is still referenced, or a referenced row does not exist. */
@@ -41,7 +43,10 @@ export const isOfOlderSchema = hasState('42P01', '42703', '42883');
 /** A table, an index or a file of the server cannot grow. */
 export const isDiskFull = hasState('53100');
 
-/** The database refused work that it may do later: it is full, too slow, or not the primary. Nothing was done. */
+/**
+ * The database refused work that it may do later: it is out of disk, memory, time or a configured limit, or is not the
+ * primary. The statement had no effect.
+ */
 export const isExhausted = hasState(
   '53100', // disk_full
   '53200', // out_of_memory
@@ -84,8 +89,10 @@ const UNREACHABLE = new Set([
 ]);
 
 /**
- * The database could not be reached, the connection broke, or the server is out of time, memory or disk. The same
- * request may succeed later. A statement in flight, even a COMMIT, may or may not have taken effect.
+ * The database could not be reached, the connection broke, or the server refused the work for now: it starts or stops,
+ * has too many connections, is out of time, memory, disk or a configured limit, or a lock was not free (55P03). The
+ * same request may succeed later. A statement in flight, even a COMMIT, may or may not have taken effect, except where
+ * `isLocked`, `isOutOfTime` or `isExhausted` holds too: then the statement had no effect.
  */
 export function isUnreachable(error: unknown): boolean {
   const code = stateOf(error);

@@ -2,15 +2,18 @@ import { released } from '../../../migrations/released.js';
 import { type Migrations, type RanMigration, schemaStateOf, timeOf } from './schema-state.js';
 import type { SqlMigration } from './sql-migration.js';
 
-/** The migrations that bring a database to another place in the list: first reverted, then run. */
+/**
+ * The migrations that make one migration of the list the last that a database has: `down` is reverted first, then `up`
+ * runs.
+ */
 export interface MigrationPlan {
-  /** Newest first. */
+  /** The migrations to revert, newest first. */
   down: SqlMigration[];
-  /** Oldest first. */
+  /** The migrations to run, oldest first. */
   up: SqlMigration[];
 }
 
-/** Newest migration of each release, by its version, oldest first. */
+/** For each release, oldest release first: its version, and the newest migration in it. */
 export const lastOfReleases: ReadonlyMap<string, string> = new Map(
   Object.entries(released).map(([version, of]) => [
     version,
@@ -18,18 +21,18 @@ export const lastOfReleases: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** The release that has this migration; null where none has it yet. */
+/** The version of the release in which this migration came; null where no release has the migration yet. */
 export function releaseOf(migration: string): string | null {
   return Object.entries(released).find(([, of]) => migration in of)?.[0] ?? null;
 }
 
-/** The first release's last migration: no release works on an earlier schema. */
+/** The last migration of the first release: no release works on an earlier schema. */
 export const oldestPlace = (): string => [...lastOfReleases.values()][0] ?? '';
 
 /**
- * The migration given by its name, by its file, or by the release in which it is the last one.
+ * The name of a migration that is given by its name, by its file, or by a release, which stands for its last migration.
  *
- * @throws Error where there is none; lists the possible names.
+ * @throws Error where there is no such migration; its text lists the releases and points to `herald migrate --status`.
  */
 export function migrationNamed(given: string, list: Migrations): string {
   const ofRelease = lastOfReleases.get(given.replace(/^v/, ''));
@@ -43,13 +46,17 @@ export function migrationNamed(given: string, list: Migrations): string {
   );
 }
 
-/** The migration before the last one that ran; null where there is none. */
+/** The last but one of the migrations that ran; null where fewer than two ran. */
 export function placeBefore(ran: readonly RanMigration[], list: Migrations): string | null {
   const names = new Set(ran.map(({ name }) => name));
   return list.filter(({ name }) => names.has(name)).at(-2)?.name ?? null;
 }
 
-/** @param to the last migration that the database is to have; null: no migration. */
+/**
+ * The plan that brings a database from the migrations that ran to another last migration.
+ *
+ * @param to the last migration that the database is to have; null: no migration.
+ */
 export function planTo(to: string | null, ran: readonly RanMigration[], list: Migrations): MigrationPlan {
   const end = list.findIndex(({ name }) => name === to);
   const has = new Set(ran.map(({ name }) => name));

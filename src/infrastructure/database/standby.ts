@@ -27,16 +27,16 @@ const LOOK = `select pg_is_in_recovery() as "isStandby", pg_last_wal_replay_lsn(
 
 const VERIFY = `select pg_is_in_recovery() as "isStandby", pg_last_wal_replay_lsn()::text as replayed, ${SERVER} as server`;
 
-/** What a read needs of the standby that was chosen for it. */
+/** The standby that was chosen for a read. */
 export interface ChosenStandby {
   source: DataSource;
-  /** The read is at most this far behind. */
+  /** The standby is at most this many milliseconds behind the primary. */
   lagMs: number;
 }
 
 /**
- * One standby: a connection that polls its position, and a pool for reads. If it does not answer in time, both are
- * closed at once, so that statements waiting for it fail.
+ * One standby: a connection that polls the standby's position in the write-ahead log, and a pool for reads. If the
+ * standby does not answer in time, the connection and the pool are closed at once, so that waiting statements fail.
  */
 export class Standby {
   private readonly logger = new Logger('Standby');
@@ -47,12 +47,12 @@ export class Standby {
   private completeUntil = -Infinity;
   private isAsked = false;
   private closed = false;
-  /** Why it is not used; null while it answers. Contains no host or user. */
+  /** Why the standby is not used; null while it answers. Contains no host or user. */
   fault: string | null = 'was not asked yet';
 
   /**
    * @param name host and port, for the log.
-   * @param options of its pool, with the same entities as the primary's.
+   * @param options returns the options of the pool, with the same entities as the primary's.
    */
   constructor(
     readonly name: string,
@@ -60,12 +60,12 @@ export class Standby {
     private readonly options: () => DataSourceOptions,
   ) {}
 
-  /** It is at most this many milliseconds behind; Infinity: away or unknown. */
+  /** The standby is at most this many milliseconds behind the primary; Infinity: it is away, or that is unknown. */
   get lagMs(): number {
     return performance.now() - this.completeUntil;
   }
 
-  /** Null where it is away, more than `mostMs` behind, or has not replayed up to `atLeast`. */
+  /** Null where the standby is away, is more than `mostMs` behind, or has not replayed the log up to `atLeast`. */
   choose(mostMs: number, atLeast: bigint | null): ChosenStandby | null {
     const { source, replayed, lagMs } = this;
     if (source === null || replayed === null || lagMs > mostMs) return null;
@@ -73,8 +73,8 @@ export class Standby {
   }
 
   /**
-   * Queries its position until it has replayed the primary's last known one, at most until `until` (monotonic ms). Does
-   * nothing while an earlier call waits for an answer. Never rejects.
+   * Queries the standby's position until the standby has replayed the primary's last known position, at most until
+   * `until` (monotonic ms). Does nothing while an earlier call waits for an answer. Never rejects.
    */
   async look(history: PrimaryHistory, until: number): Promise<void> {
     if (this.isAsked || this.closed) return;
@@ -118,8 +118,9 @@ export class Standby {
       query_timeout: AWAY_AFTER_MS,
       ...KEEP_ALIVE,
     });
-    // A server that stops closes the connection, which shows here at once. After a restart it may have replayed less
-    // than before. While a query runs, the query itself fails and reports it.
+    // A server that stops closes the connection, so the stop is noticed at once. This matters because a restarted
+    // server may have replayed less than before. While a query runs, the query itself fails and reports the lost
+    // connection.
     const lost = (): void => {
       if (this.watcher === watcher && !this.isAsked) this.leave('closed the connection');
     };
@@ -138,7 +139,7 @@ export class Standby {
     };
     const source = new DataSource({ ...options, extra: { ...(options.extra as object), verify } });
     await source.initialize();
-    // It was closed meanwhile.
+    // This standby was closed, or given up, while the pool was made.
     if (this.watcher === null || this.closed) {
       await source.destroy();
       throw new Error('the connection was closed');
@@ -167,7 +168,7 @@ export class Standby {
     this.fault = fault;
     if (watcher !== null) closeNow(watcher);
     if (source === null) return;
-    // Reads waiting for it fail now, and are repeated on the primary.
+    // Reads that wait for the standby fail now, and are repeated on the primary.
     for (const client of lent.get(source) ?? []) closeNow(client);
     source.destroy().catch(() => undefined);
   }
@@ -194,7 +195,7 @@ function watchLent(source: DataSource): ReadonlySet<PoolClient> {
 
 const placeOf = ({ replayed }: Pick<Answer, 'replayed'>): bigint => lsnOf(replayed ?? '0/0');
 
-/** The position of a standby. `fault`: why it cannot be compared with the primary; null where it can. */
+/** Asks a standby for its position. `fault`: why it cannot be compared with the primary's; null where it can. */
 export async function askStandby(
   client: pg.ClientBase,
   { identity }: PrimaryHistory,

@@ -9,10 +9,10 @@ import { lsnOf, PRIMARY_PLACE, PrimaryHistory } from './primary-history.js';
 import { type ChosenStandby, Standby } from './standby.js';
 
 const EVERY_MS = 1_000;
-/** Limit of the wait for a mark before a write is answered. */
+/** Limit of the wait for a mark (see Standbys) before a write is answered. */
 const MARK_WITHIN_MS = 500;
 
-/** Includes WAL that is not flushed yet: with `synchronous_commit` off it may contain an answered commit. */
+/** SQL, for the primary: its position including WAL that is not flushed, which may contain an answered commit. */
 const MARKED = 'select identity_of_database() as identity, pg_current_wal_insert_lsn()::text as lsn';
 
 interface Place {
@@ -20,7 +20,12 @@ interface Place {
   lsn: string;
 }
 
-/** The standbys of DATABASE_READ_URL: how far behind each is, and which one a read may use. */
+/**
+ * The standbys of DATABASE_READ_URL: how far behind each is, and which one a read may use.
+ *
+ * A mark is a position in the primary's write-ahead log, as text. The answer to a write carries the mark after that
+ * write; a later read that gives the mark uses only a standby that has replayed the log up to the mark.
+ */
 @Injectable()
 export class Standbys implements OnModuleInit, OnModuleDestroy {
   readonly all: readonly Standby[];
@@ -38,7 +43,7 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
     { database: settings, process }: Config,
   ) {
     this.mostMs = settings.readLagMs;
-    // Only requests use late reads.
+    // Only requests to the API read from standbys.
     const urls = process.roles.includes('api') ? settings.readUrls : [];
     this.all = urls.map((url) => {
       const { hostname, port } = new URL(url);
@@ -58,7 +63,7 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * The next standby, in turn, that is at most READ_LAG_MS behind; null: use the primary.
+   * Chooses a standby that is at most READ_LAG_MS behind. Standbys take turns. Null: use the primary.
    *
    * @param after marks of writes that the read must see.
    */
@@ -66,7 +71,7 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
     let atLeast: bigint | null = null;
     for (const mark of after) {
       const place = this.placeOf(mark);
-      // The mark is from before a failover, or not ours: only the primary can have what it refers to.
+      // The mark is from before a failover, or not from this database: no standby can be compared with it.
       if (place === null) return null;
       if (atLeast === null || place > atLeast) atLeast = place;
     }
@@ -83,7 +88,7 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
     return standby.choose(this.mostMs, null) !== null;
   }
 
-  /** A description without host names: which standbys are used, and why others are not. */
+  /** Describes which standbys are used, and why the others are not. Contains no host names. */
   get state(): string {
     const faults = this.all.flatMap((standby, index) => {
       if (this.isRead(standby)) return [];
@@ -94,8 +99,8 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * A mark after everything that is committed now, for `choose`; null where the primary does not answer in time.
-   * Callers share a query, but only one that is sent after they came.
+   * Returns a mark, for `choose`, that covers everything committed before the call; null where the primary does not
+   * answer in time. Callers share a query only if it is sent after all of them called.
    */
   async mark(): Promise<string | null> {
     this.next ??= this.asked.then(() => {
@@ -116,7 +121,7 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
     }
   }
 
-  /** Null for a mark of another database, and for text that is not a mark. */
+  /** The position of a mark. Null for a mark of another database, and for text that is not a mark. */
   private placeOf(mark: string): bigint | null {
     const [, id, lsn] = MARK.exec(mark) ?? [];
     const { identity } = this.history;
@@ -125,8 +130,8 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
 
   private async look(): Promise<void> {
     const until = performance.now() + EVERY_MS;
-    await this.lookAtPrimary().catch(() => undefined); // away: what it was at the last look gets older
-    // In parallel: a standby that does not answer delays no other.
+    await this.lookAtPrimary().catch(() => undefined); // the primary is away: its last known position gets older
+    // The standbys are asked in parallel: one that does not answer delays no other.
     for (const standby of this.all) void standby.look(this.history, until);
     if (this.stopped) return;
     this.timer = setTimeout(() => void this.look(), Math.max(0, until - performance.now()));
@@ -143,7 +148,7 @@ export class Standbys implements OnModuleInit, OnModuleDestroy {
   }
 }
 
-/** Of two marks of one database, the later one sorts after the other as text. */
+/** A mark as text: eight digits for the database, 16 for the position. Marks of one database sort by position. */
 const MARK = /^([0-9a-f]{8})([0-9a-f]{16})$/;
 
 function markOf({ identity, lsn }: Place): string {

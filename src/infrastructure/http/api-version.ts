@@ -2,11 +2,13 @@ import type { ServerResponse } from 'node:http';
 import type { CallHandler, ExecutionContext, INestApplication, NestInterceptor } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 
-/** The only version of the API, and everything that depends on its name. */
+/** The only version of the API. All that depends on the version's name is in this file. */
 export const API_VERSION = 'v1';
 export const API_VERSION_HEADER = 'X-HERALD-API-Version';
 
-/** Adds the version to the answer of every route. For errors and unknown routes `ErrorFilter` does it. */
+/**
+ * Adds the version header to the answer of every route. For errors and unknown routes `ErrorFilter` adds the header.
+ */
 export class ApiVersionInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     context.switchToHttp().getResponse<ServerResponse>().setHeader(API_VERSION_HEADER, API_VERSION);
@@ -20,7 +22,8 @@ export const SUPPORTED_VERSIONS = [API_VERSION];
 export const API_PREFIX = `/api/${API_VERSION}`;
 
 /**
- * The prefix of the admin API, which has its own routes, keys and description, and the headers and errors of the API.
+ * The prefix of the admin API. The admin API has its own routes, keys and description; its headers and errors are those
+ * of the API.
  */
 export const ADMIN_PREFIX = `/api/admin/${API_VERSION}`;
 
@@ -49,13 +52,13 @@ const ADMIN = '/api/admin';
 
 export type Address =
   /**
-   * Not below /api, or below /api/v1 or /api/admin: continues as `url`, which is unchanged except for the Cloud API's
-   * paths.
+   * An address outside /api, or below /api/v1 or /api/admin. The request continues as `url`: the same address, except
+   * that `/graph` is put before a path of the Cloud API.
    */
   | { kind: 'plain'; url: string }
-  /** Below /api without a version: continues as `url`. */
+  /** An address below /api without a version. The request continues as `url`, which has the version. */
   | { kind: 'alias'; url: string }
-  /** Below an unknown version. */
+  /** An address with an unknown version. */
   | { kind: 'unsupported'; url: string };
 
 /**
@@ -64,7 +67,7 @@ export type Address =
  */
 export function readAddress(target: string): Address {
   const url = target.charCodeAt(0) === 47 ? target : withoutOrigin(target);
-  // For clients of the Cloud API that can only set the host.
+  // Clients of the Cloud API that can only set the host ask for its paths at the root.
   if (GRAPH_AT_ROOT.test(url)) return { kind: 'plain', url: `/graph${url}` };
   if (!url.startsWith(UNVERSIONED) || url.startsWith(VERSIONED)) return { kind: 'plain', url };
   const ofAdmin = isAdmin(url);
@@ -98,10 +101,10 @@ export function setApiPrefix(app: INestApplication): void {
 const ABOUT = '</docs>; rel="deprecation"; type="text/html"';
 
 /**
- * Headers of an answer under an address without a version: since when it is deprecated (RFC 9745), which address
- * replaces it, where to read more, and when it ends, if that is decided (RFC 8594).
+ * Sets the headers of an answer under an address without a version: since when the address is deprecated (RFC 9745),
+ * which address replaces it, where to read more, and when the address ends, if that is decided (RFC 8594).
  *
- * @param sunset null: it stays, as the specification promises
+ * @param sunset when the addresses without a version end; null: they stay, as the specification promises.
  */
 export function aliasHeaders(sunset: Date | null): (res: ServerResponse, successor: string) => void {
   const ends = sunset?.toUTCString() ?? null;

@@ -6,15 +6,15 @@ import { AuditEventEntity } from './entities/audit-event.entity.js';
 
 export type AuditEvent = AuditEventEntity;
 
-/** Which events, newest first. */
+/** Which events to list. */
 export interface AuditFilter {
   organizationId?: string;
   action?: string;
-  /** Id of a key or operator key, or an account. */
+  /** Who made the change: the id of a key or operator key, or an account. */
   actor?: string;
   since?: Date;
   until?: Date;
-  /** Only events after this one. */
+  /** Only events that come after this one in the list, so older ones. */
   after?: { occurredAt: Date; id: string };
   /** Only events of these workspaces. */
   only?: readonly string[] | null;
@@ -28,7 +28,11 @@ export class AuditRepository {
 
   constructor(private readonly database: Database) {}
 
-  /** In the ambient transaction. @throws Error outside one. */
+  /**
+   * Records an event in the ambient transaction, which is that of the change.
+   *
+   * @throws Error outside a transaction.
+   */
   async insert(event: Omit<AuditEvent, 'id' | 'occurredAt'>): Promise<void> {
     if (!this.database.inTransaction) {
       throw new Error(`${event.action}: an audit event belongs into the change's transaction`);
@@ -37,9 +41,9 @@ export class AuditRepository {
   }
 
   /**
-   * Seconds until the workspace may make one more of these changes; 0: now. `perHour` of them are allowed at once, then
-   * one more each time that this fraction of an hour has passed. Call it in the change's transaction, after it has
-   * taken its locks.
+   * Seconds until the workspace may make one more of these changes; 0: now. The workspace may make `perHour` changes at
+   * once, and one more whenever 1/`perHour` of an hour has passed since the last change. Call this in the transaction
+   * of the change, after the transaction has taken its locks.
    */
   async secondsUntilNext(organizationId: string, actions: readonly AuditAction[], perHour: number): Promise<number> {
     const { seconds } = await this.database.row<{ seconds: number }>(
@@ -67,8 +71,8 @@ export class AuditRepository {
   }
 
   /**
-   * For a workspace deleted in this transaction: removes addresses and details; the rest stays. The database refuses it
-   * for any other workspace.
+   * Removes addresses and details from the events of a workspace that is deleted in this transaction. The rest of the
+   * events stays. For any other workspace the database refuses this change.
    */
   async forget(organizationId: string): Promise<void> {
     await this.table.update({ organizationId }, { address: null, details: null });

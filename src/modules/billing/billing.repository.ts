@@ -17,7 +17,7 @@ export class BillingRepository {
     return (await this.database.query(sql, [organizationId])).length > 0;
   }
 
-  /** Sets the monthly number from now on; the current month gets the new limit at once. In a transaction. */
+  /** Sets the monthly limit of sends. It holds for the current month too. Call this in a transaction. */
   async grant(organizationId: string, projectId: string, country: string, monthlyLimit: number): Promise<void> {
     const values = [projectId, organizationId, country, monthlyLimit];
     await this.database.execute(
@@ -33,7 +33,7 @@ export class BillingRepository {
     );
   }
 
-  /** Reserves one send in this month if one is left; returns the package's id. */
+  /** Reserves one of the sends that are left in this month. Returns the package's id; null where none is left. */
   async reserve(organizationId: string, projectId: string, country: string): Promise<string | null> {
     const rows = await this.database.query<{ id: string }>(
       `update otp_package set reserved = reserved + 1
@@ -47,7 +47,7 @@ export class BillingRepository {
 
   /**
    * Creates this month's package from the allowance, unless it exists or nothing was granted. Locks the allowance, so a
-   * concurrent grant either is visible here already, or finds the new package.
+   * concurrent `grant` either has ended before, or waits and then changes the new package.
    */
   async open(organizationId: string, projectId: string, country: string): Promise<void> {
     await this.database.execute(
@@ -69,7 +69,9 @@ export class BillingRepository {
     );
   }
 
-  /** Counts failed sends back, whether they were still reserved or already used. */
+  /**
+   * Gives failed sends back to the package. `wasUsed`: they were counted as used; otherwise they were still reserved.
+   */
   async giveBack(packageId: string, wasUsed: boolean, count: number): Promise<void> {
     const column = wasUsed ? 'used' : 'reserved';
     await this.database.execute(

@@ -19,7 +19,7 @@ const inAnHour = (): string => `clock_timestamp() + interval '${FACTS_EVERY_SECO
 /** A notification about an account, or about one of its numbers. */
 type Named = AccountEvents & { wabaId: string };
 
-/** The numbers that a notification concerns: all of an account, or the one with these digits; in any workspace. */
+/** Selects the numbers that a notification concerns, in any workspace: all of the account, or the one it names. */
 const named = ({ wabaId, number }: Named) => ({ wabaId, ...(number !== null && { phoneNumber: number }) });
 
 /** The fields of a number that its workspace sees and events report, as SQL of one JSON object. */
@@ -50,7 +50,7 @@ select now.id, now.organization_id as "organizationId", (
   where new.value <> now.previous -> new.key) as changes
 from now where now.shown <> now.previous`;
 
-/** Which numbers. */
+/** Which numbers to list. */
 export interface ConnectionFilter extends ListCursor {
   limit: number;
   /** Null: numbers of all workspaces. */
@@ -59,7 +59,7 @@ export interface ConnectionFilter extends ListCursor {
   phoneNumberId?: string | undefined;
 }
 
-/** A number whose visible fields changed, and the changed ones. */
+/** A number whose visible fields changed, and the changed fields. */
 export interface ChangedConnection {
   id: string;
   organizationId: string;
@@ -74,7 +74,7 @@ export class ConnectionsRepository {
   /**
    * Runs a change of these numbers, and records an event for each one whose visible fields changed, in one transaction.
    *
-   * @param changed called for each of those, in the transaction
+   * @param changed called for each number whose visible fields changed, in the transaction.
    */
   recordingChanges<T>(
     ids: readonly string[],
@@ -99,7 +99,7 @@ export class ConnectionsRepository {
     return found.map(({ id }) => id);
   }
 
-  /** All of them: operators add them by hand, so there are few thousand at most. */
+  /** All numbers of the workspace. Operators add numbers by hand, so there are a few thousand at most. */
   list(organizationId: string): Promise<ConnectionEntity[]> {
     return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } });
   }
@@ -134,19 +134,19 @@ export class ConnectionsRepository {
     return this.table.findOneBy({ organizationId, id });
   }
 
-  /** By WhatsApp's id of the number, in any workspace: notifications contain nothing else. */
+  /** Finds a number by WhatsApp's id, in any workspace: notifications contain nothing else. */
   findByPhoneNumberId(phoneNumberId: string): Promise<ConnectionEntity | null> {
     return this.table.findOneBy({ phoneNumberId });
   }
 
-  /** To the end of the transaction: who adds this number is alone. */
+  /** Makes the ambient transaction, until its end, the only one that adds this number. */
   async lock(phoneNumberId: string): Promise<void> {
     await this.database.query(`select pg_advisory_xact_lock(hashtextextended('connection ' || $1, 0))`, [
       phoneNumberId,
     ]);
   }
 
-  /** Rows with their sealed tokens, for the lanes that send from them. */
+  /** The rows of numbers, with their sealed tokens, for sending. */
   findSealed(ids: readonly string[]): Promise<ConnectionEntity[]> {
     return this.table
       .createQueryBuilder('connection')
@@ -197,7 +197,7 @@ export class ConnectionsRepository {
   }
 
   /**
-   * Schedules a query about the number; however often this is called, queries are at least `FACTS_RETRY_SECONDS` apart.
+   * Schedules a query about the number. Queries are at least `FACTS_RETRY_SECONDS` apart, however often this is called.
    */
   async askSoon(id: string): Promise<void> {
     await this.database.execute(
@@ -261,7 +261,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Takes up to `limit` numbers of a workspace for which a query is due; no other round takes them for a while. */
+  /** Takes up to `limit` numbers of a workspace for which a query is due. For a while no other caller gets them. */
   async takeDue(organizationId: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `with due as (
@@ -277,9 +277,9 @@ export class ConnectionsRepository {
   }
 
   /**
-   * Stores what WhatsApp reports: a limit, a restriction (without an end it lasts until the next query), or that an
-   * account was removed. Later query results take precedence. For everything else, and for numbers that share the
-   * limit, a query is scheduled.
+   * Stores what WhatsApp reports in a notification: a limit, a restriction, or that an account was removed. A
+   * restriction without an end lasts until the next query. The result of a later query takes precedence. For all other
+   * reports, and for the numbers that share the limit, a query is scheduled.
    */
   async apply(events: Named): Promise<void> {
     const { messagingLimit, restriction, restrictedUntil, removed, occurredAt } = events;
@@ -311,8 +311,8 @@ export class ConnectionsRepository {
   }
 
   /**
-   * WhatsApp has refused charged messages since this time. Returns false where that is known, or the number sends
-   * nothing anyway.
+   * Records that WhatsApp refuses charged messages of the number since this time. Returns false where that is recorded
+   * already, or the number sends nothing anyway.
    */
   paymentMissing(id: string, at: Date): Promise<boolean> {
     return this.database.changes(
@@ -323,7 +323,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** WhatsApp has accepted a charged message. */
+  /** Records that WhatsApp accepted a charged message of the number. */
   paymentWorks(id: string, at: Date): Promise<boolean> {
     return this.database.changes(
       `update connection set payment_missing_at = null, updated_at = clock_timestamp(),
@@ -334,7 +334,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** A service message was charged. Returns false if one was charged earlier in that month. */
+  /** Records that a service message was charged. Returns false if one was charged earlier in that month. */
   serviceCharged(id: string, at: Date): Promise<boolean> {
     return this.database.changes(
       `update connection set service_charged_since = $2, updated_at = clock_timestamp()
@@ -343,7 +343,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Numbers that lack a payment method, and those whose service messages are charged this month. */
+  /** How many numbers lack a payment method, and how many had a charged service message this month. */
   payments(): Promise<{ missing: number; charged: number }> {
     return this.database.row<{ missing: number; charged: number }>(
       `select count(*) filter (where payment_missing_at is not null)::integer as missing,

@@ -16,10 +16,10 @@ import {
   type ConversationRecord,
 } from './contacts/contact-resolver.js';
 
-/** `replaced`: set if it was found by an earlier name of its contact. */
+/** A conversation that was looked up. `replaced`: set if the recipient was a former name of the contact. */
 export type FoundConversation = ConversationRecord & { replaced: ReplacedRecipient | null };
 
-/** The contact's last message, which opens the window. */
+/** The service window of a contact, which the contact's last message opened. */
 interface Window {
   connectionId: string;
   recipient: string;
@@ -35,17 +35,19 @@ export type Kept = Pick<ConversationRecord, 'closed' | 'assignee' | 'assigneeId'
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * The table `conversation`: one row per contact and connection. A transaction that changes the identities of rows holds
- * a lock on the connection. Windows and profile names change without it, and so do new contacts of accepted messages,
- * which the unique indexes protect.
+ * The table `conversation`: one row per contact and connection. Phone, wa_id and user id are the identities of a row; a
+ * name of a contact, in these comments, is one of them. A former name is in `conversation_alias`.
+ *
+ * A transaction that changes identities holds a lock on the connection. Windows and profile names change without this
+ * lock. Accepted messages create new contacts without the lock too; the unique indexes protect those rows.
  */
 @Injectable()
 export class ConversationsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * The conversation with a recipient: digits in the caller's or WhatsApp's spelling, or a user id; earlier names count
-   * too. Null where there is none.
+   * Finds the conversation with a recipient, which is a number, in the caller's or WhatsApp's spelling, or a user id.
+   * Former names of a contact are found too. Null where there is no such conversation.
    */
   async findByRecipient(connectionId: string, recipient: string): Promise<FoundConversation | null> {
     const params = [connectionId, recipient];
@@ -74,8 +76,8 @@ export class ConversationsRepository {
   }
 
   /**
-   * Changes the caller-set state of a conversation; undefined fields stay unchanged. Announces the change in the same
-   * transaction. Returns the new row; null where there is none, and where the contact was erased.
+   * Changes what callers may set on a conversation; undefined fields stay unchanged. Writes the event of the change in
+   * the same transaction. Returns the changed row; null where there is no such conversation, or the contact was erased.
    */
   async keep(organizationId: string, id: string, kept: Partial<Kept>): Promise<ConversationRecord | null> {
     return this.database.transaction(async () => {
@@ -84,7 +86,7 @@ export class ConversationsRepository {
       const row = { ...before, ...keptOf(before, kept) };
       const { closed, assignee, assigneeId } = row;
       if (closed === before.closed && assignee === before.assignee && assigneeId === before.assigneeId) return before;
-      // In this order: the id is cleared together with its text.
+      // The person's id is written last, because a trigger clears the id when the text changes.
       await this.database.execute(
         'update conversation set closed = $3, assignee = $4 where organization_id = $1 and id = $2',
         [organizationId, row.id, closed, assignee],
@@ -99,7 +101,9 @@ export class ConversationsRepository {
     });
   }
 
-  /** When the contacts with these names last wrote; without contacts that never did, and without former names. */
+  /**
+   * When the contacts with these names last wrote. Leaves out contacts that never wrote; former names are not found.
+   */
   findWindows(recipients: readonly { connectionId: string; recipient: string }[]): Promise<Window[]> {
     return this.database.query<Window & Record<string, unknown>>(WINDOWS, [
       recipients.map(({ connectionId }) => connectionId),
@@ -108,8 +112,8 @@ export class ConversationsRepository {
   }
 
   /**
-   * Moves messages that were accepted for former names while contacts were being replaced: a statement that began
-   * before did not see the new names. Call it after that commit.
+   * Moves waiting messages from former names of contacts to the new names. Messages were still accepted for a former
+   * name by statements that began before the new name was committed. Call this after that commit.
    *
    * @param messageIds the messages that replaced the contacts' names.
    */
@@ -128,8 +132,8 @@ export class ConversationsRepository {
   }
 
   /**
-   * Applies observations and adoptions in the caller's transaction; returns the conversation of each observation. Call
-   * it only once: a second call would take locks of connections out of order.
+   * Applies observations and adoptions in the caller's transaction. Returns the conversation of each observation. Call
+   * this once per transaction: a second call would lock connections in another order.
    */
   async enterAll(
     observations: readonly ContactObservation[],
@@ -238,7 +242,7 @@ async function announce(events: readonly object[], statements: Statements): Prom
   if (events.length > 0) await statements.query(ANNOUNCE, [JSON.stringify(events)]);
 }
 
-/** Text alone clears the person, and a new value without a person clears the former text. */
+/** A new text without a person clears the person; a new person without a text clears the text. */
 function keptOf(before: Kept, { closed = before.closed, assignee, assigneeId }: Partial<Kept>): Kept {
   if (assigneeId === undefined) {
     const isSame = assignee === undefined || assignee === before.assignee;
@@ -373,7 +377,8 @@ select ${ROW} from conversation_alias f join conversation k on k.id = f.conversa
 join conversation c on c.id = coalesce(k.merged_into, k.id)
 where f.connection_id = $1 and f.name = $2 order by f.replaced_at desc limit 1`;
 
-// Every row that has, or had, one of the identities; a known conversation, and the one it was merged into.
+// The rows that have, or had, one of the identities; also the conversations that are given by id, and those that they
+// were merged into.
 const READ = `
 with observation as (
   select * from json_to_recordset($1) as s ("connectionId" uuid, "conversationId" uuid, phone text, "waId" text,
@@ -416,8 +421,8 @@ from json_to_recordset($1) as r ("organizationId" uuid, "connectionId" uuid, "co
 on conflict (connection_id, name, conversation_id) do update set replaced_at = greatest(conversation_alias.replaced_at,
   excluded.replaced_at)`;
 
-// One lock order for every transaction, so that two batches never deadlock. The first number is the class of these
-// locks.
+// Every transaction locks connections in the same order, so that two batches never deadlock. The first number of a lock
+// is the class of these locks.
 const LOCK_CONNECTIONS = `
 select pg_advisory_xact_lock(720411, lock) from (
   select distinct hashtext(id::text) as lock from unnest($1::uuid[]) as id order by lock) as ordered`;

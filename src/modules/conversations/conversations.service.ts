@@ -29,9 +29,9 @@ export class ConversationsService {
   }
 
   /**
-   * Changes the caller-set state of a conversation; absent fields stay unchanged. Returns that state and the id, which
-   * differs if the conversation was merged into another. A person without a text gets the person's name as text.
-   * @throws CONVERSATION_NOT_FOUND (404), ASSIGNEE_NOT_MEMBER (422).
+   * Changes what callers may set on a conversation; absent fields stay unchanged. Returns all of these fields and the
+   * id of the conversation, which is another one if the conversation was merged into it. Where `assigneeId` is given
+   * without `assignee`, the person's name becomes `assignee`.
    *
    * @throws CONVERSATION_NOT_FOUND (404), ASSIGNEE_NOT_MEMBER (422).
    */

@@ -6,7 +6,7 @@ import { DESTINATION_KINDS } from './destinations.types.js';
 /** Limits of events of one destination, and of destinations, that one statement moves past. */
 const EVENTS = 2_000;
 const DESTINATIONS = 20;
-/** A destination's losses are reported once in this time. */
+/** A destination's losses are reported at most once in this time. */
 const REPORT_AFTER = '1 hour';
 const REPORTS = 100;
 
@@ -18,7 +18,10 @@ export class DestinationsMaintenanceRepository {
 
   constructor(private readonly database: Database) {}
 
-  /** Moves cursors past events whose ids are below this one, a bounded number of them; `more`: some are left. */
+  /**
+   * Moves cursors past a bounded number of events whose ids are below this one. `lost`: how many of them should have
+   * been written; `more`: some events are left.
+   */
   async pass(below: string): Promise<{ lost: number; more: boolean }> {
     return this.database.byIndex(() => this.database.row(PASS, [below, EVENTS, DESTINATIONS]));
   }
@@ -31,8 +34,8 @@ export class DestinationsMaintenanceRepository {
   }
 
   /**
-   * Cursors from another server, whose transactions may be ahead of this one's, are adjusted like its events: see
-   * `EventsRepository.renumber`.
+   * Adjusts cursors from another server, whose transaction ids may be ahead of this server's, as
+   * `EventsRepository.renumber` adjusts the events.
    */
   renumber(): Promise<number> {
     return this.database.execute(RENUMBER);
@@ -50,8 +53,8 @@ export class DestinationsMaintenanceRepository {
 const IS_UNREPORTED = `d.lost > d.lost_reported
     and (d.lost_reported_at is null or d.lost_reported_at < clock_timestamp() - interval '${REPORT_AFTER}')`;
 
-// Most cursors are newer, so their destinations are skipped by time. An event that a running turn is writing may count
-// as lost although it is written: the turn's outcome never moves the cursor back.
+// Most cursors are newer than $1, so their destinations are skipped. An event that a running turn is writing may count
+// as lost although it is written, because the turn's outcome never moves the cursor back.
 const PASS = `
 with late as materialized (
   select d.id, d.organization_id, d.cursor_transaction, d.cursor_id, d.events, d.connection_ids, d.written_ahead
@@ -96,8 +99,8 @@ with told as (
 )`)}
 select count(*)::integer as count from told`;
 
-// The last ten minutes are written again: within them transactions may have written in another order than that of their
-// ids.
+// The events of the last ten minutes before a cursor are written again: within this time, transactions may have written
+// events in another order than that of the events' ids.
 const RENUMBER = `
 update event_destination set cursor_transaction = pg_current_xact_id(), written_ahead = '{}', attempt_id = null,
   cursor_id = (overlay(cursor_id::text placing
@@ -112,7 +115,7 @@ from unnest($1::text[]) as kind cross join unnest(array['active', 'failing', 'pa
     count(*)::integer as destinations
   from event_destination group by 1, 2) as found using (kind, state)`;
 
-// The event at the cursor may be of a kind that the destination does not select: the next turn skips it.
+// The event after the cursor may be of a type that the destination does not select: the next turn skips such an event.
 const OLDEST = `
 select kind, coalesce(max(found.seconds), 0)::double precision as seconds
 from unnest($1::text[]) as kind left join (

@@ -47,7 +47,7 @@ export class DestinationsRepository {
     return this.rows.findOne({ where: { organizationId, id } });
   }
 
-  /** Its sealed secrets in base64; null: it has none. */
+  /** The sealed secrets of a destination in base64; null: it has none. */
   async secretsOf(organizationId: string, id: string): Promise<string | null> {
     const found = await this.rows.findOne({
       select: { id: true, secretsCiphertext: true },
@@ -84,7 +84,7 @@ export class DestinationsRepository {
           ...changes,
           updatedAt: () => 'clock_timestamp()',
           ...(reconnects && { revision: () => 'revision + 1' }),
-          // The fault may be repaired by now, so the next turn is due at once. A running turn keeps its lease.
+          // The change may have repaired the fault, so the next turn is due at once. A running turn keeps its lease.
           ...(resumed && {
             dueAt: () => 'case when attempt_id is null then clock_timestamp() else due_at end',
             tries: 0,
@@ -109,8 +109,8 @@ export class DestinationsRepository {
   }
 
   /**
-   * Moves a destination back to a place, so that later events are written again; the outcome of a running turn no
-   * longer moves it.
+   * Moves a destination's cursor back to a place in the log of events, so that the events after the place are written
+   * again. The outcome of a running turn then no longer moves the cursor.
    */
   async rewind(row: EventDestinationEntity, place: JournalPlace): Promise<void> {
     const { organizationId, id } = row;
@@ -128,7 +128,7 @@ export class DestinationsRepository {
     return new Map(rows.map(({ id, events, since }) => [id, { events, since }]));
   }
 
-  /** Runs work in a transaction in which no other changes the workspace's destinations. */
+  /** Runs work in a transaction. No other such transaction changes destinations of the workspace at the same time. */
   private async change(organizationId: string, work: () => Promise<void>): Promise<void> {
     try {
       await this.database.transaction(async () => {
@@ -149,7 +149,7 @@ export class DestinationsRepository {
     ]);
   }
 
-  /** Without its address, which may contain names of the internal network. */
+  /** Records a change in the audit trail, without the address, which may contain names of the internal network. */
   private note(
     action: AuditAction,
     { id, organizationId, name, kind, events, active, connectionIds, secretNames }: New,

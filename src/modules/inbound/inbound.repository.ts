@@ -27,13 +27,13 @@ export interface NewNotification {
   /** The bytes as received. */
   body: Buffer;
   state: NotificationState;
-  /** Names in it that Herald does not know or use; null: none. */
+  /** Names of the fields in it that Herald does not know or use; null: there are none. */
   unread: readonly string[] | null;
-  /** Of `personOf`. */
+  /** The person whom the notification names; see `personOf`. */
   person: NotifiedPerson | null;
 }
 
-/** SQL: a name in the form of `platform_notification`. */
+/** SQL: a number or user id in the form of `platform_notification`, which stores only a hash. */
 export const hashOfName = (name: string): string =>
   `('x' || left(encode(sha256(convert_to(${name}, 'UTF8')), 'hex'), 8))::bit(32)::integer`;
 
@@ -42,16 +42,16 @@ export interface DueNotification {
   body: Buffer;
   /** Tries since it was stored, including this one. */
   tries: number;
-  /** It was received more than 24 hours ago. */
+  /** Whether the notification was received more than 24 hours ago. */
   expired: boolean;
-  /** Milliseconds until its next try, if this one does not settle it. */
+  /** Milliseconds until the next try, if this try does not settle the notification. */
   againMs: number;
 }
 
 /** The only lane of stored notifications. */
 export const INBOUND_LANE = 'inbound';
 
-/** Notifications of one page about a person or workspace, and where the next page begins; null: it was the last one. */
+/** Notifications about a person or workspace, and where the next page begins; null: this page was the last. */
 interface FoundPage {
   ids: string[];
   cursor: string | null;
@@ -60,7 +60,7 @@ interface FoundPage {
 /** A contact, or a workspace by its id. */
 type Whose = Subject | string;
 
-/** A larger body is written alone, which bounds the size of a batch. */
+/** A notification with a larger body is written alone, which bounds the size of a batch. */
 export const LARGE_BYTES = 64 * 1_024;
 /** The first try is 5 s after storing (the column's default), the second after this time. */
 const FIRST_GAP_SECONDS = 20;
@@ -91,7 +91,8 @@ export class InboundRepository {
   }
 
   /**
-   * Resolves once the notification is durable. A stored one gets the new state, unless it is settled.
+   * Stores a notification; resolves once it is durable. If the notification is in the table already, it gets the new
+   * state, unless it is settled.
    *
    * @throws SERVICE_UNAVAILABLE (503) when too many wait or the outcome of the commit is unknown.
    */
@@ -100,7 +101,7 @@ export class InboundRepository {
     else await this.storing.submit(notification);
   }
 
-  /** Like `store`, for many, with the statements of the transaction that applies them. */
+  /** Stores many notifications, like `store`, in the transaction that applies them. */
   async insert(notifications: readonly NewNotification[], statements: Statements): Promise<void> {
     if (notifications.length === 0) return;
     await statements.execute(INSERT, [
@@ -123,11 +124,11 @@ export class InboundRepository {
   }
 
   /**
-   * Claims due stored notifications, the longest due first. Each is left alone until its next try, with growing waits
-   * (20 s, 80 s ... an hour), so a process that dies costs only a try. Applying one twice changes nothing, so the
-   * outcome needs no fence: the first to settle it counts.
+   * Claims due stored notifications, the longest due first. No process claims a notification again before its next try,
+   * for which the waits grow (20 s, 80 s ... an hour): if the process dies, only this try is lost. Two processes may
+   * still work on one notification. That does no harm: applying it twice changes nothing.
    *
-   * @param maxBytes bodies up to about this many bytes; at least one notification if it is more than 0.
+   * @param maxBytes limit of the bytes of all bodies together, about; if it is above 0, at least one is claimed.
    */
   async claim(request: ClaimRequest, maxBytes: number): Promise<Claim<DueNotification>> {
     const params = [...grantParams([request]), maxBytes, FIRST_GAP_SECONDS, MAX_GAP_SECONDS];
@@ -140,8 +141,8 @@ export class InboundRepository {
   }
 
   /**
-   * Processed notifications about a contact or a workspace, on the next page of candidates; the cursor is null on the
-   * last one.
+   * Reads the next page of candidates, and returns the settled notifications among them that are about a contact or a
+   * workspace. The cursor is null after the last page.
    *
    * @param which for a contact: notifications that name only this person, or those whose people are unknown.
    */
@@ -156,7 +157,7 @@ export class InboundRepository {
     );
   }
 
-  /** The next stored notification after `after` with a history of the number; null: there is none. */
+  /** The next notification after `after` that has a history of the number's messages; null: there is none. */
   nextHistory(phoneNumberId: string, after: string): Promise<{ id: string; body: Buffer } | null> {
     return this.database.find(NEXT_HISTORY, [after, Buffer.from(phoneNumberId, 'utf8')]);
   }
@@ -183,7 +184,7 @@ export class InboundRepository {
   }
 }
 
-// Ordered, so that two batches with common notifications never deadlock.
+// The rows are written in the order of their ids, so that two batches with common notifications never deadlock.
 const INSERT = `
 insert into platform_notification as n (id, body, state, unread, number_hash, user_hash)
 select id, body, state, unread, ${hashOfName('number')}, ${hashOfName('user_id')}
@@ -194,7 +195,7 @@ on conflict (id) do update set state = excluded.state, unread = excluded.unread 
 const dueSince: DueSince = (from) => `(select q.due_at from notification_queue q
     where q.due_at >= ${from} and q.due_at <= statement_timestamp() order by q.due_at limit 1)`;
 
-// $1 to $6 the lane, $7 bytes, $8 and $9 the first and the longest wait. Reads bodies of claimed rows only.
+// $1 to $6 the lane, $7 bytes, $8 and $9 the first and the longest wait. Only the bodies of claimed rows are read.
 const CLAIM = `
 with ${laneGrants({ runsWhileBlocked: true })}, due as materialized (
   select q.ctid as row_ctid, q.notification_id, q.due_at,
@@ -233,17 +234,20 @@ function keyOf(whose: Whose): unknown {
   return [...whose.numbers, ...whose.userIds].map((name) => Buffer.from(name, 'utf8'));
 }
 
-// $1 has the texts that identify the contact or workspace; the notification is in "page".
+// SQL condition: the body of the notification "page" contains one of the texts $1, which identify the contact.
 const NAMES = 'exists (select from unnest($1::bytea[]) as name where position(name in page.body) > 0)';
 
-/** An account's id identifies this workspace only if no other workspace has a number of the account. */
+/**
+ * SQL condition: the body of "page" contains the id of a number of the workspace $1, or of an account. An account's id
+ * counts only if no other workspace has a number of the account.
+ */
 const OF_NUMBERS = `exists (
     select from connection c where c.organization_id = $1 and (
       position(convert_to(c.phone_number_id, 'UTF8') in page.body) > 0
       or position(convert_to(c.waba_id, 'UTF8') in page.body) > 0 and not exists (
         select from connection o where o.waba_id = c.waba_id and o.organization_id <> $1)))`;
 
-// The callback data of a code: the id of its attempt.
+// SQL condition: the body of "page" contains the callback data of one of the workspace's codes: the id of its attempt.
 const OF_CODES = `exists (
     select from regexp_matches(encode(page.body, 'escape'),
       '"biz_opaque_callback_data"\\s*:\\s*"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"', 'g') as sent (ids)
@@ -257,7 +261,7 @@ with looked_at as materialized (
 select array(select id from looked_at where is_hit) as ids,
   case when (select count(*) from looked_at) = $3 then (select id from looked_at order by id desc limit 1) end as cursor`;
 
-/** The index is a BRIN index on ranges of pages, which only bitmap scans read. */
+/** Makes PostgreSQL use the BRIN index, which only bitmap scans can read. */
 const BY_BITMAP = 'set local enable_seqscan = off; set local enable_indexscan = off; set local jit = off';
 const hashesOf = (names: string): string => `array(select ${hashOfName('name')} from unnest(${names}::text[]) as name)`;
 

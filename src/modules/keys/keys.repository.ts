@@ -8,7 +8,7 @@ import { ApiKeyEntity } from './entities/api-key.entity.js';
 /** A key as shown to its workspace, without its secret. */
 export type ApiKey = Omit<ApiKeyEntity, 'secretHash'>;
 
-/** Which keys of a workspace, newest first. */
+/** Which keys of a workspace to list, newest first. */
 export interface KeyFilter extends ListCursor {
   limit: number;
 }
@@ -17,17 +17,17 @@ export interface KeyFilter extends ListCursor {
 export interface StoredKey extends Pick<ApiKeyEntity, 'id' | 'organizationId' | 'secretHash' | 'otpProjectId'> {
   scopes: string[];
   revoked: boolean;
-  /** Milliseconds, by the database's clock; null: never. */
+  /** Milliseconds until the key expires, by the database's clock; null: never. */
   expiresInMs: number | null;
   apiPaidUntil: Date | null;
-  /** The workspace has limits on sending. */
+  /** Whether the workspace has limits on sending. */
   limited: boolean;
   ratePerSecond: number | null;
   rateBurst: number | null;
   otpMode: OtpMode | null;
 }
 
-/** A key's description of itself, besides its scopes and rate. */
+/** What a caller learns of its own key, besides scopes and rate. */
 export interface KeyOfCaller {
   name: string;
   expiresAt: Date | null;
@@ -37,7 +37,7 @@ export interface KeyOfCaller {
 
 export type EndingKey = Pick<ApiKeyEntity, 'id' | 'organizationId' | 'name' | 'expiresAt'>;
 
-/** SQL: keys that expire within seven days, without a notice so far. */
+/** SQL condition: a key expires within seven days, and no notice of this expiry was given. */
 export const KEYS_ENDING = `revoked_at is null and end_noted_for is distinct from expires_at
   and expires_at > now() and expires_at < now() + interval '7 days'`;
 
@@ -60,17 +60,17 @@ export class ApiKeysRepository {
     return this.table.findOneBy({ id });
   }
 
-  /** The same, locked for a change in a transaction. */
+  /** Finds a key like `findById`, and locks it for a change in the ambient transaction. */
   lock(id: string): Promise<ApiKey | null> {
     return this.table.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } });
   }
 
-  /** Oldest first. */
+  /** All keys of the workspace, oldest first. */
   list(organizationId: string): Promise<ApiKey[]> {
     return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
-  /** Newest first, including expired and revoked ones. */
+  /** One page of the workspace's keys, newest first, including expired and revoked ones. */
   page(organizationId: string, { limit, before, beforeId }: KeyFilter): Promise<ApiKey[]> {
     const query = this.table.createQueryBuilder('k').where('k.organization_id = :organizationId', { organizationId });
     if (before !== null && beforeId !== null)
@@ -83,7 +83,7 @@ export class ApiKeysRepository {
     await this.table.update({ id }, change);
   }
 
-  /** Null where the workspace has no such OTP project. */
+  /** Finds an OTP project; null where the workspace has no such project. */
   findProject(organizationId: string, id: string): Promise<OtpProjectOfKey | null> {
     return this.database.find<OtpProjectOfKey & Record<string, unknown>>(
       'select id, mode from otp_project where organization_id = $1 and id = $2',
@@ -96,8 +96,8 @@ export class ApiKeysRepository {
   }
 
   /**
-   * Lets the key expire in `seconds`, unless it does so earlier, and returns when. `takeEnding` gives no notice of this
-   * expiry.
+   * Lets the key expire in `seconds`, unless it expires earlier. Returns the time of the expiry. `takeEnding` gives no
+   * notice of this expiry.
    */
   async expireIn(id: string, seconds: number): Promise<Date> {
     const { expiresAt } = await this.database.row<{ expiresAt: Date }>(
@@ -110,7 +110,7 @@ export class ApiKeysRepository {
   }
 
   /**
-   * Keys that expire soon and were not returned before for this expiry, at most `limit`. In the ambient transaction.
+   * Returns at most `limit` keys that expire soon, each once per expiry. Runs in the ambient transaction.
    */
   takeEnding(limit: number): Promise<EndingKey[]> {
     return this.database.query<EndingKey>(
@@ -140,7 +140,7 @@ export class ApiKeysRepository {
     return ids.map((id) => byId.get(id) ?? null);
   }
 
-  /** Null where the key is gone by now. */
+  /** What a caller learns of its own key; null where the key is gone by now. */
   describe(organizationId: string, id: string): Promise<KeyOfCaller | null> {
     return this.database.find<KeyOfCaller>(
       `select k.name, k.expires_at as "expiresAt", o.name as "workspaceName",

@@ -20,16 +20,16 @@ import type {
 export type NewMedia = Pick<MediaObject, 'id' | 'organizationId' | 'connectionId' | 'type' | 'filename' | 'voice'> &
   StoredFacts;
 
-/** One of our files, for one number. */
+/** One of the workspace's files, for one of its numbers: WhatsApp has a copy per number. */
 export type FileForNumber = Pick<MediaPlatformIdEntity, 'organizationId' | 'mediaObjectId' | 'connectionId'>;
 
 /** The file to upload, and WhatsApp's present copy of it. */
 export interface UploadSource extends Pick<NewMedia, 'mimeType' | 'filename' | 'sizeBytes' | 'storageKey'> {
-  /** WhatsApp's id, if there is a valid one. */
+  /** WhatsApp's id of its copy; null where there is no valid one. */
   platformMediaId: string | null;
   /** Milliseconds for which that id is valid. */
   goodForMs: number;
-  /** Whether a process is uploading it now. */
+  /** Whether a process is uploading the file now. */
   uploading: boolean;
 }
 
@@ -43,7 +43,8 @@ const UPLOAD_LEASE_ENDS = `clock_timestamp() + interval '${UPLOAD_LEASE_MS} mill
 
 /**
  * The SQL on `media_object` for uploads, lists and deletions, on `media_usage`, and on `media_platform_id`: WhatsApp's
- * copies of our files. There, an empty id means that a process uploads the file until `expires_at`.
+ * copies of our files. In the latter an empty id means that a process is uploading the file, with time until
+ * `expires_at`.
  */
 @Injectable()
 export class MediaRepository {
@@ -127,7 +128,8 @@ export class MediaRepository {
   }
 
   /**
-   * A pending file was fetched. Returns false where it is no longer pending: fetched by another process, or deleted.
+   * Records that a pending file was fetched. Returns false where the file is no longer pending: another process fetched
+   * it, or it was deleted.
    */
   setStored(organizationId: string, id: string, facts: StoredFacts): Promise<boolean> {
     return this.database.changes(
@@ -138,7 +140,10 @@ export class MediaRepository {
     );
   }
 
-  /** Deletes the rows of the workspace's files among these ids. Returns where their bytes are, here and at WhatsApp. */
+  /**
+   * Deletes the rows of those of these files that belong to the workspace. Returns where the bytes of the files are,
+   * here and at WhatsApp.
+   */
   deleteAll(organizationId: string, ids: readonly string[]): Promise<RemovedMedia[]> {
     return this.remove('organization_id = $1 and id = any($2::uuid[])', [organizationId, ids]);
   }
@@ -179,7 +184,7 @@ export class MediaRepository {
     );
   }
 
-  /** Those of the keys that no row of any workspace refers to. */
+  /** Returns those of the storage keys that no row of any workspace has. */
   async unknownKeys(keys: readonly string[]): Promise<string[]> {
     const rows = await this.database.query<{ key: string }>(
       `select k.key from unnest($1::uuid[]) as k (key)
@@ -189,7 +194,7 @@ export class MediaRepository {
     return rows.map((row) => row.key);
   }
 
-  /** Stored files of all workspaces by id, so that files which come meanwhile are the last. */
+  /** Stored files of all workspaces, in the order of their ids, so that files which are added meanwhile come last. */
   storedAfter(id: string | null, limit: number): Promise<StoredFile[]> {
     return this.database.query<StoredFile & Record<string, unknown>>(
       `select id, storage_key as "storageKey", size_bytes::float8 as "sizeBytes", sha256
@@ -222,7 +227,7 @@ export class MediaRepository {
     await this.database.query('select 1 from media_usage where organization_id = $1 for update', [organizationId]);
   }
 
-  /** Null where the workspace has no such file, or its bytes do not exist. */
+  /** What an upload of the file needs; null where the workspace has no such file, or the file's bytes do not exist. */
   findUploadSource(file: FileForNumber): Promise<UploadSource | null> {
     return this.database.find<UploadSource>(
       `select m.mime_type as "mimeType", m.filename, m.size_bytes::float8 as "sizeBytes", m.storage_key as "storageKey",
@@ -236,7 +241,7 @@ export class MediaRepository {
     );
   }
 
-  /** Announces an upload to other processes; false where one of them is uploading it, or has just finished. */
+  /** Announces an upload to other processes. Returns false where another process is uploading the file, or just did. */
   claimUpload(file: FileForNumber): Promise<boolean> {
     return this.database.changes(
       `insert into media_platform_id as p (media_object_id, connection_id, organization_id, platform_media_id, expires_at)
@@ -260,7 +265,7 @@ export class MediaRepository {
     await this.forgetPlatformId(file.connectionId, file.mediaObjectId, '');
   }
 
-  /** Stores WhatsApp's id; false where the file is gone by now. */
+  /** Stores WhatsApp's id of an uploaded file. Returns false where the file is gone by now. */
   keepPlatformId(file: FileForNumber, platformMediaId: string): Promise<boolean> {
     return this.database.changes(
       `insert into media_platform_id (media_object_id, connection_id, organization_id, platform_media_id, expires_at)
@@ -273,7 +278,7 @@ export class MediaRepository {
     );
   }
 
-  /** Drops one id that a sender was given; a newer one stays. Returns whether it was present. */
+  /** Deletes WhatsApp's id of a file, unless a newer id was stored. Returns whether the id was still stored. */
   async forgetPlatformId(connectionId: string, mediaObjectId: string, platformMediaId: string): Promise<boolean> {
     return ((await this.copies.delete({ mediaObjectId, connectionId, platformMediaId })).affected ?? 0) > 0;
   }
@@ -311,7 +316,7 @@ select ${boundedCount("from media_object where next_attempt_at is not null and s
 
 /**
  * SQL: runs an update of `media_object` that returns `*`, and writes `media.ready` or `media.failed` for each row that
- * is no longer pending, in the same statement, with the message that brought the file. Its rows are the updated ones.
+ * is no longer pending, in the same statement, with the message that brought the file. The result has the updated rows.
  */
 export function withMediaEvents(update: string): string {
   return `with moved as (${update}), ${insertWebhookEvents(`(

@@ -42,8 +42,8 @@ export interface Message {
   /** The time that the caller gave; null once the message is due, and for messages that were not scheduled. */
   scheduledFor: Date | null;
   /**
-   * When a waiting message expires; null where MESSAGE_TTL_HOURS decides, counted from `scheduledFor`, otherwise from
-   * `queuedAt`.
+   * When a queued message expires. Null for a message that is not in the queue, and for a scheduled message without a
+   * time to live of its own: MESSAGE_TTL_HOURS then counts from `scheduledFor`.
    */
   expiresAt: Date | null;
   queuedAt: Date | null;
@@ -104,10 +104,14 @@ export type DetailedMessage = Message & { attempts: Attempt[] };
 export interface MessageAct {
   at: Date;
   act: 'retried' | 'canceled' | 'deleted' | 'warned';
-  /** The key of the request that retried or canceled; null: an action on the message's tag. */
+  /**
+   * The key, or the person's session, of the request that retried or canceled the message. Null for an action on the
+   * message's tag, and for `deleted` and `warned`, which WhatsApp reports.
+   */
   apiKeyId: string | null;
   /**
-   * For a retry: when the message had been queued before, and its failure then. For a warning, `errorCode` is its code.
+   * For `retried`: when the message had been queued before, and how the message had failed then. For `warned` only
+   * `errorCode` is set: the code of the warning. For `canceled` and `deleted` all four are null.
    */
   queuedAt: Date | null;
   failedAt: Date | null;

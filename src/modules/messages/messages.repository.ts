@@ -25,15 +25,17 @@ import type { OutboundStatus } from '../message-state/message-state.types.js';
 import type { DetailedMessage, Message, MessageAct } from '../message-state/message.types.js';
 import { FactsService } from '../message-state/facts.service.js';
 
-/** `metaMessageId` is null for a sent message, and where the contact was erased. */
+/**
+ * What marking a message as read needs. `metaMessageId` is null for a sent message, and where the contact was erased.
+ */
 type ReadableMessage = Pick<Message, 'id' | 'connectionId' | 'direction' | 'metaMessageId' | 'readAt'>;
 
 export interface MessageMarks {
   /** The time that the caller gave; null for a message that was to be sent at once. */
   sendAt: Date | null;
-  /** Retries and cancels, oldest first: at most the latest hundred. */
+  /** Retries, cancels, deletions and warnings, oldest first: at most the latest hundred. */
   acts: MessageAct[];
-  /** Its author's edits and revokes, newest first: at most the latest hundred. */
+  /** The edits and revokes by the message's author, newest first: at most the latest hundred. */
   changes: { type: 'edit' | 'revoke'; at: Date }[];
   /** The content was removed by retention. */
   isCleared: boolean;
@@ -42,7 +44,7 @@ export interface MessageMarks {
   now: Date;
 }
 
-/** Read from JSON, where times are text. */
+/** A `MessageAct` as read from JSON, where times are text. */
 type ActRow = Omit<MessageAct, 'at' | 'queuedAt' | 'failedAt'> & {
   at: string;
   queuedAt: string | null;
@@ -66,7 +68,7 @@ export interface LastFailure {
   at: Date;
 }
 
-/** Reads messages and the journal, and queues retries. */
+/** Reads messages and the journal (the messages of a workspace, newest first), and queues retries. */
 @Injectable()
 export class MessagesRepository {
   constructor(
@@ -78,7 +80,7 @@ export class MessagesRepository {
     return (await this.findByIds(organizationId, [id]))[0] ?? null;
   }
 
-  /** Of these messages, those of this workspace. */
+  /** Those of these messages that belong to the workspace. */
   async findByIds(organizationId: string, ids: readonly string[]): Promise<Message[]> {
     const rows = await this.database.query<MessageRow>(
       `select ${MESSAGE_SELECT} from message m ${messageJoins()} where m.organization_id = $1 and m.id = any($2::uuid[])`,
@@ -89,7 +91,7 @@ export class MessagesRepository {
 
   /**
    * A message with its send attempts, oldest first, at most the last hundred; null where the workspace has none. One
-   * statement, so that the two agree even while the message moves.
+   * statement reads both, so that message and attempts agree even while the message changes.
    */
   async findWithAttempts(organizationId: string, id: string): Promise<DetailedMessage | null> {
     const row = await this.database.find<MessageRow & { attempts: AttemptRow[] }>(
@@ -106,7 +108,8 @@ export class MessagesRepository {
 
   /** Further facts that a timeline needs; null where the workspace has no such message. */
   async findMarks(organizationId: string, id: string): Promise<MessageMarks | null> {
-    // An outbound message that was not erased has the fingerprint of its request, every other message its id.
+    // Unless it was erased, a message that the API sent has the fingerprint of its request, and any other has
+    // WhatsApp's id.
     const marks = await this.database.find<
       Omit<MessageMarks, 'acts' | 'changes'> & { acts: ActRow[]; changes: { type: 'edit' | 'revoke'; at: string }[] }
     >(
@@ -166,18 +169,17 @@ export class MessagesRepository {
     return found !== null;
   }
 
-  /** The newest failure in a conversation; null where none failed, or a message arrived since. */
+  /** The newest failed message in a conversation; null where none failed, or a later one was delivered or read. */
   async lastFailure(organizationId: string, conversationId: string): Promise<LastFailure | null> {
     return this.database.find<LastFailure>(LAST_FAILURE, [organizationId, conversationId]);
   }
 
   /**
-   * Queues messages of one workspace again, behind the waiting messages of their recipients; their attempts stay as
-   * history.
+   * Queues messages of one workspace again, behind the waiting messages of their recipients. The former attempts stay.
    *
    * @param retries `body`: the text that lists show, since a template's text may have changed.
    * @param apiKeyId the key of the request; absent for an action on a tag.
-   * @returns the ids of the queued messages, in their order. The others are no longer in a status of `from`.
+   * @returns the ids of the queued messages, in the given order. A message is left out if its status is not in `from`.
    */
   async retry(
     organizationId: string,
@@ -198,7 +200,7 @@ export class MessagesRepository {
   /**
    * Locks the states of messages, in the ambient transaction, and returns their statuses by id.
    *
-   * @param free skips messages that another transaction has locked.
+   * @param free messages that another transaction has locked are left out.
    */
   async lock(organizationId: string, ids: readonly string[], free: boolean): Promise<Map<string, OutboundStatus>> {
     const rows = await this.database.query<{ id: string; status: OutboundStatus }>(
@@ -210,8 +212,9 @@ export class MessagesRepository {
   }
 
   /**
-   * For locked messages, what may forbid a retry: their contact was erased, WhatsApp has accepted an attempt without a
-   * known failure, or whether it accepted one is unknown. Messages without such a reason are left out.
+   * Finds, for locked messages, a reason that may forbid a retry. `erased`: the contact was erased; `accepted`:
+   * WhatsApp has accepted an attempt of which no failure is known; `unknown`: it is unknown whether WhatsApp has
+   * accepted one. Messages without such a reason are left out.
    */
   async barred(organizationId: string, ids: readonly string[]): Promise<Map<string, Barred>> {
     const rows = await this.database.query<{ id: string; why: Barred }>(BARRED, [organizationId, ids]);
@@ -223,7 +226,7 @@ export class MessagesRepository {
     return (await this.retries.findOneBy({ organizationId, idempotencyKey }))?.messageId ?? null;
   }
 
-  /** Stores a retry's key; false where it is in use. Runs in the retry's transaction. */
+  /** Stores a retry's key, in the retry's transaction. Returns false where the key is in use. */
   async insertRetry(organizationId: string, idempotencyKey: string, messageId: string): Promise<boolean> {
     const insert = this.retries.createQueryBuilder().insert().values({ organizationId, idempotencyKey, messageId });
     const { raw } = await insert.orIgnore().returning('message_id').execute();
@@ -252,7 +255,7 @@ export class MessagesRepository {
     );
   }
 
-  /** Records that WhatsApp marked a message as read; returns when it first did. */
+  /** Records that WhatsApp marked a message as read. Returns the time of the first such record. */
   async markRead(organizationId: string, id: string): Promise<Date> {
     const { readAt } = await this.database.row<{ readAt: Date }>(
       `insert into message_read (organization_id, message_id) values ($1, $2)
@@ -279,7 +282,9 @@ export class MessagesRepository {
     );
   }
 
-  /** The conversations selected by the filters, including those merged into them; null where no filter selects any. */
+  /**
+   * The conversations that the filters select, with those merged into them; null where the query has no such filter.
+   */
   private async contactsOf(query: JournalQuery): Promise<NamedContact[] | null> {
     const { organizationId, conversationId, recipient, connectionId } = query;
     const named: NamedContact[][] = [];
@@ -311,8 +316,8 @@ export class MessagesRepository {
   }
 }
 
-// Walks from recipients with a due message or one in flight to the messages that wait behind, so that it reads no
-// removed rows.
+// Starts from the recipients with a due message or one in flight, and counts the messages that wait for each. So no
+// removed rows are read.
 const COUNT_QUEUED = `
 with on_wire as materialized (
   select q.connection_id, q.recipient from message_queue q
@@ -333,7 +338,7 @@ select count(*)::integer as count from (
     order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit $2) as one
   where k.organization_id = $1 limit $2) as queued`;
 
-/** Later messages of a conversation that are searched for a received one. */
+/** Limit of the later messages of a conversation that are searched for a delivered or read one. */
 const LATER = 100;
 
 // $1 workspace, $2 conversation. Uses message_state_conversation: reads a few rows, however long the conversation is.

@@ -21,7 +21,14 @@ import {
   type OptOutTarget,
 } from './opt-outs.types.js';
 
-/** A filter that is null does not apply. */
+/*
+ * Words of this file. An entry: one row of `opt_out`, the latest choice of a person for a source, a category and a
+ * connection. A name: anything by which a person is found, which is a phone in any spelling, a user id, a former phone
+ * or user id (`conversation_alias`), or the id of a conversation. `opt_out_name` has the salted hashes of each entry's
+ * names.
+ */
+
+/** Which entries to list. A filter that is null does not apply. */
 export interface OptOutFilter extends ListCursor, Period {
   phone: string | null;
   userId: string | null;
@@ -35,11 +42,13 @@ interface Row extends OptOut {
   saidAt: Date;
 }
 
-/** Every name of one person in the form that is hashed, and the shown ones. */
+/** A person, as far as the workspace knows their names. */
 interface Person {
+  /** All names, in the form that is hashed. */
   names: string[];
-  /** Whether a contact has one of these names. */
+  /** Whether a contact has, or had, one of these names. */
   isContact: boolean;
+  /** The phone and the user id that entries show. */
   phone: string | null;
   userId: string | null;
 }
@@ -52,10 +61,13 @@ interface ContactRow {
   former: string[];
 }
 
-/** Names lead to conversations, and these to further names. */
+/** Limit of the rounds in which names lead to conversations, and the conversations to further names. */
 const ROUNDS = 3;
 
-/** The tables of opt-outs. A transaction that changes entries of a workspace locks the row with its salt. */
+/**
+ * The tables of opt-outs. A transaction that changes entries or keywords of a workspace first locks the workspace's row
+ * in `opt_out_salt`, so such transactions run one after another.
+ */
 @Injectable()
 export class OptOutsRepository {
   constructor(
@@ -63,12 +75,12 @@ export class OptOutsRepository {
     private readonly erased: ErasedNames,
   ) {}
 
-  /** For each message, in the same order, the opt-outs that block it. */
+  /** Finds, for each message, in the same order, the opt-outs that block it. */
   find(targets: readonly OptOutTarget[]): Promise<OptOutsFound[]> {
     return this.database.query<OptOutsFound>(FIND, [JSON.stringify(targets)]);
   }
 
-  /** One page, newest first. */
+  /** One page of the entries that callers see, newest first. */
   async page(organizationId: string, filter: OptOutFilter): Promise<OptOut[]> {
     const { phone, userId, source, category, limit, before, beforeId, since, until } = filter;
     const person = phone === null && userId === null ? null : await this.personOf(organizationId, null, phone, userId);
@@ -78,11 +90,11 @@ export class OptOutsRepository {
   }
 
   /**
-   * Stores a choice of a person, unless a newer one is known; of two at the same time the opt-out wins. In one
-   * transaction with the event of the change. A report about an erased person is stored as hashes, without names: no
-   * caller sees it.
+   * Stores a choice of a person, unless a later choice is known. Of two choices at the same time the opt-out wins. The
+   * event of the change is written in the same transaction. A report of WhatsApp about an erased person who is no
+   * contact again is stored as hashes only: no caller sees the entry, and no event is written.
    *
-   * @returns the entry, and whether it began or ended.
+   * @returns the entry, and whether the opt-out began or ended with this choice.
    */
   enter(report: OptOutReport): Promise<{ entry: OptOut; changed: boolean }> {
     return this.database.transaction(async () => {
@@ -122,7 +134,10 @@ export class OptOutsRepository {
     });
   }
 
-  /** Removes one of the workspace's own entries. `missing`: there is none; `platform`: WhatsApp reported it. */
+  /**
+   * Ends one of the workspace's own opt-outs. `missing`: no caller sees an entry with this id; `platform`: WhatsApp
+   * reported the entry, so it stays.
+   */
   remove(organizationId: string, id: string): Promise<'removed' | 'missing' | 'platform'> {
     return this.database.transaction(async () => {
       await this.lock(organizationId);
@@ -142,15 +157,17 @@ export class OptOutsRepository {
   }
 
   /**
-   * Removes the person's names; the hashes stay, so that their choices remain in force. Returns how many entries named
-   * them.
+   * Removes phone, user id and reason from a person's entries. The hashes stay, so the person's choices remain in
+   * force. Returns how many entries had one of these.
+   *
+   * @param erase false: only counts the entries.
    */
   async erase({ organizationId, numbers, userIds, conversationIds }: Subject, erase: boolean): Promise<number> {
     const params = [organizationId, [...numbers.flatMap(spellingsOf), ...userIds, ...conversationIds]];
     const ofPerson = `opt_out o where ${OF_PERSON} and (o.phone is not null or o.user_id is not null or o.reason is not null)`;
     return this.database.byIndex(async () => {
       if (!erase) return this.database.count(`select count(*)::integer as count from ${ofPerson}`, params);
-      // Waits for a concurrent entry, which may have been decided before.
+      // Waits for a concurrent `enter`, which may have read the person as not erased.
       await this.lock(organizationId);
       const blank = `update opt_out set phone = null, user_id = null, reason = null
         where id = any(array(select o.id from ${ofPerson}))`;
@@ -158,6 +175,7 @@ export class OptOutsRepository {
     });
   }
 
+  /** Whether the person of WhatsApp's report was erased. False for a report of the workspace. */
   private async wasErased({ organizationId, connectionId, phone, userId }: OptOutReport): Promise<boolean> {
     if (connectionId === null) return false;
     const [person] = await this.erased.find([{ organizationId, connectionId, names: [phone, userId] }], this.database);
@@ -172,7 +190,10 @@ export class OptOutsRepository {
     await this.database.repository(OptOutKeywordsEntity).upsert({ organizationId, keywords }, ['organizationId']);
   }
 
-  /** Only one transaction at a time changes the choices of a workspace's customers, or its keywords. */
+  /**
+   * Makes the ambient transaction the only one that changes the entries and keywords of a workspace. Creates the
+   * workspace's salt if there is none.
+   */
   async lock(organizationId: string): Promise<void> {
     await this.database.execute(
       'insert into opt_out_salt (organization_id, salt) values ($1, $2) on conflict do nothing',
@@ -181,12 +202,20 @@ export class OptOutsRepository {
     await this.database.execute('select from opt_out_salt where organization_id = $1 for update', [organizationId]);
   }
 
-  /** At most the database's own time, which is the default: a choice in the future would outrank later ones. */
+  /**
+   * The time of a choice: the given time, but not later than the database's time, which is also the default. A choice
+   * with a time in the future would outrank later choices.
+   */
   private async timeOf(at: Date | null): Promise<Date> {
     const sql = `select least($1::timestamptz, date_trunc('milliseconds', clock_timestamp())) as at`;
     return (await this.database.row<{ at: Date }>(sql, [at])).at;
   }
 
+  /**
+   * Collects the names of the person who has this phone or user id.
+   *
+   * @param connectionId only contacts of this connection; null: of all connections of the workspace.
+   */
   private async personOf(
     organizationId: string,
     connectionId: string | null,
@@ -213,7 +242,10 @@ export class OptOutsRepository {
     };
   }
 
-  /** Merges entries whose names turn out to belong to one person: the latest choice counts. */
+  /**
+   * Merges the entries of one person into the first one, which has the latest choice. There are several where names
+   * turned out only later to belong to one person. Returns the merged entry; null where there is none.
+   */
   private async joined(organizationId: string, rows: readonly Row[]): Promise<Row | null> {
     const [first, ...others] = rows;
     if (first === undefined) return null;
@@ -227,6 +259,7 @@ export class OptOutsRepository {
     return first;
   }
 
+  /** Writes the event of a change, for the person's phone and user id in `entry`. */
   private async announce(organizationId: string, entry: Row, at: Date): Promise<void> {
     await this.database.execute(ANNOUNCE, [organizationId, entry.id, entry.phone, entry.userId, at]);
   }
@@ -240,10 +273,10 @@ function valuesOf(organizationId: string, entry: Row): unknown[] {
 const COLUMNS = `o.id, o.connection_id as "connectionId", o.source, o.category, o.active, o.since, o.said_at as "saidAt",
   o.phone, o.user_id as "userId", o.reason`;
 
-/** Entries that callers see. */
+/** SQL condition: callers see the entry `o`. */
 const SHOWN = 'o.active and (o.phone is not null or o.user_id is not null)';
 
-/** $1 the workspace, $2 names. */
+/** SQL condition: the entry `o` of the workspace $1 has one of the names $2. */
 const OF_PERSON = `o.organization_id = $1 and o.id = any(array(
     select k.opt_out_id from opt_out_salt s cross join unnest($2::text[]) as n (name)
     join opt_out_name k on k.organization_id = s.organization_id and k.hash = ${hashOf('s.salt', 'n.name')}
@@ -264,7 +297,8 @@ from rows from (json_to_recordset($1) as ("organizationId" uuid, "connectionId" 
   with ordinality as t ("organizationId", "connectionId", recipient, "conversationId", place)
 order by t.place`;
 
-// One list per source and category from their index, in the order of the page.
+// For each source and category, one list is read from the index of both, in the order of the page. $1 workspace, $2
+// names or null, $3 source, $4 and $5 cursor, $6 limit, $7 category, $8 and $9 period.
 const PAGE = `
 select o.* from unnest(array['own', 'platform']) as k (source) cross join unnest(array['marketing', 'all']) as c (category)
 cross join lateral (
@@ -277,7 +311,7 @@ cross join lateral (
 where ($3::text is null or k.source = $3) and ($7::text is null or c.category = $7)
 order by o.since desc, o.id desc limit $6`;
 
-/** The latest choice first. */
+/** The entries of a person for one source, category and connection, the latest choice first. $2: the names. */
 const KNOWN = `
 select ${COLUMNS} from opt_out o
 where ${OF_PERSON} and o.source = $3 and o.category = $4 and o.connection_id is not distinct from $5::uuid
@@ -289,12 +323,14 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 on conflict (id) do update set active = excluded.active, since = excluded.since, said_at = excluded.said_at,
   phone = excluded.phone, user_id = excluded.user_id, reason = excluded.reason`;
 
+/** Adds the names $2 to the entry $3. */
 const NAME = `
 insert into opt_out_name (organization_id, hash, opt_out_id)
 select s.organization_id, ${hashOf('s.salt', 'n.name')}, $3::uuid
 from opt_out_salt s cross join unnest($2::text[]) as n (name) where s.organization_id = $1
 on conflict do nothing`;
 
+/** Gives the names of the entries $3 to the entry $2. */
 const JOIN = `
 with gone as (
   delete from opt_out_name where organization_id = $1 and opt_out_id = any($3::uuid[]) returning hash
@@ -302,7 +338,7 @@ with gone as (
 insert into opt_out_name (organization_id, hash, opt_out_id) select distinct $1::uuid, hash, $2::uuid from gone
 on conflict do nothing`;
 
-/** $2: null for the numbers of the workspace. */
+/** SQL: the contacts of the connection $2 that meet a condition; $2 null: of all connections of the workspace $1. */
 const contacts = (condition: string): string => `
 select c.id, c.phone, c.wa_id as "waId", c.user_id as "userId",
   array(select a.name from conversation_alias a where ${isOnlyFormer('a')} and (a.conversation_id = c.id
@@ -310,7 +346,7 @@ select c.id, c.phone, c.wa_id as "waId", c.user_id as "userId",
 from connection n join conversation c on c.connection_id = n.id and ${condition}
 where n.organization_id = $1 and ($2::uuid is null or n.id = $2)`;
 
-// A number that another contact has now leads only to that contact.
+// The contact `c` formerly had one of the names $3. A number that another contact has now leads only to that contact.
 const FORMERLY = `c.id in (
   select coalesce(k.merged_into, k.id) from conversation_alias a join conversation k on k.id = a.conversation_id
   where a.connection_id = n.id and a.name = any($3::text[]) and ${isOnlyFormer('a')})`;

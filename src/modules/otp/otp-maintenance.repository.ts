@@ -17,8 +17,8 @@ export class OtpMaintenanceRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Removes numbers and codes from challenges of before this time. Their keys stay, since keys never expire. A code
-   * lives for ten minutes, so none of these challenges is open. Returns how many.
+   * Removes numbers and codes from challenges that were created before this time. Their keys stay, since keys never
+   * expire. A code lives for ten minutes, so none of these challenges is open. Returns how many.
    */
   blankChallenges(before: Date, limit: number): Promise<number> {
     const blank = `update otp_challenge c set ${BLANK}, ${KEEP_KEY_NUMBER} where id = any(array(
@@ -38,7 +38,7 @@ export class OtpMaintenanceRepository {
     return this.numbers.run(this.database, remove, limit, [before]);
   }
 
-  /** When the newest code that waits or is in flight was accepted. */
+  /** The time when the newest code was accepted of those that wait or are in flight. */
   async newestQueued(): Promise<Date | null> {
     const { newest } = await this.database.row<{ newest: Date | null }>(
       `select max(created_at) as newest from otp_challenge where ${INDEXED_STATUS} in ('queued', 'sending')`,
@@ -52,8 +52,8 @@ export class OtpMaintenanceRepository {
   }
 
   /**
-   * Marks these codes: they stay reserved and are never sent again, but one that arrived can still be verified. Returns
-   * how many.
+   * Sets the codes that `countUncertain` counts to `outcome_unknown`: they are never sent again and their sends stay
+   * reserved, but a code that arrived can still be verified. Returns how many.
    */
   markUncertain(before: Date): Promise<number> {
     return this.database.execute(
@@ -62,13 +62,13 @@ export class OtpMaintenanceRepository {
     );
   }
 
-  /** Codes sent to the contact, and those whose keys contain the number; without those in flight. */
+  /** Counts codes that were sent to the contact, or whose keys contain the number. Codes in flight are left out. */
   countOfContact({ organizationId, numbers }: Subject): Promise<number> {
     const sql = `select count(*)::integer as count from (${OF_CONTACT}) as found`;
     return this.database.byIndex(() => this.database.count(sql, [organizationId, numbers]));
   }
 
-  /** Removes the contact's data from some of them; returns how many. */
+  /** Removes the contact's data from some of the codes that `countOfContact` counts. Returns how many. */
   eraseOfContact({ organizationId, numbers }: Subject): Promise<number> {
     return this.database.byIndex(async () => {
       const found = `${OF_CONTACT} limit ${ERASURE_BATCH}`;
@@ -101,8 +101,8 @@ export class OtpMaintenanceRepository {
   }
 
   /**
-   * Codes of the workspace, or to these numbers, that wait or are in flight; unless claims are blocked, each is sent or
-   * has failed within half a minute.
+   * Counts codes of the workspace that wait or are in flight; with `numbers`, only those to these numbers. Unless
+   * claims are blocked, each of them is sent or has failed within half a minute.
    */
   countUnderWay(organizationId: string, numbers: readonly string[] | null): Promise<number> {
     return this.database.count(
@@ -129,12 +129,12 @@ export class OtpMaintenanceRepository {
   }
 }
 
-/** SQL: whether the key, which the caller chose, contains one of these numbers. */
+/** SQL condition: the key of a code, which the caller chose, contains one of these numbers. */
 function namedByKey(numbers: string): string {
   return `exists (select from unnest(${numbers}::text[]) as number where position(number in idempotency_key) > 0)`;
 }
 
-/** SET list: keeps key, fingerprint, state and times. */
+/** SQL: SET list that removes a person's data from a challenge. Key, fingerprint, state and times stay. */
 const BLANK = `recipient = null, number = null, country = null, code_hash = null, code_ciphertext = null,
   meta_message_id = null, package_id = null,
   status = case when c.status in ${OPEN_SQL} then 'expired' else c.status end`;
@@ -144,7 +144,8 @@ const DOUBTFUL = `${INDEXED_STATUS} in ('queued', 'sending') and created_at < $1
 const KEEP_KEY_NUMBER = `key_number = case when position(c.recipient in c.idempotency_key) > 0
   or position(c.number in c.idempotency_key) > 0 then c.recipient end`;
 
-// $1 the workspace, $2 numbers. Uses the indexes of open codes, of ended ones, and of keys that remain after retention.
+// The codes of `countOfContact`. $1 the workspace, $2 numbers. Reads the indexes of open codes, of ended codes, and of
+// keys that remain after retention.
 const OF_CONTACT = `
 select c.id from otp_project p join otp_challenge c on c.project_id = p.id and c.recipient = any($2)
   and c.${INDEXED_STATUS} in ${OPEN_SQL} and c.status not in ('queued', 'sending')

@@ -9,7 +9,7 @@ import { MAX_ATTEMPTS, type ChallengeRef, type OtpMode } from './otp.types.js';
 /** States in which a challenge can still be verified, as SQL. */
 export const OPEN_SQL = `('queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read')`;
 
-/** A code that waited this long is given up: its user has requested another, or left. */
+/** A code that has waited this long is given up: by then its user has requested another code, or left. */
 export const QUEUE_SECONDS = 30;
 
 /**
@@ -20,8 +20,8 @@ export const QUEUE_SECONDS = 30;
 export const INDEXED_STATUS = `status || ''`;
 
 /**
- * A challenge as shown to its project; `c` names the row. By the database's clock: an expired code reads `expired`
- * whether or not a sweep has run.
+ * SQL: a challenge as its project sees it; `c` is the row. A code that has expired by the database's clock is shown as
+ * `expired`, even if no sweep has run since.
  */
 const CHALLENGE = `c.id, 'whatsapp' as channel, c.mode, coalesce(c.number, c.recipient) as recipient,
   case when c.status in ${OPEN_SQL} and c.expires_at <= clock_timestamp() then 'expired' else c.status end as status,
@@ -63,7 +63,7 @@ export function looksLikeGuessing({ right, wrong }: GuessCount): boolean {
 
 export interface NewChallenge extends ChallengeRef {
   mode: OtpMode;
-  /** The number for counting. */
+  /** The number under which sends and guesses are counted. */
   recipient: string;
   /** The number to send to, digits as given. */
   number: string;
@@ -72,7 +72,7 @@ export interface NewChallenge extends ChallengeRef {
   /** SHA-256 of the request's meaning. */
   fingerprint: Buffer;
   code: CodeHash;
-  /** null where nothing is to be sent. */
+  /** Null where nothing is to be sent. */
   codeCiphertext: Buffer | null;
   attemptId: string;
   ttlSeconds: number;
@@ -83,7 +83,7 @@ export interface NewChallenge extends ChallengeRef {
 type KeptChallenge = Omit<OtpChallengeResponse, 'recipient'> &
   Pick<NewChallenge, 'fingerprint'> & { recipient: string | null };
 
-/** A number of a project, as the key for counting. */
+/** The key under which sends and guesses are counted: a project and a recipient's number. */
 type ProjectNumber = Pick<NewChallenge, 'organizationId' | 'projectId' | 'recipient'>;
 
 /** The package of a changed challenge, as statements return it. */
@@ -106,7 +106,7 @@ export function movesOf(rows: readonly MoveRow[]): OtpPackageMove[] {
 export const WIPE = 'code_ciphertext = null, lease_until = null';
 
 const wasNotSent = (old: string): string => `${old}.status = 'queued' and c.created_at >= ${UNCERTAIN_BEFORE}`;
-/** SQL: ends a challenge early; one that still waited gives its send back. `old` names the row before. */
+/** SQL: ends a challenge early. If the code still waited, its reserved send is given back. `old`: the row before. */
 export const release = (old: string): string =>
   `${WIPE}, released_at = case when ${wasNotSent(old)}
     then coalesce(c.released_at, clock_timestamp()) else c.released_at end`;
@@ -120,7 +120,7 @@ const valuesOf = ({ organizationId, projectId, id }: ChallengeRef) => [organizat
 export class OtpRepository {
   constructor(private readonly database: Database) {}
 
-  /** Inserts a challenge; null where its key is in use by a committed one. */
+  /** Inserts a challenge. Null where a committed challenge has the same key. */
   insert(row: NewChallenge): Promise<OtpChallengeResponse | null> {
     return this.database.find<OtpChallengeResponse>(
       `insert into otp_challenge as c (id, organization_id, project_id, mode, recipient, country, idempotency_key,
@@ -173,7 +173,10 @@ export class OtpRepository {
     await this.database.execute(sql, [organizationId, id, packageId]);
   }
 
-  /** Ends the account's other challenges; returns the sends of those that were not in flight yet. */
+  /**
+   * Ends the project's other open challenges for the same number. Returns the reserved sends of those whose codes were
+   * not in flight yet.
+   */
   async supersede(newer: ChallengeRef & ProjectNumber): Promise<OtpPackageMove[]> {
     const rows = await this.database.query<MoveRow>(
       `with older as (
@@ -189,7 +192,10 @@ export class OtpRepository {
     return movesOf(rows);
   }
 
-  /** Admits a send of a code to a number; otherwise returns the reason, and the wait. In the ambient transaction. */
+  /**
+   * Admits a send of a code to a number, in the ambient transaction. Null: admitted; otherwise the reason why not, and
+   * the seconds to wait.
+   */
   async admitSend(number: ProjectNumber): Promise<{ hold: SendHold; seconds: number } | null> {
     const values = [number.projectId, number.recipient, number.organizationId];
     if (await this.database.changes(ADMIT_SEND, values)) return null;
@@ -198,22 +204,26 @@ export class OtpRepository {
     return { hold, seconds: Math.max(1, Math.ceil(wait)) };
   }
 
-  /** Resets the counts of sends and guesses for a sandbox's test number; always null. In the ambient transaction. */
+  /**
+   * Resets the counts of sends and guesses for a test number of a sandbox, in the ambient transaction. Returns null,
+   * like `admitSend` where nothing holds the send.
+   */
   async resetRecipient({ organizationId, projectId, recipient }: ProjectNumber): Promise<null> {
     await this.database.execute(RESET_RECIPIENT, [projectId, recipient, organizationId]);
     return null;
   }
 
   /**
-   * Uses up one guess of the challenge and one of its number's daily limit, in one statement, before anything is
-   * compared; null where none is left. Concurrent processes together admit five guesses at most.
+   * Takes one guess from the challenge's five and one from its number's daily limit, in one statement, before the code
+   * is compared. Returns the hash to compare with; null where no guess is left. Concurrent processes together admit
+   * five guesses at most.
    */
   admitGuess(ref: ChallengeRef): Promise<CodeHash | null> {
-    // Repeated after a deadlock with another transaction.
+    // In a transaction, because that is repeated after a deadlock with another one.
     return this.database.transaction(() => this.database.find<CodeHash>(ADMIT_GUESS, valuesOf(ref)));
   }
 
-  /** For the right code: exactly one caller gets the challenge back, `verified`. */
+  /** Sets a challenge to `verified` after the right code. Only one caller gets the challenge; null for the others. */
   consume(ref: ChallengeRef): Promise<OtpChallengeResponse | null> {
     return this.database.find<OtpChallengeResponse>(
       `update otp_challenge c set status = 'verified', verified_at = clock_timestamp(), ${WIPE}
@@ -249,7 +259,7 @@ export class OtpRepository {
     return row?.wrong_attempts === MAX_ATTEMPTS;
   }
 
-  /** Counts a compared code; the count restarts an hour after its first code. Returns the count. */
+  /** Counts a compared code of the project. An hour after its first code the count restarts. Returns the new count. */
   async count({ organizationId, projectId }: Omit<ChallengeRef, 'id'>, isRight: boolean): Promise<GuessCount> {
     const count = await this.database.find<GuessCount>(COUNT_GUESS, [organizationId, projectId, isRight]);
     return count ?? { right: 0, wrong: 0 };
@@ -294,7 +304,7 @@ set last_sent_at = clock_timestamp(), tokens = ${SEND_BURST}, refilled_at = cloc
   failures_since = null
 where r.organization_id = $3`;
 
-// Of several reasons, the one that lasts longest.
+// Why a send is held, and for how long. Of several reasons, the one that lasts longest.
 const SEND_WAIT = `
 select hold.name as hold, hold.wait::float8 as wait
 from otp_recipient r cross join lateral (values
@@ -314,7 +324,7 @@ update otp_project p set
 where p.organization_id = $1 and p.id = $2
 returning p.guesses_right as right, p.guesses_wrong as wrong`;
 
-// Locks the number's row before the challenge's, like a send. After waiting for a lock it reads the newest row.
+// Locks the number's row before the challenge's, as a send does. After a wait for a lock, the newest row is read.
 const ADMIT_GUESS = `
 with who as (
   select r.project_id, r.recipient, r.failures, ${BUDGET_IS_FRESH} as fresh

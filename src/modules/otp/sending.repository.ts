@@ -39,7 +39,7 @@ export type ClaimedCode = ChallengeRef &
 export type CodeOutcome =
   { kind: 'sent'; metaMessageId: string } | { kind: 'failed'; error: string } | { kind: 'unknown' };
 
-/** A claimed code without an outcome becomes `outcome_unknown` after this time. */
+/** A claimed code becomes `outcome_unknown` if no outcome is recorded within this time. */
 export const LEASE_MS = 20_000;
 
 /** A report, with the category of its failure. */
@@ -56,8 +56,8 @@ export class SendingRepository {
   /**
    * Claims due codes, one per project in turn, so that many codes of one project do not delay another's.
    *
-   * @param after the last project served; the next one begins. If the pace allows one code at a time, only this keeps
-   * the order.
+   * @param after the last project served: the claim begins with the project after it. Where the pace allows one code at
+   * a time, only this lets the projects take turns.
    * @throws LostClaimError where the claim may have been committed.
    */
   async claim(request: ClaimRequest, after: string | null): Promise<Claim<ClaimedCode>> {
@@ -67,7 +67,7 @@ export class SendingRepository {
     return claimOf(await runClaim(this.database, attemptIds, statement));
   }
 
-  /** Of the given attempts, those that exist and are the last of their codes. */
+  /** Returns those of the given attempts that exist and are the last attempts of their codes. */
   async findAttempts(attemptIds: readonly string[]): Promise<string[]> {
     await claimsEnded(this.database, [OTP_LANE]);
     const rows = await this.database.query<{ attempt_id: string }>(
@@ -77,14 +77,15 @@ export class SendingRepository {
     return rows.map((row) => row.attempt_id);
   }
 
-  /** Milliseconds since the oldest sendable code was accepted; null where none waits. */
+  /** Milliseconds since the oldest code that may be sent was accepted; null where no code waits. */
   async dueForMs(): Promise<number | null> {
     return (await this.database.row<{ due_ms: number | null }>(DUE)).due_ms;
   }
 
   /**
-   * Returns a code that was certainly not written to the queue; false where its state has changed meanwhile. The next
-   * attempt has a new id, so that late results of this one, and a repeat of this call, do not affect it.
+   * Puts a code, whose request was certainly not written, back into the queue. Returns false where the code's state has
+   * changed meanwhile. The next attempt has a new id, so late results of this attempt, and a repeat of this call, do
+   * not affect it.
    */
   release(attemptId: string): Promise<boolean> {
     return this.database.changes(
@@ -109,8 +110,8 @@ export class SendingRepository {
   }
 
   /**
-   * Applies WhatsApp's reports, in the ambient transaction. One result per report, in the same order; null where it
-   * names no challenge.
+   * Applies WhatsApp's reports, in the ambient transaction. Returns one result per report, in the same order; null
+   * where the report names no challenge.
    */
   async applyReports(reports: readonly CodeReport[]): Promise<(OtpPackageMove[] | null)[]> {
     const rows = await this.database.query<{ id: string; attempt_id: string; meta_message_id: string | null }>(
@@ -162,7 +163,7 @@ export class SendingRepository {
     return movesOf(rows);
   }
 
-  /** Marks expired codes, and gives up those that waited too long; in the ambient transaction. */
+  /** Ends expired codes, and fails codes that have waited too long to be sent. Runs in the ambient transaction. */
   async endOverdue(limit: number): Promise<{ ended: number; moves: OtpPackageMove[] }> {
     const rows = await this.database.query<MoveRow & Looked>(END_OVERDUE, [limit, this.ends.next()]);
     const ended = endedOf(rows);
@@ -179,7 +180,7 @@ export class SendingRepository {
   }
 }
 
-/** Rows of a sweep; one with `ended` false only has the time of the query. */
+/** A row of a sweep's result. If nothing ended there is one row, with `ended` false and the time of the query. */
 interface Looked {
   ended: boolean;
   looked_at: string;
@@ -190,8 +191,9 @@ function endedOf<Row extends Looked>(rows: readonly Row[]): Row[] {
 }
 
 /**
- * SQL conditions of codes that must end by a time, among those after the sweep's cursor. While claims are blocked, a
- * waiting code that may have been sent does not end: its user can still verify it.
+ * SQL conditions: a code has expired, or has waited too long, at the time `now`; only codes after the sweep's cursor
+ * `from` are read. While claims are blocked, a waiting code that may have been sent does not end: its user can still
+ * verify it.
  */
 const expired = (now: string, from: string): string =>
   `${INDEXED_STATUS} in ${OPEN_SQL} and expires_at <= ${now} and expires_at >= ${from} and ${MAY_END}`;
@@ -206,7 +208,7 @@ export const OVERDUE_SINCE: DueSince = (from) => `least(
 
 const MAY_END = `(status <> 'queued' or created_at >= ${UNCERTAIN_BEFORE})`;
 
-// Rows are joined by ctid only, like in a claim.
+// Rows are joined by ctid only, as in a claim.
 const EXPIRE_LEASES = `
 with lost as (
   select ctid as tid from otp_challenge
@@ -219,20 +221,21 @@ select coalesce(ended, false) as ended, statement_timestamp()::text as looked_at
 from (values (1)) as look left join ended on true`;
 
 /**
- * SQL condition: it has not waited too long. Older codes are never claimed, so the index scan skips earlier rows that
- * cannot be vacuumed while a transaction stays open. statement_timestamp(), because an index cannot be searched with
- * clock_timestamp().
+ * SQL condition: a code has not waited too long. Older codes are never claimed. With this condition the index scan
+ * skips removed rows, which stay in the index while an old transaction is open. The condition has
+ * statement_timestamp(), because an index cannot be searched with clock_timestamp().
  */
 const YOUNG = `created_at > statement_timestamp() - interval '${QUEUE_SECONDS} seconds'`;
-// In exactly the form of the index otp_challenge_turn. Since hardly any code waits, all indexes of codes look equal to
-// the planner, and it would read an index of all open codes, with all removed rows, for each project.
+// SQL condition: a code waits. Its form is exactly that of the index otp_challenge_turn. Since hardly any code waits,
+// all indexes of codes look equal to the planner. Without this form it would read, for each project, an index of all
+// open codes with all removed rows.
 const WAITS = `${INDEXED_STATUS} = 'queued' and ${YOUNG}`;
 const CLAIMABLE = `${WAITS} and code_ciphertext is not null and expires_at > clock_timestamp()`;
 /** SQL: some code waits. */
 export const HAS_WAITING = hasRow(`from otp_challenge where ${WAITS}`, 'project_id, created_at, seq');
 const LAST = `'ffffffff-ffff-ffff-ffff-ffffffffffff'`;
 
-/** SQL: the first project between two, with a code to send, and when its oldest was accepted. */
+/** SQL: the first project after `behind`, up to `upto`, with a code to send, and when its oldest code was accepted. */
 const nextProject = (behind: string, upto = `${LAST}::uuid`): string => `
   select project_id, created_at from otp_challenge
   where project_id > ${behind} and project_id <= ${upto} and ${CLAIMABLE}

@@ -26,7 +26,10 @@ export interface PersonFilter extends ListCursor {
   email?: string | undefined;
 }
 
-/** A person has one row, or two: one from a group and one that was given. The list has the former, if it exists. */
+/**
+ * SQL condition: the row stands for its person in the list. A person may have two rows, one from a group and one from
+ * an invitation. The list then has the row from the group.
+ */
 const IS_LISTED = `(m.source = 'group' or not exists (select from membership o
     where o.organization_id = m.organization_id and o.person_id = m.person_id and o.source = 'group' offset 0))`;
 
@@ -41,7 +44,7 @@ const membersOf = (
     end as "givenRole"
   from ${rows} as m join person p on p.id = m.person_id`;
 
-// First the page, then the details of each row.
+// The rows of the page are chosen first; only for these are the details read.
 const PAGE = `
 ${membersOf(`(
   select * from membership m where m.organization_id = $1 and ${IS_LISTED}
@@ -56,12 +59,12 @@ const MEMBER = `${membersOf('membership')} where m.organization_id = $1 and m.pe
 export class PeopleRepository {
   constructor(private readonly database: Database) {}
 
-  /** Locks the person for a sign-in, in its transaction: concurrent sign-ins wait. */
+  /** Finds a person and locks the row for a sign-in, in its transaction. Concurrent sign-ins of the person wait. */
   lock(issuer: string, subject: string): Promise<Person | null> {
     return this.people.findOne({ where: { issuer, subject }, lock: { mode: 'for_no_key_update' } });
   }
 
-  /** In the ambient transaction: a sign-in of the person waits. */
+  /** Locks a person until the ambient transaction has ended. A sign-in of the person waits. */
   async lockById(id: string): Promise<void> {
     await this.people.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } });
   }
@@ -79,7 +82,7 @@ export class PeopleRepository {
     return query.orderBy('p.createdAt', 'DESC').addOrderBy('p.id', 'DESC').limit(limit).getMany();
   }
 
-  /** Newest first. */
+  /** One page of the workspace's members, newest first. */
   members(organizationId: string, { limit, before, beforeId }: ListCursor & { limit: number }): Promise<Member[]> {
     return this.database.query<Member & Record<string, unknown>>(PAGE, [organizationId, before, beforeId, limit]);
   }
@@ -101,7 +104,7 @@ export class PeopleRepository {
     await this.memberRows.delete({ organizationId, personId, source: 'invitation' });
   }
 
-  /** Returns the person's id: of two concurrent first sign-ins, that of the first. */
+  /** Stores a person at a sign-in. Returns the person's id, which is the stored one if the person was known already. */
   async save(person: Omit<Person, 'createdAt' | 'lastSignedInAt'>): Promise<string> {
     const { id } = await this.database.row<{ id: string }>(
       `insert into person (id, issuer, subject, email, name, is_operator, last_signed_in_at)
@@ -118,7 +121,7 @@ export class PeopleRepository {
     return this.memberRows.find({ where: { personId } });
   }
 
-  /** Returns false if nothing changed. */
+  /** Makes a person an operator, or no longer one. Returns false if nothing changed. */
   setOperator(personId: string, isOperator: boolean): Promise<boolean> {
     return this.database.changes('update person set is_operator = $2 where id = $1 and is_operator <> $2', [
       personId,
@@ -127,8 +130,8 @@ export class PeopleRepository {
   }
 
   /**
-   * Sets exactly these roles as those from groups; returns false if nothing changed. Ignores unknown workspaces. In the
-   * ambient transaction.
+   * Replaces all roles that the person has from groups by these, in the ambient transaction. Ignores unknown
+   * workspaces. Returns false if nothing changed.
    */
   async setGroups(personId: string, roles: ReadonlyMap<string, WorkspaceRole>): Promise<boolean> {
     const [ids, names] = [[...roles.keys()], [...roles.values()]];

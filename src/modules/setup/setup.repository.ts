@@ -13,7 +13,7 @@ export interface LinkFilter extends ListCursor {
 /** The fields of a link that steps need, including sealed secrets. */
 export type StoredLink = SetupLink & Pick<SetupLinkEntity, 'accessTokenCiphertext' | 'continuationHash'>;
 
-/** SQL: an expired link that still has an account's token. */
+/** SQL condition: a link has expired and still has an account's token. */
 export const HAS_SPARE_TOKEN = `access_token_ciphertext is not null and expires_at < clock_timestamp()
   and (busy_until is null or busy_until < clock_timestamp())`;
 
@@ -35,7 +35,7 @@ export class SetupRepository {
     return this.table.findOne({ where: { organizationId, id }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /** In any workspace: the caller has only the link. */
+  /** Finds a link of any workspace: the caller has only the link itself. */
   findByToken(tokenHash: Buffer): Promise<StoredLink | null> {
     return this.table
       .createQueryBuilder('link')
@@ -63,7 +63,7 @@ export class SetupRepository {
     await this.table.update({ id, revokedAt: IsNull() }, change);
   }
 
-  /** Returns false where another step is running. */
+  /** Begins a step of a link, for at most `seconds`. Returns false where another step is running. */
   async begin(id: string, seconds: number): Promise<boolean> {
     const begun = await this.table
       .createQueryBuilder()
@@ -79,8 +79,8 @@ export class SetupRepository {
   }
 
   /**
-   * Records the result of a step, with other changes; `steps` in them replaces the other steps. Returns false, and stores
-   * nothing, where the link was revoked meanwhile.
+   * Records the result of a step, and other changes. If `change` has `steps`, they replace the results of all other
+   * steps. Returns false, and stores nothing, where the link was revoked meanwhile.
    */
   async note(id: string, step: SetupStep, state: StepState, change: Partial<SetupLinkEntity> = {}): Promise<boolean> {
     const { steps, ...others } = change;
@@ -99,7 +99,7 @@ export class SetupRepository {
     await this.table.update({ id }, { completedAt, connectionId, continuationHash, accessTokenCiphertext: null });
   }
 
-  /** Deletes the tokens of ended links, at most `limit`; returns how many. */
+  /** Deletes the tokens of at most `limit` ended links. Returns how many. */
   clearTokens(limit: number): Promise<number> {
     return this.database.execute(
       `update setup_link set access_token_ciphertext = null

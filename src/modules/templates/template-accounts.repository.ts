@@ -7,18 +7,19 @@ import type { AccountKey } from './templates.types.js';
 export interface AccountState extends AccountKey {
   /** When the last complete list was requested; null where there was none yet. */
   syncedAt: Date | null;
-  /** Milliseconds since then. */
+  /** Milliseconds since `syncedAt`. */
   syncedAgoMs: number | null;
-  /** Something is known to have changed since. */
+  /** Whether something at WhatsApp is known to have changed since `syncedAt`. */
   stale: boolean;
   /** Milliseconds since the last sync ended, successful or not. */
   triedAgoMs: number | null;
-  /** Tries that failed in a row, and why the last one did. */
   /** When the last sync ended, to the microsecond. */
   triedAt: string | null;
+  /** How many tries have failed in a row. */
   failures: number;
+  /** Why the last try failed. */
   failure: PlatformFailure | null;
-  /** Milliseconds since a process began to sync it; null: none does. */
+  /** Milliseconds since a process began to sync the account; null: no process does. */
   syncingForMs: number | null;
   now: Date;
 }
@@ -30,7 +31,10 @@ const STATE = `organization_id as "organizationId", waba_id as "wabaId", synced_
   failures, failure, clock_timestamp() as now,
   case when sync_until > clock_timestamp() then ${agoMs('sync_started_at')} end as "syncingForMs"`;
 
-/** Longer than one page of WhatsApp's list can take. A process that dies blocks the account for this long. */
+/**
+ * The time for which a process holds an account. It is longer than one page of WhatsApp's list can take. A process that
+ * dies blocks the account for this long.
+ */
 export const LEASE_SECONDS = 60;
 const LEASED = `sync_until = clock_timestamp() + interval '${LEASE_SECONDS} seconds'`;
 const RELEASED = 'sync_owner = null, sync_until = null';
@@ -44,7 +48,10 @@ const DUE = `(stale_since is not null or synced_at is null or synced_at < clock_
 /** SQL condition: a sync of the account is due. */
 export const IS_DUE = `(${DUE})`;
 
-/** The accounts with a mirror, its freshness, and who is syncing it: the table `template_account`. */
+/**
+ * The table `template_account`: for each account, how fresh its mirror is (the copy of its templates in the table
+ * `template`), and which process syncs the mirror.
+ */
 @Injectable()
 export class TemplateAccountsRepository {
   constructor(private readonly database: Database) {}
@@ -62,7 +69,7 @@ export class TemplateAccountsRepository {
     return made;
   }
 
-  /** The mirrors of the account in all workspaces: a notification names only the account. */
+  /** The state of the account in every workspace that has it: a notification names only the account. */
   listByWaba(wabaId: string): Promise<AccountState[]> {
     return this.database.query<AccountState>(`select ${STATE} from template_account where waba_id = $1`, [wabaId]);
   }
@@ -89,7 +96,7 @@ export class TemplateAccountsRepository {
     return this.update(state, set, and, owner, state.triedAt);
   }
 
-  /** Extends the lock by the same time; false where it is lost. */
+  /** Extends the hold of a running sync to `LEASE_SECONDS` from now. Returns false where the hold was lost. */
   renew(key: AccountKey, owner: string): Promise<boolean> {
     return this.update(key, LEASED, 'and sync_owner = $3', owner);
   }

@@ -17,10 +17,12 @@ export interface TemplateFilter {
 
 type Change = QueryDeepPartialEntity<TemplateEntity>;
 
-/** Place of a template in the list. */
+/** The position of a template in the list. */
 export type TemplatePlace = Pick<TemplateEntity, 'name' | 'language'>;
 
-/** Under a deleted name, a list may still show languages that the mirror did not know. */
+/**
+ * For this long after a deletion, WhatsApp's list may show languages of the deleted name that the mirror did not know.
+ */
 const DELETION_GRACE = "interval '10 minutes'";
 
 /** WhatsApp lists templates being deleted for at most 30 days. */
@@ -92,7 +94,10 @@ const TOUCHED = { touchedAt: NOW, updatedAt: () => "date_trunc('milliseconds', c
 
 const ofAccount = ({ organizationId, wabaId }: AccountKey): AccountKey => ({ organizationId, wabaId });
 
-/** The mirror: the table `template`. Change it only in a transaction that has locked the account. */
+/**
+ * The mirror, which is Herald's copy of the accounts' templates: the table `template`. Change the mirror only in a
+ * transaction that has locked the account.
+ */
 @Injectable()
 export class TemplatesRepository {
   constructor(private readonly database: Database) {}
@@ -101,7 +106,7 @@ export class TemplatesRepository {
     return this.table.findOneBy({ ...ofAccount(key), name, language, deletedAt: IsNull() });
   }
 
-  /** Like `find`, deleted or not. */
+  /** Like `find`, but also finds a template that is marked as deleted. */
   findRow(key: AccountKey, name: string, language: string): Promise<TemplateEntity | null> {
     return this.table.findOneBy({ ...ofAccount(key), name, language });
   }
@@ -153,7 +158,7 @@ export class TemplatesRepository {
     return result;
   }
 
-  /** Replaces whatever exists by a new template. */
+  /** Stores a new template, in place of a row with the same name and language if there is one. */
   async replace(key: AccountKey, template: PlatformTemplate): Promise<TemplateEntity> {
     const row = { ...ofAccount(key), id: newId() };
     const { name, language } = template;
@@ -163,8 +168,8 @@ export class TemplatesRepository {
   }
 
   /**
-   * New components: WhatsApp reviews the template again, and its reports from before `since` no longer count. An absent
-   * time to live stays unchanged.
+   * Stores new components of a template. WhatsApp reviews the template again, and its reports from before `since` no
+   * longer count. If no time to live is given, that of the template stays.
    *
    * @returns null where the template is gone.
    */
@@ -193,8 +198,8 @@ export class TemplatesRepository {
   }
 
   /**
-   * Applies WhatsApp's list, as of the beginning of the account's sync. Later changes by our writes or by notifications
-   * stay, and so does a deletion while the list still shows the deleted template.
+   * Applies WhatsApp's list, which is as of the beginning of the account's sync. Changes that our writes or
+   * notifications made since then stay. A deleted template stays deleted even if the list still shows it.
    *
    * @returns how many rows changed.
    */

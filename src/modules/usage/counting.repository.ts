@@ -11,7 +11,7 @@ export interface KeptDays {
   codes: number;
 }
 
-/** Counting takes at most one part in this many of the time. */
+/** Counting takes at most 1/PACE of the time. */
 const PACE = 100;
 /** Usage is kept for 25 months. */
 export const KEPT_DAYS = 762;
@@ -20,13 +20,13 @@ export const DELIVERY_COLUMNS = [...DELIVERY_BOUNDS, Infinity].map((_, index) =>
 export const FIGURES = [...MEASURES, ...DELIVERY_COLUMNS];
 
 /**
- * Counts messages and codes in the background, one slot at a time: only these statements read their tables for it, by
- * the range of ids created in the slot. A new count replaces the earlier one.
+ * Counts messages and codes in the background, one slot (a quarter of an hour) at a time. A count reads the tables by
+ * the range of ids that were created in the slot, and replaces the earlier count of the slot.
  *
  * A slot is counted every half minute while it is current, then at the times in `COUNTED`, and after each later change
- * (`NOTE_LATE`). If a transaction is open during a count, the next count sees it. There is none after the last regular
- * count, so changes from an hour before it on are noted as late; only a transaction that stays open for that hour would
- * be missed.
+ * (`NOTE_LATE`). What a transaction writes that is open during a count, the next count of the slot sees. No regular
+ * count follows the last one, so changes are noted as late from an hour before the last one on. Only what a transaction
+ * writes that stays open for that hour is missed.
  */
 @Injectable()
 export class CountingRepository {
@@ -39,7 +39,7 @@ export class CountingRepository {
     await this.database.execute(ADD_SLOTS);
   }
 
-  /** Counts the newest due slot. False: none is due. */
+  /** Counts the newest due slot. Returns false where no slot is due. */
   countDue(kept: KeptDays): Promise<boolean> {
     return this.database.transaction(async () => {
       await this.lock(kept);
@@ -54,8 +54,8 @@ export class CountingRepository {
   }
 
   /**
-   * Counts the older slots with messages of this person, for the last time: erasure then removes the person's data, and
-   * with it the country and the template. Newer slots are counted again anyway.
+   * Counts the older slots with messages of this person, for the last time: the erasure then removes the person's data,
+   * and so the country and the template of the messages. Newer slots are counted again anyway.
    */
   async countBeforeErasure(subject: Subject, kept: KeptDays): Promise<void> {
     const due = await this.database.transaction(async () => {
@@ -73,7 +73,7 @@ export class CountingRepository {
     }
   }
 
-  /** The start of the oldest slot before this time that must still be counted; otherwise the time. */
+  /** The start of the oldest slot before this time that must still be counted; the given time where there is none. */
   async countedBefore(before: Date): Promise<Date> {
     const { at } = await this.database.row<{ at: Date }>(
       'select least($1, min(start)) as at from usage_due where start < $1',
@@ -100,7 +100,9 @@ export class CountingRepository {
     );
   }
 
-  /** Runs in the ambient transaction: afterwards no other count runs, and late changes have made their slots due. */
+  /**
+   * Makes the ambient transaction the only one that counts, until its end, and makes the slots with late changes due.
+   */
   private async lock({ contents, codes }: KeptDays): Promise<void> {
     await this.database.query(`select pg_advisory_xact_lock(hashtextextended('usage', 0))`);
     const days = Math.min(...[contents, codes].filter((each) => each > 0));
@@ -108,8 +110,8 @@ export class CountingRepository {
   }
 
   /**
-   * Counts a slot that is due; it no longer is afterwards. Runs in the ambient transaction, under the lock. Returns
-   * when the count began.
+   * Counts a due slot, which is then no longer due. Runs in the ambient transaction, under the lock. Returns when the
+   * count began.
    */
   private async count(start: Date, { contents, codes }: KeptDays): Promise<string | null> {
     const due = await this.database.find<{ counted: boolean; ageDays: number; startedAt: string }>(TAKE_DUE, [start]);
@@ -146,11 +148,12 @@ export class CountingRepository {
 /** SQL: the slot of a time. */
 export const SLOT_OF = (time: string): string => `date_bin('15 minutes', ${time}, 'epoch')`;
 /**
- * SQL: from this time on, a count sees everything submitted in the slot: it is committed a minute after the slot's end.
+ * SQL: a count that begins at this time or later sees everything that was submitted in the slot, because all of that is
+ * committed a minute after the slot's end.
  */
 const COMPLETE = `start + interval '16 minutes'`;
 
-// Each slot before the last regular count has a row, whatever the clock did.
+// Adds a row for each slot whose last regular count is still to come, even if the clock was set forward or back.
 const ADD_SLOTS = `
 insert into usage_due (start, at)
 select slot, clock_timestamp() from (select ${SLOT_OF('clock_timestamp()')} as present) as t
@@ -167,10 +170,10 @@ cross join lateral generate_series(
   present, interval '15 minutes') as slot
 where not exists (select from usage_due d where d.start = slot and d.at is not null)`;
 
-// Runs under the lock, so that no running count overwrites it. A slot with a time is counted then, including the
-// changes. Many changes share a count: the delay is one second per message of the slot, at least five minutes and at
-// most a quarter of its age. So late counts take less than one hundredth of the time, however many changes come. $1:
-// the number of days after which retention deletes.
+// Makes the slots with late changes due. Runs under the lock, so that no running count overwrites the new times. A slot
+// that is due anyway keeps its time: that count includes the changes. The delay lets many changes share a count: it is
+// one second per message of the slot, at least five minutes and at most a quarter of the slot's age. So late counts
+// take less than one hundredth of the time, however many changes come. $1: the days after which retention deletes.
 const LATE = `
 with late as (delete from usage_due where at is null returning start)
 insert into usage_due (start, at, counted_at)
@@ -194,10 +197,10 @@ const DELIVERY_CLASS = `width_bucket(s.delivered_at - s.accepted_at,
 const DIMENSIONS = 'billable, type, source, country, category, template, pricing_type, failure_category';
 const messagesBy = (condition: string): string => `sum(messages) filter (where ${condition})`;
 
-// Messages sent in the app were not submitted here, and have no cost; imported history does not count. A recipient is a
-// number, or a user id that begins with its country. A status that was skipped counts as reached. To count each message
-// once, rows with equal columns are grouped first, and then summed by column. $1 the slot, $2 the first id that may
-// belong to it, $3 the first id of the next slot.
+// Messages sent in the app were not submitted here, and have no cost; imported history does not count. The country
+// comes from the beginning of the number or the user id. A status that was skipped counts as reached. To count each
+// message once, rows with equal columns are grouped first, and then summed by column. $1 the slot, $2 the first id that
+// may belong to it, $3 the first id of the next slot.
 const COUNT = `
 with found as materialized (
   select m.organization_id, m.connection_id, m.type,

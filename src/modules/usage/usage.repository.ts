@@ -14,14 +14,15 @@ import {
 } from './usage.types.js';
 
 /**
- * Counts of messages with the same: `[billable, pricing type, billed category, failure category, submitted, failed]`.
+ * A group of messages with the same billing and failure: `[billable, pricing type, billed category, failure category,
+ * submitted, failed]`. The last two are counts.
  */
 export type Kind = [boolean | null, string | null, string | null, string | null, number, number];
 
 /** Sums of one bucket and one combination of group values. */
 export type SummedRow = Record<Measure, number> & {
   bucket: number;
-  /** Number of rows read for it. */
+  /** Number of stored rows that were summed up in this row. */
   counts: number;
   /** The billed, free and failed messages of the row, by kind. */
   kinds: Kind[];
@@ -136,7 +137,8 @@ export class UsageRepository {
   }
 
   /**
-   * Replaces all rates, in the ambient transaction. False, without a change: spending limits are in another currency.
+   * Replaces all rates, in the ambient transaction. Returns false, and changes nothing, where spending limits are in
+   * another currency.
    */
   async replaceRates(rates: readonly Rate[]): Promise<boolean> {
     await this.database.execute('lock table usage_rate in share row exclusive mode');
@@ -156,7 +158,10 @@ export class UsageRepository {
     return true;
   }
 
-  /** Messages of the current UTC month by workspace, for the `limit` largest ones; the last row sums up the others. */
+  /**
+   * Messages of the current UTC month, by workspace: a row for each of the `limit` workspaces with the most messages,
+   * and a last row with the sums of the other workspaces.
+   */
   largest(limit: number): Promise<({ workspace: string } & Record<Measure, number>)[]> {
     const sums = MEASURES.map((measure) => `coalesce(sum(${measure}), 0)::float8 as ${measure}`).join(', ');
     return this.database.query(
@@ -233,7 +238,7 @@ const IN_PERIOD = 'u.organization_id = $1 and u.start >= $2 and u.start < $3';
 /** SQL: the index of the row's bucket among the requested ones. */
 const BUCKET = 'width_bucket(u.start, $4::timestamptz[]) - 1';
 
-// Leaves out rows that have only messages sent in the app, which were not submitted.
+// SQL condition: a row counts. Rows that have only messages sent in the app are left out: those were not submitted.
 const COUNTED = 'num_nonnulls(u.submitted, u.accepted, u.failed, u.received) > 0';
 
 const MONTH = `to_char(u.start at time zone 'UTC', 'YYYY-MM')`;

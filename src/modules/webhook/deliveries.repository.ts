@@ -20,14 +20,14 @@ export interface QueuedEvent extends QueuedEventData {
   endpoint_id: string;
 }
 
-/** An attempt with its event; null: the event is no longer stored. */
+/** An attempt with its event, which is null where the event is no longer stored. */
 export interface DeliveryOfEvent extends DeliveryResponse {
   identity: string;
   event: { data: Record<string, unknown>; transaction: string } | null;
   occurredAt: Date | null;
 }
 
-/** Of one event. */
+/** Limit of the deliveries of one event that are shown. */
 const MAX_DELIVERIES = 50;
 
 /** The log of deliveries, and test events and replays of single events. */
@@ -35,7 +35,7 @@ const MAX_DELIVERIES = 50;
 export class DeliveriesRepository {
   constructor(private readonly database: Database) {}
 
-  /** Attempts of one endpoint, newest first; up to `limit`, 1 to 101, from the cursor on. */
+  /** Attempts of one endpoint, newest first: up to `limit` (1 to 101), from the cursor on. */
   list(
     organizationId: string,
     endpointId: string,
@@ -59,14 +59,14 @@ export class DeliveriesRepository {
     return this.database.query<DeliveryResponse>(LIST_OF_EVENT, [...params, eventId]);
   }
 
-  /** Null where the workspace's endpoint has no such attempt; its event is null where it is no longer stored. */
+  /** An attempt with its event; null where the workspace's endpoint has no such attempt. */
   find(organizationId: string, id: string): Promise<DeliveryOfEvent | null> {
     return this.database.find<DeliveryOfEvent>(FIND, [organizationId, id]);
   }
 
   /**
-   * Stored events of a message, in the order of their times, each with its first 50 deliveries: the latest
-   * `MAX_MESSAGE_EVENTS`, and one more if there are more.
+   * The latest `MAX_MESSAGE_EVENTS` stored events of a message, and one more if there are more, in the order of their
+   * times, each with its first 50 deliveries.
    */
   ofMessage(organizationId: string, messageId: string): Promise<MessageEventDelivery[]> {
     return this.database.query<MessageEventDelivery>(OF_MESSAGE, [organizationId, messageId]);
@@ -84,7 +84,7 @@ export class DeliveriesRepository {
   }
 
   /**
-   * Queues the event of a delivery again, with a full set of attempts; leaves out an event that is being delivered now.
+   * Queues the event of a delivery again, with a full set of attempts, unless the event is being delivered now.
    * Returns null where the workspace's endpoint has no such delivery, or the event is no longer stored.
    */
   async replay(organizationId: string, deliveryId: string): Promise<QueuedEvent | null> {
@@ -110,7 +110,7 @@ export const queueAgain = (
   from ${events} v
   on conflict (event_id) do update set tries = 0, due_at = least(q.due_at, clock_timestamp()) where ${isIdle('q')}`;
 
-// Materialized first: reading in the order of ids would walk the events of all workspaces.
+// The events are materialized first: read in the order of ids, the events of all workspaces would be read.
 const OF_MESSAGE = `
 with about as materialized (
   select v.id from webhook_event v where v.organization_id = $1 and ${eventSubject('v')} = $2
@@ -138,7 +138,8 @@ where d.organization_id = $1 and d.id = $2`;
 
 const IN_PERIOD = `created_at >= coalesce($8::timestamptz, '-infinity')`;
 
-// Merges one index walk per kind and state, so that a page costs the same with any filter.
+// For each kind and state, one range of the index is read, and these are merged. So a page costs the same with any
+// filter.
 const LIST = `
 select d.* from unnest($3::text[]) as kind (type) cross join unnest($4::text[]) as state (status) cross join lateral (
   select ${COLUMNS}
@@ -157,7 +158,7 @@ where organization_id = $1 and endpoint_id = $2 and event_type = any($3) and sta
   and (created_at, id) < (coalesce($5::timestamptz, 'infinity'), coalesce($6::uuid, '${FIRST_ID}'))
 order by created_at desc, id desc limit $7`;
 
-/** Columns of the event `v` and its endpoint `e`. */
+/** SQL: the columns of the event `v` and its endpoint `e`. */
 const QUEUED = `v.id as event_id, v.type as event_type, v.endpoint_id, v.occurred_at as created_at,
   case when e.active and e.disabled_reason is null then 'queued' else 'held' end as status`;
 

@@ -7,7 +7,7 @@ import { isIdle, LEASE_MS, TAKES_EVENTS } from './dispatch/dispatch.repository.j
 import { QUIET_STARTS_ANEW_AFTER_MS } from './dispatch/endpoint-health.js';
 import { eventSubject, WEBHOOK_LANE } from './webhook.types.js';
 
-/** Limit of endpoints whose events one statement drops. They are chosen at random, so that none hides the others. */
+/** Limit of endpoints whose events one statement drops. The endpoints are chosen at random, so each gets its turn. */
 const ENDPOINTS = 5;
 
 /** Days that events wait for a paused or disabled endpoint (specification: webhook deliveries). */
@@ -21,23 +21,24 @@ export class WebhookMaintenanceRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Drops events that have waited three days for an endpoint that has been paused or disabled for as long, up to
-   * `limit` of each; returns how many.
+   * Drops events that have waited three days for an endpoint that has been paused or disabled for three days, up to
+   * `limit` for each endpoint. Returns how many.
    */
   dropHeld(limit: number): Promise<number> {
     return this.changeQueue(DROP_HELD, [HELD_DAYS, limit]);
   }
 
   /**
-   * Drops events beyond `most` that wait for a failing, paused or disabled endpoint, up to `limit` of each; returns how
-   * many.
+   * If more than `most` events wait for a failing, paused or disabled endpoint, drops the others, up to `limit` for
+   * each endpoint. Returns how many.
    */
   dropExcess(most: number, limit: number): Promise<number> {
     return this.changeQueue(DROP_EXCESS, [most, limit]);
   }
 
   /**
-   * Drops events that wait for deleted endpoints, and deletes endpoints that have none left; returns how many events.
+   * Drops events that wait for deleted endpoints, and deletes the rows of deleted endpoints without waiting events.
+   * Returns how many events were dropped.
    */
   async purgeDeleted(limit: number): Promise<number> {
     const events = await this.changeQueue(PURGE_QUEUE, [limit]);
@@ -64,8 +65,7 @@ export class WebhookMaintenanceRepository {
   }
 
   /**
-   * Events of the workspace about messages, files or contacts, delivered or not; returns how many. The log of
-   * deliveries has no names and stays.
+   * Counts events of the workspace that are about these messages, files or contacts, delivered or not.
    */
   countAbout(organizationId: string, subjects: readonly string[]): Promise<number> {
     return this.database.byIndex(() =>
@@ -73,7 +73,10 @@ export class WebhookMaintenanceRepository {
     );
   }
 
-  /** Removes them. */
+  /**
+   * Removes the events that `countAbout` counts. Returns how many. The log of deliveries stays, since it names no
+   * person.
+   */
   removeAbout(organizationId: string, subjects: readonly string[]): Promise<number> {
     const sql = `with gone as (delete ${ABOUT} returning id), unqueued as (
         delete from webhook_queue q using gone where q.event_id = gone.id
@@ -82,14 +85,14 @@ export class WebhookMaintenanceRepository {
     return this.database.byIndex(() => this.database.count(sql, [organizationId, subjects]));
   }
 
-  /** Waiting events of active endpoints; events for a paused one are not overdue. */
+  /** The waiting events of active endpoints. Events for a paused endpoint are left out: they are not overdue. */
   backlog(): Promise<Backlog> {
     return this.database.byIndex(() => this.database.row<Backlog>(BACKLOG));
   }
 
   /**
-   * Active endpoints whose every attempt has failed for at least a minute; without those whose last attempt is so old
-   * that their failing time restarts.
+   * Counts active endpoints at which all attempts have failed for at least a minute. Leaves out endpoints whose last
+   * failure is so long ago that the time of failing would start anew.
    */
   endpointsFailing(): Promise<number> {
     return this.database.count(
@@ -152,7 +155,8 @@ delete from webhook_queue where event_id = any(array(
   where e.inactive_since is not null and e.deleted_at is not null
   limit $1))`;
 
-// Outcomes of attempts in flight at the deletion, and events of statements that began before it, arrive later.
+// Outcomes of attempts that were in flight at the deletion, and events of statements that began before the deletion,
+// arrive later.
 const PURGE_ENDPOINTS = `
 with gone as (
   delete from webhook_endpoint

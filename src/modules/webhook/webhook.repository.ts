@@ -182,10 +182,10 @@ export class WebhookRepository {
   }
 
   /**
-   * Makes this the current secret; the replaced one signs for a day more. Returns false where there is no endpoint.
-   * @throws RATE_LIMITED (429) where the workspace rotated it too often.
+   * Makes this the current secret. The replaced secret signs for one more day. Returns false where there is no
+   * endpoint.
    *
-   * @throws RATE_LIMITED (429) where the workspace replaced it too often.
+   * @throws RATE_LIMITED (429) where the workspace replaced its secret too often.
    */
   async rotate(organizationId: string, secret: SealedSecret): Promise<boolean> {
     return this.database.transaction(async () => {
@@ -216,12 +216,15 @@ export class WebhookRepository {
     if (!isSameText(given, known)) throw webhookErrors.WEBHOOK_SECRET_DIFFERS();
   }
 
-  /** Until the end of the transaction, only one caller per workspace creates, changes or deletes an endpoint. */
+  /** Makes the ambient transaction, until its end, the only one that creates, changes or deletes the endpoint. */
   private async lock(organizationId: string): Promise<void> {
     await this.database.query(`select pg_advisory_xact_lock(hashtextextended('webhook ' || $1, 0))`, [organizationId]);
   }
 
-  /** The endpoint's row is locked, so no other change is recorded meanwhile. */
+  /**
+   * Refuses a change where the workspace made too many. The caller has locked the endpoint's row, so no other change is
+   * recorded meanwhile.
+   */
   private async requireFew(organizationId: string, actions: AuditAction[], perHour: number): Promise<void> {
     const retryAfterSeconds = await this.audit.secondsUntilNext(organizationId, actions, perHour);
     if (retryAfterSeconds > 0) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds, scope: 'webhook_changes' });

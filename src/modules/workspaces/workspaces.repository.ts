@@ -9,10 +9,10 @@ export type Workspace = OrganizationEntity;
 /** A filter of workspaces, newest first. */
 export interface WorkspaceFilter extends ListCursor {
   limit: number;
-  /** The beginning of the name, in any case. */
+  /** The beginning of the name; upper and lower case count as the same. */
   name?: string | undefined;
   externalId?: string | undefined;
-  /** Null: of all. */
+  /** The ids that the filter is limited to; null: all workspaces. */
   only: readonly string[] | null;
 }
 
@@ -21,17 +21,17 @@ export interface WorkspaceFilter extends ListCursor {
 export class WorkspacesRepository {
   constructor(private readonly database: Database) {}
 
-  /** A workspace that has not paid yet. */
+  /** Stores a new workspace, which has not paid yet. */
   async insert(id: string, name: string, externalId: string | null): Promise<void> {
     await this.table.insert({ id, name, externalId });
   }
 
-  /** Oldest first. */
+  /** All workspaces, oldest first. */
   list(): Promise<Workspace[]> {
     return this.table.find({ order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
-  /** Newest first. */
+  /** One page of the workspaces that match the filter, newest first. */
   page({ limit, before, beforeId, name, externalId, only }: WorkspaceFilter): Promise<Workspace[]> {
     const query = this.table.createQueryBuilder('w').where('true');
     if (before !== null && beforeId !== null)
@@ -46,7 +46,10 @@ export class WorkspacesRepository {
     return query.orderBy('w.createdAt', 'DESC').addOrderBy('w.id', 'DESC').limit(limit).getMany();
   }
 
-  /** The next workspace after `after` that waits for its deletion, from the first again after the last; null: none. */
+  /**
+   * The next workspace whose deletion was requested: the one with the next id after `after`, or else the first one.
+   * Null where no workspace waits.
+   */
   async nextToDelete(after: string): Promise<string | null> {
     const next = await this.database.find<{ id: string }>(
       `select id from organization where deletion_requested_at is not null order by id <= $1, id limit 1`,
@@ -55,7 +58,7 @@ export class WorkspacesRepository {
     return next?.id ?? null;
   }
 
-  /** Returns false where it was requested before. */
+  /** Records that the deletion of a workspace was requested. Returns false where the request was recorded before. */
   async requestDeletion(id: string): Promise<boolean> {
     const request = { deletionRequestedAt: () => 'clock_timestamp()' };
     return (await this.table.update({ id, deletionRequestedAt: IsNull() }, request)).affected === 1;
@@ -71,7 +74,7 @@ export class WorkspacesRepository {
     return this.table.findOneBy({ id });
   }
 
-  /** How many of these there are. */
+  /** How many of these workspaces exist. */
   count(ids: readonly string[]): Promise<number> {
     return this.table.countBy({ id: In(ids) });
   }
@@ -80,7 +83,7 @@ export class WorkspacesRepository {
     await this.table.update({ id }, change);
   }
 
-  /** Bytes of stored files for each of these workspaces that ever had one. */
+  /** The bytes of stored files, by workspace, for those of these workspaces that ever had a file. */
   async storedBytes(ids: readonly string[]): Promise<Map<string, number>> {
     const rows = await this.database.query<{ organization_id: string; used_bytes: number }>(
       `select organization_id, used_bytes::float8 as used_bytes from media_usage

@@ -50,7 +50,9 @@ export interface Launch {
 }
 
 /**
- * Starts PostgreSQL and waits until it accepts connections. It ends with this process, or by `stop`.
+ * Starts PostgreSQL and waits until the server accepts connections. The server ends at an ordinary exit of this
+ * process, or by `stop`.
+ *
  * @throws EmbeddedPostgresError with the server's own last error
  */
 export async function launch(order: Launch): Promise<{ port: number; stop: () => Promise<void> }> {
@@ -72,7 +74,10 @@ export async function launch(order: Launch): Promise<{ port: number; stop: () =>
   }
 }
 
-/** Returns the function that stops the server; if the server ended before it was ready, the text of its log. */
+/**
+ * Starts the server on this port. Returns the function that stops the server, or, if the server ended before it was
+ * ready, what the server has written to the log.
+ */
 async function launchOn(order: Launch, port: number): Promise<(() => Promise<void>) | string> {
   const { account, clusterPath, logFile, log } = order;
   const settings = Object.entries({ ...SETTINGS, ...order.settings, port: String(port) });
@@ -81,7 +86,7 @@ async function launchOn(order: Launch, port: number): Promise<(() => Promise<voi
   const output = await openLog(logFile);
   const { size } = await output.stat();
   // Logs to a file rather than a pipe, because the server outlives a killed Herald. Runs in its own session, so that
-  // Ctrl-C on the terminal does not reach it before Herald has finished.
+  // Ctrl-C on the terminal does not reach the server before Herald has finished.
   const child = spawn(file, args, { ...options, detached: true, stdio: ['ignore', output.fd, output.fd] });
   try {
     await once(child, 'spawn');
@@ -112,7 +117,7 @@ async function launchOn(order: Launch, port: number): Promise<(() => Promise<voi
   return () => (stopping ??= stopServer(pid, log));
 }
 
-/** Opens the log for appending; the server writes to it itself, also when Herald is gone. */
+/** Opens the log file for appending. The server itself writes to the file, also when Herald is gone. */
 export async function openLog(logFile: string): Promise<FileHandle> {
   const handle = await open(logFile, 'a', 0o600);
   if (isRoot()) {
@@ -123,7 +128,10 @@ export async function openLog(logFile: string): Promise<FileHandle> {
   return handle;
 }
 
-/** Renames a log over the limit to `.1` and starts a new one. The server appends, so it continues at the new end. */
+/**
+ * Copies a log over the limit to `.1` and empties the log in place: the server keeps the file open. The server opened
+ * the file for appending, so its next line goes to the new end. Lines written between copying and emptying are lost.
+ */
 export async function shortenLog(logFile: string, limitBytes: number = LOG_LIMIT_BYTES): Promise<void> {
   const { size } = await stat(logFile).catch(() => ({ size: 0 }));
   if (size <= limitBytes) return;
@@ -131,15 +139,17 @@ export async function shortenLog(logFile: string, limitBytes: number = LOG_LIMIT
   await truncate(logFile);
 }
 
-/** Below the range that systems use for outgoing connections, so that the port is still free at the next start. */
+/** A random port below the range that systems use for outgoing connections: it is likely free at the next start too. */
 const anyPort = (): number => randomInt(20_000, 32_000);
 
-/** The contents of `postmaster.pid`, which a running server writes; undefined where it is missing or incomplete. */
+/**
+ * The contents of `postmaster.pid`, which a running server writes; undefined where the file is missing or incomplete.
+ */
 export async function readPostmaster(clusterPath: string): Promise<{ pid: number; status: string } | undefined> {
   const text = await readFile(join(clusterPath, 'postmaster.pid'), 'utf8').catch(() => '');
   const lines = text.split('\n');
   const pid = Number(lines[0]);
-  // The status is starting, ready or stopping; empty in the first moments.
+  // The status is starting, ready or stopping; it is empty just after the server has started.
   return Number.isInteger(pid) && pid > 0 ? { pid, status: (lines[7] ?? '').trim() } : undefined;
 }
 
@@ -163,7 +173,7 @@ async function worksOn(clusterPath: string, pid: number): Promise<boolean> {
   return isPostgres && (folder === clusterPath || command.includes(`-D ${clusterPath} `)) && isAlive(pid);
 }
 
-/** Process ids of PostgreSQL on this cluster; empty on systems that do not report them. */
+/** The ids of the processes of PostgreSQL that work on this cluster; always empty except on Linux. */
 export async function processesOn(clusterPath: string): Promise<number[]> {
   if (!onLinux) return [];
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
@@ -172,9 +182,9 @@ export async function processesOn(clusterPath: string): Promise<number[]> {
 }
 
 /**
- * Ends processes that a killed Herald or server left on a cluster; no new server may start before. A server is stopped
- * in order. Processes without a server end when idle, or are ended: the next server replays the log, so committed data
- * is safe. Only the holder of the lock may call it.
+ * Ends the processes that a killed Herald or a killed server left on a cluster. A new server may start only after that.
+ * A running server is stopped in order. Processes whose server is gone get two seconds to end by themselves, then they
+ * are ended: the next server replays the log, so committed data is safe. Only the holder of the lock may call this.
  */
 export async function endLeftovers(clusterPath: string, log: Log): Promise<void> {
   const { pid } = (await readPostmaster(clusterPath)) ?? {};
@@ -189,12 +199,13 @@ export async function endLeftovers(clusterPath: string, log: Log): Promise<void>
     log(`ending processes ${orphans.join(', ')} that a killed PostgreSQL left (${signal})`);
     for (const orphan of orphans) signalTo(orphan, signal);
   }
-  // PostgreSQL trusts this file if a process has the number, even another program's.
+  // PostgreSQL would believe this file if any process, even of another program, has the process id in it.
   if (onLinux) await rm(join(clusterPath, 'postmaster.pid'), { force: true });
 }
 
 /**
- * Stops a server in order: it closes connections and writes everything, and its process has ended when this returns.
+ * Stops a server: first in order (the server closes its connections and writes everything), then by harder signals. The
+ * process has ended when this returns.
  */
 async function stopServer(pid: number, log: Log): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
@@ -205,7 +216,7 @@ async function stopServer(pid: number, log: Log): Promise<void> {
   throw new EmbeddedPostgresError(`PostgreSQL (process ${pid}) cannot be stopped.`);
 }
 
-/** Waits until a condition holds. Returns whether it does. */
+/** Waits until a condition holds, but not longer than `withinMs`. Returns whether the condition holds. */
 async function waitUntil(condition: () => Promise<boolean>, withinMs: number): Promise<boolean> {
   const until = performance.now() + withinMs;
   while (!(await condition())) {
@@ -215,7 +226,7 @@ async function waitUntil(condition: () => Promise<boolean>, withinMs: number): P
   return true;
 }
 
-/** Sends a signal; false where that process is gone. */
+/** Sends a signal. Returns false where the process is gone. */
 function signalTo(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
@@ -228,12 +239,12 @@ function signalTo(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Whether a process has that number, of whatever user. */
+/** Whether a process with this id exists, of whatever user. */
 function exists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM: there is one, and another user's.
+    // EPERM: the process exists and belongs to another user.
     return codeOf(error) !== 'ESRCH';
   }
 }

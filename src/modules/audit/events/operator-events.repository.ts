@@ -21,7 +21,7 @@ export interface OperatorEventRow {
   transaction: string;
 }
 
-/** The events that a reader selects. */
+/** A reader's place, which is the change after which the reader continues, and the events that the reader selects. */
 export interface OperatorEventPlace {
   after: EventCursor;
   actions: readonly AuditAction[];
@@ -37,9 +37,9 @@ type PageRow = (OperatorEventRow | { id: null }) & {
   lastAt: Date | null;
 };
 
-/** Limit of changes examined for one page, whichever are selected, which bounds its cost. */
+/** Limit of changes that one page reads, selected or not: it bounds the cost of the page. */
 export const MAX_SCANNED = 2_000;
-/** Limit of changes examined after the place of a waiting reader. */
+/** Limit of changes that one look reads after the place of a waiting reader, selected or not. */
 const MAX_LOOKED_AT = 100;
 const MAX_ID = 2n ** 48n - 1n;
 
@@ -56,7 +56,10 @@ export class OperatorEventsRepository {
     );
   }
 
-  /** By a write whose transaction has committed, so that a crash of the server never assigns its id again. */
+  /**
+   * The place at the end of the audit trail. It is taken with a committed write, so that the server never assigns the
+   * transaction ids in it again, even after a crash.
+   */
   async note(): Promise<EventCursor> {
     const { transaction, now } = await this.database.row<{ transaction: string; now: Date }>(
       `insert into heartbeat (name, beat_at) values ('operator_events', clock_timestamp())
@@ -95,7 +98,9 @@ export class OperatorEventsRepository {
     };
   }
 
-  /** Those of the places that have events after them. */
+  /**
+   * Returns, for each place with changes after it, how far this look has read, and whether a selected event was found.
+   */
   async look(places: readonly OperatorEventPlace[]): Promise<Look[]> {
     const asked = places.map(({ after, actions, workspaceIds }, index) => ({
       index,
@@ -119,8 +124,8 @@ export class OperatorEventsRepository {
   }
 
   /**
-   * Rows of a dump from another server may have transaction ids ahead of this server's. They get the id of the ambient
-   * transaction, within which their own ids order them.
+   * Gives the rows of a dump from another server, whose transaction ids may be ahead of this server's, the id of the
+   * ambient transaction. Their own ids then order them.
    */
   async renumber(): Promise<number> {
     let renumbered = 0;
@@ -129,7 +134,7 @@ export class OperatorEventsRepository {
   }
 }
 
-/** The place after a change. A cursor contains an id that begins with its time. */
+/** The place after a change. The id in the cursor begins with the time of the change. */
 export function cursorAt(transaction: string, id: string, occurredAt: Date): EventCursor {
   const number = BigInt(id);
   if (number > MAX_ID) throw new RangeError(`the audit event ${id} does not fit into a cursor`);
@@ -140,12 +145,14 @@ export function cursorAt(transaction: string, id: string, occurredAt: Date): Eve
   };
 }
 
-/** Id of the change after which the place is; 0: before all of the transaction. */
+/** The id of the change that is just before the place; 0: the place is before all changes of its transaction. */
 function numberIn({ kind, id }: EventCursor): string {
   return kind === 'event' ? BigInt(`0x${id.slice(24)}`).toString() : '0';
 }
 
-/** Changes after a place, of all workspaces or of some; each workspace's are found by an index of their own. */
+/**
+ * SQL: the changes after a place, of all workspaces or of some. For each workspace its own range of an index is read.
+ */
 function behind({ transaction, id, workspaces }: Record<'transaction' | 'id' | 'workspaces', string>, limit: string) {
   const columns = 'id, action, occurred_at, organization_id, target, actor_kind, actor, details, transaction_id';
   const next = `(transaction_id, id) > (${transaction}, ${id}) and transaction_id < (select xmin from ended)

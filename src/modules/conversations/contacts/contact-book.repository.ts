@@ -10,7 +10,7 @@ export interface ContactBookEntry {
   tries: number;
 }
 
-/** Retries after 20 s, 80 s, 5 min ..., at most once an hour. */
+/** Seconds until the second try. Later waits grow: 80 s, 5 min and so on, up to an hour. */
 const FIRST_GAP_SECONDS = 20;
 export const MAX_GAP_SECONDS = 3_600;
 

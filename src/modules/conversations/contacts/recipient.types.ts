@@ -4,8 +4,8 @@ export function isUserId(recipient: string): boolean {
 }
 
 /**
- * SQL condition: no contact has this former name now. If a contact has it, the number may belong to another person now.
- * @param alias a row of `conversation_alias`.
+ * SQL condition: no contact has this former phone or wa_id now. If a contact has it, the number may belong to another
+ * person by now, so it no longer leads to the former contact.
  *
  * @param alias a row of `conversation_alias`.
  */

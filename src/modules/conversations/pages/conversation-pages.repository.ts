@@ -17,12 +17,17 @@ import {
 import { listItemOf } from '../../message-state/message-list-item.response.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../../message-state/message-row.types.js';
 
-/** The message that places a conversation in the list, or the place in the journal up to which was read. */
+/*
+ * Words of this file. The journal: all messages of a workspace, newest first. A place: a position in the journal, given
+ * by the time and id of a message. Conversations are listed by the place of one of their messages.
+ */
+
+/** The message by which a conversation is listed, or the last message of the journal that a page has read. */
 interface Place {
   conversationId: string;
   messageId: string;
   at: string | Date;
-  /** The last message, if it is another one. */
+  /** The conversation's last message, where that is not the message by which it is listed. */
   lastId?: string;
 }
 
@@ -35,39 +40,42 @@ type ConversationRow = Pick<
     'standbyAt' | 'handoverAt' | 'handoverTo' | 'handoverRole'
   >;
 
-/** Limit of former names shown for a contact; the latest. */
+/** Limit of former phones and user ids shown for a contact; the latest ones are shown. */
 const MAX_PREVIOUS = 20;
 
-/** Types that concern another message, so they do not count as unread. */
+/**
+ * Types of messages that do not count as unread: reactions, edits and revokes concern another message, and a `system`
+ * message is a notice, such as of a changed number.
+ */
 const NOT_WRITTEN = `('reaction', 'system', 'edit', 'revoke')`;
 
 /** SQL: messages that a customer wrote to this workspace, as in the index message_written. */
 const written = (m: string): string =>
   `${m}.direction = 'inbound' and ${m}.source is null and not ${m}.standby and ${m}.type not in ${NOT_WRITTEN}`;
 
-/** Limit of matches that a search examines. */
+/** Limit of the conversations that a search finds, as a whole and in each of its parts. */
 const SEARCHED = 50;
 /**
- * Up to this many conversations of an assignee, or closed ones, are sorted by their last message; for more, pages of
- * the journal are read.
+ * If an assignee has at most this many conversations, or at most this many are closed, they are sorted by their last
+ * message. If there are more, the journal is read.
  */
 const FEW = 500;
 
-/** Messages of the journal that one page examines, in steps: most pages need only the first. */
+/** How many messages of the journal one page reads, in steps: most pages need only the first step. */
 const STEPS = [200, 1_000, 4_000];
 
 /**
- * Conversations by their last message, newest first. No column stores the last activity: the journal already has that
- * order, and a message is its conversation's last if an index shows no newer one. So sending and receiving cost nothing
- * more, and a page reads a bounded number of messages, however long the journal is.
+ * Lists conversations by their last message, newest first. No column stores that time: the journal already has the
+ * order, and an index shows whether a conversation has a newer message. So the list adds no cost to sending and
+ * receiving, and a page reads a bounded number of messages, however long the journal is.
  */
 @Injectable()
 export class ConversationPagesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * A page ends early, with fewer conversations, when it has read as many messages as it may. `next`: where the next
-   * page begins; null on the last one.
+   * Reads one page. A page that has read as many messages as it may ends early, with fewer conversations. `next`: where
+   * the next page begins; null on the last page.
    */
   async page(organizationId: string, asked: ConversationFilter): Promise<ConversationPage> {
     const filter = beginningAt(asked);
@@ -79,7 +87,7 @@ export class ConversationPagesRepository {
     return { conversations, places, next: next === null ? null : placeOf(next), looked: 1 };
   }
 
-  /** No index has unread conversations: a page reads a few pages of all conversations. */
+  /** Reads a page of unread conversations. No index has them, so this reads a few pages of all conversations. */
   private async unreadPage(organizationId: string, filter: ConversationFilter): Promise<ConversationPage> {
     const conversations: ConversationResponse[] = [];
     const places: Place[] = [];
@@ -97,7 +105,10 @@ export class ConversationPagesRepository {
     }
   }
 
-  /** By its id, or by that of one merged into it; null where there is none, and where the contact was erased. */
+  /**
+   * Finds a conversation by its own id, or by the id of a conversation that was merged into it. Null where there is
+   * none, and where the contact was erased.
+   */
   async find(organizationId: string, id: string): Promise<ConversationResponse | null> {
     const found = await this.database.find<{ id: string; messageId: string | null }>(FIND, [organizationId, id]);
     if (found === null) return null;
@@ -106,8 +117,8 @@ export class ConversationPagesRepository {
   }
 
   /**
-   * The conversations selected by a contact, a search, an assignee or `closed`; null where none is given, or too many
-   * match.
+   * The ids of the conversations that a contact, a search, an assignee or `closed` selects. Null where the filter has
+   * none of these, or more than `FEW` conversations match.
    */
   private async candidates(organizationId: string, filter: ConversationFilter): Promise<string[] | null> {
     const { connectionId, to, recipient, search, assignee, assigneeId, closed } = filter;
@@ -211,10 +222,10 @@ export class ConversationPagesRepository {
 
 interface ConversationPage {
   conversations: ConversationResponse[];
-  /** Their places in the list. */
+  /** The places of the conversations; with `unread`, of all conversations that were read, also those left out. */
   places: Place[];
   next: { at: Date; messageId: string } | null;
-  /** Number of pages of all conversations that were read for it. */
+  /** How many pages were read for this page: more than one only with `unread`. */
   looked: number;
 }
 
@@ -232,7 +243,7 @@ function placeOf({ at, messageId }: Place): { at: Date; messageId: string } {
   return { at: new Date(at), messageId };
 }
 
-/** The digits of a search that is only a number, as beginnings and endings of numbers; empty for other words. */
+/** The digits with which a number may begin or end, if the search is only a number; otherwise empty. */
 function numbersOf(search: string): { beginnings: string[]; ends: string[] } {
   if (!/^[+\d\s()./-]+$/.test(search)) return { beginnings: [], ends: [] };
   const digits = search.replaceAll(/\D/g, '');
@@ -241,24 +252,26 @@ function numbersOf(search: string): { beginnings: string[]; ends: string[] } {
   return { beginnings: [digits.replace(/^00(?=[1-9])/, '')], ends: [...new Set([digits, national])] };
 }
 
-/** The rows whose messages belong to a conversation: itself, and those merged into it. */
+/** SQL: the ids of a conversation and of those merged into it, whose messages belong to it, as the relation `same`. */
 const same = (id: string): string =>
   `(select ${id} as id union all select g.id from conversation g where g.merged_into = ${id} and g.organization_id = $1) same`;
 
-/** The newest of a conversation's messages in one direction. */
+/** SQL: the newest message in one direction of the row `same`, as `id` and `created_at`. */
 const newest = (direction: string, conditions = ''): string => `(
   select n.id, n.created_at from message n where n.conversation_id = same.id and n.direction = '${direction}'
     and n.organization_id = $1 ${conditions} order by n.created_at desc, n.id desc limit 1)`;
 
-/** The last message of a conversation, as `id` and `created_at`. */
+/** SQL: the last message of a conversation, as `id` and `created_at`. */
 const lastOf = (id: string): string => `(
   select n.id, n.created_at from ${same(id)} cross join lateral (${newest('inbound')} union all ${newest('outbound')}) n
   order by n.created_at desc, n.id desc limit 1)`;
 
+/** SQL: whether the message `n` is newer than the message `f`. */
 const LISTED = `(n.created_at, n.id) > (f.created_at, f.id)`;
 
 /**
- * SQL: whether this message places its conversation in the list, because no other does. A failed answer does not count.
+ * SQL: whether the conversation of the message `f` is listed by it: no newer message exists. With `waiting`, only a
+ * newer message that the customer wrote, or a newer answer that did not fail, counts.
  */
 const isListed = (waiting: boolean): string =>
   waiting
@@ -271,6 +284,7 @@ const isListed = (waiting: boolean): string =>
     select 1 from ${same('f.survivor')} cross join lateral (
       ${newest('inbound', `and ${LISTED}`)} union all ${newest('outbound', `and ${LISTED}`)}) n)`;
 
+/** SQL: the id of the last message of the conversation of `f`. Without `waiting` that is `f` itself. */
 const lastId = (waiting: boolean): string => (waiting ? `(select n.id from ${lastOf('f.survivor')} n)` : 'f.id');
 
 interface Sql {
@@ -291,10 +305,10 @@ function rowConditions({ closed, assignee, assigneeId }: ConversationFilter, par
 }
 
 /**
- * Of the journal's messages from a place on, those that are their conversation's last one, and where the search ended.
- * @param params workspace, time and id of the place, how many messages to examine, how many to find.
+ * Builds the SQL that reads the journal from a place on. Its result: the messages by which conversations are listed
+ * (`found`), the last message read (`last`), and how many were read (`walked`).
  *
- * @param params workspace, time and id of the place, how many messages to look at, how many to find.
+ * @param params the workspace, the time and id of the place, how many messages to read, how many conversations to find.
  */
 function walkOf(filter: ConversationFilter, params: unknown[]): Sql {
   const { connectionId, since, waiting } = filter;
@@ -328,15 +342,16 @@ select (select coalesce(json_agg(json_build_object('conversationId', f.survivor,
   return { sql, params };
 }
 
+/** SQL: messages of the journal that meet the conditions, from the place $2, $3 on, at most $4. */
 const journal = (conditions: string): string => `
   (select m.id, m.conversation_id, m.created_at from message m
    where ${conditions} and (m.created_at, m.id) < ($2::timestamptz, $3::uuid)
    order by m.created_at desc, m.id desc limit $4)`;
 
 /**
- * A page of conversations whose ids are known.
+ * Builds the SQL that reads a page of conversations whose ids are known.
  *
- * @param params workspace, time and id of the place, how many to find, the ids.
+ * @param params the workspace, the time and id of the place, how many conversations to find, their ids.
  */
 function amongOf(filter: ConversationFilter, params: unknown[]): Sql {
   const { connectionId, since, waiting } = filter;
@@ -361,7 +376,9 @@ order by f.created_at desc, f.id desc limit $4`;
   return { sql, params };
 }
 
-// By all spellings of the number: first the caller's, then WhatsApp's.
+// The conversations of a contact, in no order. $1 workspace, $2 connection or null, $3 all spellings of a number or
+// null, $4 user id or null. With only one of $3 and $4, a contact is also found by a former number or user id; with
+// both, only by its present ones.
 const OF_CONTACT = `
 select k.id
 from connection n cross join lateral (
@@ -381,11 +398,14 @@ const ASSIGNED_TO = `
 select id from conversation where organization_id = $1 and assignee_id = $2 and merged_into is null limit ${FEW + 1}`;
 const CLOSED = `select id from conversation where organization_id = $1 and closed and merged_into is null limit ${FEW + 1}`;
 
-/** SQL: texts that begin with `word`, in the order of the index; compares bytes. */
+/** SQL condition: `text` begins with `word`. It compares bytes, as the index does. */
 const beginning = (text: string, word: string): string =>
   `${text} collate "C" >= ${word} collate "C" and ${text} collate "C" < ${word} || chr(1114111) collate "C"`;
 
-/** SQL: numbers of the workspace that begin with $3, in the order of each number's unique index. */
+/**
+ * SQL: the conversations whose phone or wa_id (`column`) begins with one of $3. For each connection of the workspace
+ * they are read from its unique index on that column.
+ */
 const numbers = (column: string, others = ''): string => `
   select c.id from unnest($3::text[]) as d (digits) cross join connection n cross join lateral (
     select c.id from conversation c where c.connection_id = n.id and c.${column} between d.digits and rpad(d.digits, 24, '9')
@@ -396,8 +416,9 @@ const NAME = 'search_name(c.profile_name)';
 const LAST_NAME = `substring(${NAME} from '[^ ]+$')`;
 const NAMED = `c.organization_id = $1 and c.profile_name is not null and c.merged_into is null and search_name($2) <> ''`;
 
-// Each part and the whole have a limit; later parts are not read once it is reached. With a million conversations it
-// reads 69 pages at most (EXPLAIN BUFFERS), and some ten more for each further number of the workspace.
+// The parts of the union and the whole have a limit each: once the whole has enough rows, later parts are not read.
+// With a million conversations, the search reads at most 69 pages of the database (EXPLAIN BUFFERS), and some ten more
+// for each further connection of the workspace.
 export const SEARCH = `
 select distinct id from (
   (select c.id from conversation c where ${NAMED} and ${beginning(NAME, 'search_name($2)')}
@@ -414,14 +435,14 @@ select distinct id from (
       order by reverse(coalesce(c.phone, c.wa_id)) collate "C" limit ${SEARCHED}) c)
   limit ${SEARCHED}) found`;
 
-// An erased contact has no names.
+// $1 workspace, $2 id. An erased contact has neither phone, wa_id nor user id.
 const FIND = `
 select s.id, last.id as "messageId"
 from conversation c join conversation s on s.id = coalesce(c.merged_into, c.id) and s.organization_id = $1
 left join lateral ${lastOf('s.id')} last on true
 where c.organization_id = $1 and c.id = $2 and coalesce(s.phone, s.wa_id, s.user_id) is not null`;
 
-// Marking a message as read also marks all earlier ones, like WhatsApp shows it.
+// A message counts as read if it or a later message was marked as read, as WhatsApp shows it.
 const READ = `
 select s.id, s.connection_id, s.phone, s.wa_id, s.user_id, s.profile_name, s.last_inbound_at, s.created_at,
   s.closed, s.assignee, s.assignee_id,

@@ -12,7 +12,7 @@ import {
 } from '../../../infrastructure/queue/lane-grant.js';
 import { type ClaimedTurn, DESTINATION_LANE, type TurnOutcome } from '../destinations.types.js';
 
-/** Longer than a turn with its overhead; a turn without an outcome is due again after it. */
+/** The lease of a turn: longer than a turn takes. A turn without an outcome is repeated after this time. */
 export const LEASE_MS = 30_000;
 
 type TurnRow = Omit<ClaimedTurn, 'cursor' | 'claimedAt'> & { cursorTransaction: string; cursorId: string };
@@ -73,8 +73,8 @@ export class TurnsRepository {
   }
 
   /**
-   * Records the outcome of a turn, unless another turn has begun, or the place was moved meanwhile; returns whether it
-   * was recorded.
+   * Records the outcome of a turn, unless another turn has begun or the destination's cursor was moved back meanwhile.
+   * Returns whether the outcome was recorded.
    */
   record({ id, organizationId, attemptId }: ClaimedTurn, outcome: TurnOutcome): Promise<boolean> {
     const { cursor, writtenAhead, written, lost, error, delayMs } = outcome;
@@ -98,8 +98,8 @@ export class TurnsRepository {
   }
 }
 
-// $1 to $6 the lanes, $7 lease seconds. Not while claims are blocked: cursors may belong to another server until the
-// database is confirmed.
+// $1 to $6 the lanes, $7 lease seconds. No turn is claimed while claims are blocked: until the database is confirmed,
+// the cursors may belong to another server.
 const CLAIM = `
 with ${laneGrants()}, picked as materialized (
   select d.id, d.due_at from lane_grant
@@ -115,8 +115,8 @@ with ${laneGrants()}, picked as materialized (
 )
 select ${GRANT_COLUMNS}, lane_grant.key as "laneKey", claimed.* from lane_grant full join claimed on false`;
 
-// The cursor only advances, since retention may have moved it further meanwhile. A turn that wrote something restarts
-// the count of failures.
+// The cursor is only moved forward, since retention may have moved it further meanwhile. A turn that wrote something
+// resets the count of failures.
 const RECORD = `
 update event_destination set attempt_id = null, due_at = clock_timestamp() + make_interval(secs => $10),
   (cursor_transaction, cursor_id) = (

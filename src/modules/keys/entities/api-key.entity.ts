@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Scope } from '../../../infrastructure/http/scopes.js';
 
-/** A key; its secret part is kept as a hash only. */
+/** An API key. Of the secret part only a hash is stored. */
 @Entity('api_key')
 export class ApiKeyEntity {
   /** The public part of the key's text. */
@@ -21,7 +21,7 @@ export class ApiKeyEntity {
   @Column('text', { array: true })
   scopes!: Scope[];
 
-  /** The OTP project that the key belongs to, and to nothing else of the workspace. */
+  /** The OTP project to which the key is restricted; null for a key of the whole workspace. */
   @Column('uuid', { nullable: true })
   otpProjectId!: string | null;
 
@@ -31,7 +31,7 @@ export class ApiKeyEntity {
   @Column('timestamptz', { nullable: true })
   revokedAt!: Date | null;
 
-  /** At most a minute old. */
+  /** Written at most once a minute, so the real last use may be up to a minute later. Null: never used. */
   @Column({ type: 'timestamptz', nullable: true, insert: false })
   lastUsedAt!: Date | null;
 

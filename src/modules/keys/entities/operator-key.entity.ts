@@ -28,7 +28,7 @@ export class OperatorKeyEntity {
   @Column({ type: 'timestamptz', name: 'revoked_at', nullable: true })
   revokedAt!: Date | null;
 
-  /** At most a minute old. */
+  /** Written at most once a minute, so the real last use may be up to a minute later. Null: never used. */
   @Column({ type: 'timestamptz', name: 'last_used_at', nullable: true, insert: false })
   lastUsedAt!: Date | null;
 

@@ -88,7 +88,7 @@ export class ListedOperatorKeyResponse extends OperatorKeyRights {
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
   revoked_at!: string | null;
 
-  /** At most a minute old; null: not used yet. */
+  /** The last use, or up to a minute before it; null: not used yet. */
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: TIME })
   last_used_at!: string | null;
 

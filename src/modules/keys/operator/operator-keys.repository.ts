@@ -7,17 +7,17 @@ import { OperatorKeyEntity } from '../entities/operator-key.entity.js';
 /** A key as shown to operators, without its secret. */
 export type OperatorKey = Omit<OperatorKeyEntity, 'secretHash'>;
 
-/** Which keys, newest first. */
+/** Which operator keys to list, newest first. */
 export interface OperatorKeyFilter extends ListCursor {
   limit: number;
-  /** Those that are limited to some of these workspaces; null: all. */
+  /** Only keys that are limited to workspaces among these; null: all keys. */
   only: readonly string[] | null;
 }
 
-/** What a request's key is checked against. */
+/** The stored facts against which a request's operator key is checked. */
 export type StoredOperatorKey = Pick<OperatorKeyEntity, 'id' | 'secretHash' | 'scopes' | 'workspaceIds'> & {
   revoked: boolean;
-  /** Milliseconds, by the database's clock; null: never. */
+  /** Milliseconds until the key expires, by the database's clock; null: never. */
   expiresInMs: number | null;
 };
 
@@ -36,17 +36,20 @@ export class OperatorKeysRepository {
     return this.table.findOneBy({ id });
   }
 
-  /** The same, in a transaction that changes one of them: another one waits. In one order, or two would wait for each other. */
+  /**
+   * Reads keys and locks them until the ambient transaction, which changes one of them, has ended. The keys are locked
+   * in the order of their ids, so that two transactions never wait for each other.
+   */
   lock(ids: readonly string[]): Promise<OperatorKey[]> {
     return this.table.find({ where: { id: In(ids) }, order: { id: 'ASC' }, lock: { mode: 'for_no_key_update' } });
   }
 
-  /** Oldest first. */
+  /** All operator keys, oldest first. */
   list(): Promise<OperatorKey[]> {
     return this.table.find({ order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
-  /** Newest first, ended ones too. */
+  /** One page of operator keys, newest first, including expired and revoked ones. */
   page({ limit, before, beforeId, only }: OperatorKeyFilter): Promise<OperatorKey[]> {
     const query = this.table.createQueryBuilder('k').where('true');
     if (before !== null && beforeId !== null)
@@ -60,7 +63,7 @@ export class OperatorKeysRepository {
     await this.table.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'clock_timestamp()' });
   }
 
-  /** Lets the key expire in `seconds`, unless it does so earlier. */
+  /** Lets the key expire in `seconds`, unless it expires earlier. */
   async expireIn(id: string, seconds: number): Promise<void> {
     await this.database.execute(
       `update operator_key set expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $2))

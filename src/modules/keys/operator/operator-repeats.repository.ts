@@ -5,17 +5,17 @@ import { Database } from '../../../infrastructure/database/database.js';
 export interface RepeatableRequest {
   operatorKeyId: string;
   key: string;
-  /** SHA-256 of its method, path and body. */
+  /** SHA-256 of the request's method, path and body. */
   fingerprint: Buffer;
 }
 
 export interface KeptAnswer {
   fingerprint: Buffer;
-  /** Without secrets. */
+  /** The answer, without secrets. */
   answer: object;
 }
 
-/** SQL: expired rows. */
+/** SQL condition: a row has expired. */
 export const REPEATS_OVER = `created_at < now() - interval '1 day'`;
 
 /** The only place with SQL on the table `operator_repeat`. */
@@ -23,7 +23,10 @@ export const REPEATS_OVER = `created_at < now() - interval '1 day'`;
 export class OperatorRepeatsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns false where the key is in use; waits for a concurrent request with it. In the ambient transaction. */
+  /**
+   * Takes a key for a request, in the ambient transaction. Waits for a concurrent request with the same key. Returns
+   * false where the key is in use.
+   */
   claim({ operatorKeyId, key, fingerprint }: RepeatableRequest): Promise<boolean> {
     return this.database.changes(
       `insert into operator_repeat (operator_key_id, key, fingerprint) values ($1, $2, $3)
@@ -32,7 +35,7 @@ export class OperatorRepeatsRepository {
     );
   }
 
-  /** Null where the key is unused. */
+  /** The stored answer to the request of a key; null where the key is unused. */
   find({ operatorKeyId, key }: RepeatableRequest): Promise<KeptAnswer | null> {
     return this.database.find<KeptAnswer & Record<string, unknown>>(
       'select fingerprint, answer from operator_repeat where operator_key_id = $1 and key = $2 and answer is not null',
@@ -40,7 +43,7 @@ export class OperatorRepeatsRepository {
     );
   }
 
-  /** Stores the first answer. */
+  /** Stores the answer to the first request of a key. */
   async keep(request: RepeatableRequest, organizationId: string | null, answer: string): Promise<void> {
     const { operatorKeyId, key, fingerprint } = request;
     await this.database.execute(

@@ -21,19 +21,19 @@ export interface ClaimedFile extends Pick<
   'id' | 'organizationId' | 'connectionId' | 'mimeType' | 'sha256'
 > {
   platformMediaId: string;
-  /** Number of fetches started, including this one; with the owner it identifies this claim. */
+  /** Number of fetches started, including this one. This number and the owner identify the claim. */
   tries: number;
   owner: string;
 }
 
 type FileRow = ClaimRow<Omit<ClaimedFile, 'owner'>>;
 
-/** A claimed file without a renewal for this long is fetched again. */
+/** A claimed file is fetched again if its claim was not renewed for this long. */
 export const FETCH_LEASE_MS = 60_000;
 /** WhatsApp keeps a customer's file for seven days (developers.facebook.com, Cloud API, media); minus an hour. */
 export const FETCH_FOR_HOURS = 7 * 24 - 1;
 
-/** Limit of numbers whose files one statement fails. They are chosen at random, so that none hides the others. */
+/** Limit of numbers whose files one statement fails. The numbers are chosen at random, so each gets its turn. */
 const EXPIRED_NUMBERS = 5;
 
 /** The lane of a connection's files. The lane of its messages has the connection's id alone. */
@@ -74,7 +74,7 @@ export class FetchRepository {
     return { grant, items: items.map((file) => ({ ...file, owner })) };
   }
 
-  /** Extends a lease; false where the file was deleted or claimed again. */
+  /** Extends a lease. Returns false where the file was deleted or claimed again. */
   renew(file: ClaimedFile): Promise<boolean> {
     return this.database.changes(
       `update media_object set lease_until = clock_timestamp() + make_interval(secs => $5),
@@ -85,7 +85,7 @@ export class FetchRepository {
   }
 
   /**
-   * Returns the file for a later try, or fails it if WhatsApp would have deleted it by then.
+   * Gives the file back for a later try. If WhatsApp would have deleted the file by then, the file fails instead.
    *
    * @param mostTries limit for the stored count of tries, where the try was not the file's fault
    */
@@ -100,7 +100,7 @@ export class FetchRepository {
     );
   }
 
-  /** Returns the file unchanged: nothing was tried. */
+  /** Gives the file back unchanged: nothing was tried. */
   async release(file: ClaimedFile, failure: string | null): Promise<void> {
     await this.database.execute(
       `update media_object set tries = tries - 1, next_attempt_at = clock_timestamp(), lease_owner = null,
@@ -110,7 +110,7 @@ export class FetchRepository {
     );
   }
 
-  /** Ends the tries. */
+  /** Ends the tries: the file is `failed`. */
   async fail(file: ClaimedFile, failure: string): Promise<void> {
     await this.database.execute(
       withMediaEvents(`update media_object set status = 'failed', next_attempt_at = null, lease_owner = null,
@@ -121,15 +121,14 @@ export class FetchRepository {
   }
 
   /**
-   * Fails files that WhatsApp no longer has, for whatever reason they were not fetched, up to `limit` per number.
-   * Returns how many.
+   * Fails pending files that WhatsApp has deleted by now, up to `limit` per number. Returns how many failed.
    */
   async expire(limit: number): Promise<number> {
     return this.database.execute(EXPIRE, [FETCH_FOR_HOURS, limit]);
   }
 }
 
-/** The claim's own row. Workers start from a row that they claimed; the workspace is still part of the condition. */
+/** SQL condition: the row is still claimed by this claim. $1 file, $2 workspace, $3 owner, $4 tries. */
 const MINE = `where id = $1 and organization_id = $2 and status = 'pending' and lease_owner = $3 and tries = $4`;
 
 function fenceOf(file: ClaimedFile): unknown[] {

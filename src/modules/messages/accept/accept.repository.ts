@@ -24,7 +24,8 @@ export interface NewMessage extends MessageInput {
   organizationId: string;
   conversationId: string | null;
   /**
-   * For an unknown conversation. `window`: one with an open window is required; `contact`: it is created if missing.
+   * Set where the conversation is not known. `window`: a conversation with an open window is required; `contact`: a
+   * missing conversation is created.
    */
   lookUp?: 'window' | 'contact' | null;
   /** The user id that the message is addressed to, if any. */
@@ -62,7 +63,7 @@ interface NewGroup {
   requireAll: boolean;
 }
 
-/** Callers that share batches: all workspaces without limits, or one with limits, whose lock delays no other. */
+/** Callers that share batches: of all workspaces without limits, or of one with limits, whose lock delays no other. */
 interface Queue {
   batches: GroupCommit<NewMessage, Accepted>;
   groups: GroupCommit<NewGroup, Accepted[]>;
@@ -71,10 +72,10 @@ interface Queue {
   callers: number;
 }
 
-/** Not every message of a group could be stored, so none was. */
+/** The error for a group that was required as a whole: not every message could be stored, so none was. */
 export class GroupRefused extends Error {
   constructor(
-    /** One result per message, in the same order. What is `inserted` here was rolled back. */
+    /** One result per message, in the same order. A message that is `inserted` here was rolled back. */
     readonly results: readonly Accepted[],
   ) {
     super('not all messages could be stored');
@@ -91,10 +92,10 @@ interface StoredRow {
   replaced: (Omit<ReplacedRecipient, 'previous'> & { names: string[] }) | null;
 }
 
-/** Limit of messages in groups that wait in one queue; the same as the limit of a `GroupCommit`. */
+/** Limit of the messages in all groups that wait in one queue. It is the same as the limit of a `GroupCommit`. */
 const MAX_GROUPED = 2_000;
 const WITHOUT_LIMITS = '';
-/** As long as several commits on a usual disk. After that the batch in flight counts as blocked. */
+/** A batch in flight counts as blocked after this time, in which a usual disk makes several commits. */
 const OVERLAP_AFTER_MS = 25;
 
 interface KeyRow {
@@ -107,7 +108,7 @@ interface KeyRow {
 /** Makes accepted messages durable. One statement serves many callers. */
 @Injectable()
 export class AcceptRepository {
-  /** By workspace. The queue of a workspace with limits is removed with its last caller. */
+  /** The queues by workspace. The queue of a workspace with limits is removed with its last caller. */
   private readonly queues = new Map<string, Queue>();
 
   constructor(
@@ -117,7 +118,7 @@ export class AcceptRepository {
   ) {}
 
   /**
-   * Resolves once the message is durable, or the earlier message of the same key.
+   * Stores a message. Resolves once this message, or the earlier message with the same key, is durable.
    *
    * @param limited whether the workspace has limits; they are checked and counted in the same transaction.
    * @throws SERVICE_UNAVAILABLE (503) when the queue of waiting callers is full or the commit's outcome is unknown.
@@ -131,10 +132,9 @@ export class AcceptRepository {
   }
 
   /**
-   * Like `accept`, for messages with different keys, in one transaction. Messages to one recipient leave in their
-   * order.
+   * Stores messages with different keys in one transaction. Messages to one recipient are sent in the order given.
    *
-   * @param requireAll stores all or none.
+   * @param requireAll either all messages are stored, or none.
    * @returns one result per message, in the same order.
    * @throws GroupRefused where all are required and one is neither new nor known from the same fingerprint;
    * SERVICE_UNAVAILABLE (503) like `accept`.
@@ -182,7 +182,7 @@ export class AcceptRepository {
     await Promise.all([...this.queues.values()].flatMap(({ batches, groups }) => [batches.idle(), groups.idle()]));
   }
 
-  /** The messages of the used ones among these keys, by key. */
+  /** The messages that have these keys, by key. Unused keys are left out. */
   async findByKeys(organizationId: string, idempotencyKeys: readonly string[]): Promise<Map<string, Accepted>> {
     const rows = await this.database.query<KeyRow>(
       `select ${KEY_COLUMNS} from idempotency_key k join message m on m.id = k.message_id
@@ -233,8 +233,8 @@ export class AcceptRepository {
   }
 
   /**
-   * Like `commit`, for workspaces with limits: it locks those first. Room of messages that were not stored goes to the
-   * next ones; a repeated key takes no room.
+   * Stores messages like `commit`, for workspaces with limits: locks their limits first. A message that is not stored,
+   * and one with a repeated key, takes nothing from the limits: the next messages get it.
    */
   private async commitLimited(messages: readonly NewMessage[], statements: Statements): Promise<Accepted[]> {
     let open = await countedMessages(messages, statements);
@@ -329,7 +329,7 @@ function asGroup(messages: readonly NewMessage[], requireAll: boolean, results: 
   return results;
 }
 
-/** Gives all messages of a batch to one contact the same id for a conversation, in case it must be created. */
+/** Adds an id for a conversation that may have to be created: the same id for all messages to one contact. */
 function withNewConversations(messages: readonly NewMessage[]): object[] {
   const ids = new Map<string, string>();
   return messages.map((message) => {
@@ -351,7 +351,7 @@ function resultOf(message: NewMessage, stored?: StoredRow, known?: KeyRow): Acce
     return { kind: 'inserted', messageId, fingerprint, ...lookedUp };
   }
   if (known !== undefined) {
-    // The key can be this message's own: the batch may have run out of time after its INSERT, and is tried again.
+    // The key can be this message's own: if a batch runs out of time after its INSERT, it is tried again.
     const { messageId: first } = known;
     return { kind: first === messageId ? 'inserted' : 'known', messageId: first, fingerprint: known.fingerprint };
   }
@@ -364,7 +364,7 @@ function resultOf(message: NewMessage, stored?: StoredRow, known?: KeyRow): Acce
   return { kind: 'window_closed', messageId, fingerprint, lastInboundAt: stored.lastInboundAt };
 }
 
-/** The message addressed to its recipient's new name; null where the name was not replaced, or no new one is known. */
+/** The message, addressed to the contact's new phone or user id. Null where there is none, or it is not known. */
 function readdressed(message: NewMessage, accepted: Accepted | undefined): NewMessage | null {
   if (accepted?.replaced === undefined) return null;
   const { phone, userId } = accepted.replaced;
@@ -374,7 +374,7 @@ function readdressed(message: NewMessage, accepted: Accepted | undefined): NewMe
   return { ...message, recipient: toUserId ?? recipient, recipientUserId: toUserId };
 }
 
-/** Without the conversation, which callers remember by the old name: no contact has that name now. */
+/** The result without its conversation: callers would remember it for a recipient that no contact has now. */
 function ofFormerName(accepted: Accepted): Accepted {
   return { ...accepted, conversationId: null };
 }
@@ -393,7 +393,7 @@ function keyOf(organizationId: string, idempotencyKey: string): string {
 
 const KEY_COLUMNS = `${camelColumns('k', 'organization_id, key, message_id')}, encode(m.fingerprint, 'hex') as fingerprint`;
 
-/** Conversations by the name that the message is addressed to, like `ConversationsRepository.findByRecipient`. */
+/** SQL: the conversation with the message's recipient, found as `ConversationsRepository.findByRecipient` does. */
 const FOUND = `case when i."recipientUserId" is null then coalesce(
     (select c.id from conversation c where c.connection_id = i."connectionId" and c.phone = i.recipient),
     (select c.id from conversation c where c.connection_id = i."connectionId" and c.wa_id = i.recipient))
@@ -407,7 +407,7 @@ const OPT_OUT = optOutOf({
   isMarketing: `i."templateCategory" = 'MARKETING'`,
 });
 
-/** The contact who had the name before. Read only where no contact has it now. */
+/** SQL: the contact who formerly had the message's phone or user id. Read only where no contact has it now. */
 const REPLACED = `case when f.found_id is null and i."lookUp" is not null then (
     select json_build_object('conversationId', c.id, 'phone', coalesce(c.phone, c.wa_id), 'userId', c.user_id,
       'names', (select json_agg(distinct n.name) from conversation g join conversation_alias n on n.conversation_id = g.id
@@ -418,9 +418,9 @@ const REPLACED = `case when f.found_id is null and i."lookUp" is not null then (
     order by a.replaced_at desc limit 1) end`;
 
 /**
- * SQL. $1: the messages as JSON, with the fields of `NewMessage` and an id for a conversation that may be created. $2:
- * time to live in hours for messages that give none. Conversations are created before keys, both in the order of their
- * indexes, so batches never deadlock. A message is new if its key is.
+ * SQL: stores messages. $1: the messages as JSON, with the fields of `NewMessage` and an id for a conversation that may
+ * be created; $2: the time to live in hours of messages without one. Conversations are created before keys, both in the
+ * order of their indexes, so batches never deadlock. A message is new if its key is new.
  */
 const insertMessages = (more: string): string => `
 with given as materialized (

@@ -136,10 +136,10 @@ export class SendPreparation {
   }
 
   /**
-   * Prepares stored messages of a workspace for sending now. Returns a function that resolves with the content of one
-   * of them. Look-ups that several messages share are made once.
+   * Prepares stored messages of a workspace for sending now. Returns a function that prepares one of the messages and
+   * resolves with its content. A look-up that several messages share is made once.
    *
-   * @throws what `prepare` throws with 422, but with 409, and RECIPIENT_OPTED_OUT.
+   * @throws the errors of `prepare` that have status 422, here with 409, and RECIPIENT_OPTED_OUT (409).
    */
   prepareAgain(messages: readonly Message[]): (message: Message) => Promise<MessageContent> {
     const lookUps = new LookUps();
@@ -177,8 +177,10 @@ export class SendPreparation {
   }
 
   /**
-   * The conversation of a message that needs a window. A template may go to any contact at any time; all else needs an
-   * open window.
+   * The conversation of a message that is a reply, or whose content needs look-ups. A template needs only an existing
+   * conversation, and comes here only as a reply; any other message needs an open window.
+   *
+   * @throws REPLY_TARGET_NOT_FOUND, SERVICE_WINDOW_CLOSED (422).
    */
   private async conversationFor(
     connection: Connection,

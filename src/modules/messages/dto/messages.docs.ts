@@ -37,7 +37,10 @@ const STATE_CODES = [
   'MEDIA_NOT_FOUND',
   'MEDIA_TYPE_MISMATCH',
 ];
-/** Errors where the templates of an account were never read. */
+/**
+ * Errors of a call to the platform. A send, a check or a retry makes such a call only if the account's templates must
+ * be read first. Marking as read always makes one.
+ */
 const PLATFORM_CODES = ['PLATFORM_REJECTED', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT'];
 
 const MessageBody = (examples = MESSAGE_EXAMPLES): MethodDecorator =>

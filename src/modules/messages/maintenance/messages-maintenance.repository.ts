@@ -41,7 +41,10 @@ const RESTORE_BATCH = 2_000;
 const ROUNDS = 5;
 const COUNT_LIMIT = 1_000_000;
 
-/** Queries of operators and retention on messages and contacts, over all workspaces or for one contact. */
+/**
+ * Statements on messages and contacts for operators, retention and erasure, over all workspaces or for one contact. A
+ * name of a contact, in these comments, is a phone, a wa_id or a user id, present or former.
+ */
 @Injectable()
 export class MessagesMaintenanceRepository {
   private readonly places = { contents: new BatchPlace(FIRST_ID), attempts: new BatchPlace('-infinity') };
@@ -51,7 +54,7 @@ export class MessagesMaintenanceRepository {
     private readonly facts: FactsService,
   ) {}
 
-  /** All names of the contact with one of these names in the workspace, whether it is known there or not. */
+  /** Adds all other names and conversations of the contact who has one of the given ones. The given names are kept. */
   async identify(known: Subject): Promise<Subject> {
     const { organizationId } = known;
     const numbers = new Set(known.numbers.flatMap((number) => [number, ...spellingsOf(number)]));
@@ -75,8 +78,8 @@ export class MessagesMaintenanceRepository {
   }
 
   /**
-   * The contact's waiting messages, scheduled ones too, and those in flight. One statement, since messages move from
-   * one place to the other.
+   * Counts the contact's waiting messages, with the scheduled ones, and those in flight. One statement counts both,
+   * since messages move between the two.
    */
   countLane(subject: Subject): Promise<{ waiting: number; sending: number }> {
     const of = (condition: string): string => `
@@ -96,8 +99,8 @@ export class MessagesMaintenanceRepository {
   }
 
   /**
-   * Ends some messages that wait for the contact, and clears their contents; their events name no contact. Returns how
-   * many.
+   * Ends some of the messages that wait for the contact, and clears their contents. The events of their ends name no
+   * contact. Returns how many ended.
    *
    * @param forget removes what other tables know about these messages, in the same transaction.
    */
@@ -111,7 +114,7 @@ export class MessagesMaintenanceRepository {
       const waiting = await this.database.query<{ id: string }>(LOCK_WAITING, [found.map(({ id }) => id)]);
       const ids = waiting.map(({ id }) => id);
       await forget(ids);
-      // Before the events are written, so that they name no person.
+      // The contents are cleared before the events are written, so that the events name no person.
       await this.database.execute(BLANK, [subject.organizationId, ids]);
       const erased = ids.map((messageId) => ({ kind: 'erased', messageId }) as const);
       return (await this.facts.apply(erased, this.database)).filter(({ moved }) => moved).length;
@@ -127,10 +130,10 @@ export class MessagesMaintenanceRepository {
   }
 
   /**
-   * Runs in the ambient transaction. The messages stay as rows without anything of the contact. Messages that a retry
+   * Removes everything of the contact from messages, in the ambient transaction. The rows stay. Messages that a retry
    * has queued meanwhile are left out.
    *
-   * @param forget like that of `withdraw`. It sees what a concurrent report has written. Its result is returned.
+   * @param forget like that of `withdraw`; it sees what a concurrent report has written. `blank` returns its result.
    */
   async blank(organizationId: string, ids: readonly string[], forget = NOTHING_ELSE): Promise<Counts> {
     const locked = await this.database.query<{ id: string }>(LOCK_DECIDED, [organizationId, ids]);
@@ -150,8 +153,8 @@ export class MessagesMaintenanceRepository {
   }
 
   /**
-   * Removes all names from the contact's conversations; returns how many had one. Queues contacts with a user id for
-   * removal from WhatsApp's contact book.
+   * Removes all names from the contact's conversations. Returns how many conversations had one. A contact with a user
+   * id is also queued for removal from WhatsApp's contact book.
    */
   async blankContacts(subject: Subject): Promise<number> {
     await this.database.execute(
@@ -175,9 +178,9 @@ export class MessagesMaintenanceRepository {
   }
 
   /**
-   * Removes contents of messages from before this time, or attempts replaced before it; returns how many. Contents of
-   * waiting messages stay. Contents are found by their ids, which have the time of the host that created them; one that
-   * is newer by the database's clock stays.
+   * Removes contents of messages from before this time, or attempts that were replaced before this time. Returns how
+   * many. Contents of waiting messages stay. Contents are found by the messages' ids, which have the time of the host
+   * that created them. A content that is newer by the database's clock stays.
    */
   remove(what: keyof typeof REMOVE, before: Date, limit: number): Promise<number> {
     const params = what === 'contents' ? [lowestIdSince(before), before] : [before];
@@ -196,7 +199,7 @@ export class MessagesMaintenanceRepository {
     return (await this.database.row<{ newest: Date | null }>(found)).newest;
   }
 
-  /** Messages of a restored backup that may have been sent after the backup was made; counted up to a million. */
+  /** Counts messages of a restored backup that may have been sent after the backup was made; up to a million. */
   countUncertain(before: Date): Promise<number> {
     return this.database.count(
       `select count(*)::integer as count from (
@@ -206,7 +209,8 @@ export class MessagesMaintenanceRepository {
   }
 
   /**
-   * Sets these messages to `outcome_unknown` and closes their attempts, in the ambient transaction; returns how many.
+   * Sets the messages that `countUncertain` counts to `outcome_unknown`, and closes their attempts, in the ambient
+   * transaction. Returns how many.
    */
   async markUncertain(before: Date): Promise<number> {
     let marked = 0;
@@ -250,23 +254,23 @@ export class MessagesMaintenanceRepository {
   }
 
   /**
-   * For how many seconds the oldest due message has been due, of numbers that can send; 0: none is due. Never scans a
-   * backlog.
+   * The seconds since the oldest due message became due; 0: none is due. Of queued messages, only those of numbers that
+   * can send are considered. Never scans a backlog.
    */
   async oldestDueSeconds(): Promise<number> {
     return (await this.database.row<{ seconds: number }>(OLDEST_DUE)).seconds;
   }
 }
 
-/** The keys under which messages to the contact wait. */
+/** The values of `message_queue.recipient` under which messages to the contact wait. */
 function lanesOf({ numbers, userIds }: Subject): string[] {
   return [...numbers, ...userIds];
 }
 
 const NAMED = `(phone is not null or wa_id is not null or user_id is not null or profile_name is not null)`;
 
-// Uses the unique indexes of each of the workspace's numbers. Includes conversations merged into a found one, and the
-// one that it was merged into.
+// The conversations of a contact, found by names $2 and $3 and by ids $4, also by those of conversations that they were
+// merged into. For each connection of the workspace, the unique indexes are read.
 const IDENTIFY = `
 with found as (
   select c.* from connection n join conversation c on c.connection_id = n.id and c.phone = any($2)
@@ -289,8 +293,9 @@ select id, phone, wa_id, user_id, merged_into,
   array(select a.name from conversation_alias a where a.conversation_id = found.id and ${isOnlyFormer('a')}) as former
 from found where organization_id = $1`;
 
-// WhatsApp's message ids contain the number, so they are removed, and no message is found by them any more. A used key
-// never expires, but the content of its request is removed.
+// SQL: removes everything of a contact from messages. WhatsApp's message ids contain the number, so they are removed
+// too, and no message is found by them any more. A used key stays, since keys never expire, but the fingerprint of its
+// request is removed.
 const blankJournal = (
   of: string,
   id: string,
@@ -322,7 +327,8 @@ select q.message_id as id from message_queue q where q.message_id = any($1::uuid
 order by q.message_id for update of q skip locked`;
 
 /**
- * SQL: up to $4 messages after the place $2 and $3, oldest first, in the order of the index that serves the condition.
+ * SQL: up to $4 messages that come after the one of the time $2 and the id $3, oldest first. This is the order of the
+ * index that serves the condition.
  */
 const nextOf = (names: string, condition: string): string => `
   select m.* from unnest(${names}) as named (name) cross join lateral (
@@ -330,7 +336,8 @@ const nextOf = (names: string, condition: string): string => `
     where m.organization_id = $1 and ${condition} and (m.created_at, m.id) > ($2::timestamptz, $3::uuid)
     order by m.created_at, m.id limit $4) as m`;
 
-// By number, user id or conversation. A message in a group has no conversation, but its author's user id.
+// A page of a contact's messages, found by number, user id and conversation. A message in a group has no conversation,
+// but its author's user id.
 const PAGE_OF_CONTACT = `
 with page as materialized (
   select * from (
@@ -400,12 +407,13 @@ export const REMOVE = {
 // A message scheduled for a later time had not been sent by then.
 const IS_DOUBTFUL = `${queueTakes('restored')} and coalesce(q.scheduled_for, q.queued_at) < $1`;
 
-// In the order of ids, starting after the last batch: the rows of earlier batches are dead until the commit.
+// The next batch in the order of ids. It begins after the last batch, since the dead rows of earlier batches stay until
+// the commit.
 const DOUBTFUL = `
 select message_id as id from message_queue q where ${IS_DOUBTFUL} and message_id > $2 order by message_id limit $3`;
 
-// The oldest due message of each number, searched from the lane's low-water mark. Scheduled messages count as due if
-// they were not released.
+// Finds the oldest due message of each number, from the low-water mark of the number's lane on. A scheduled message
+// counts too if its time has come and it was not released.
 const OLDEST_DUE = `
 select greatest(max(extract(epoch from clock_timestamp() - least(queued.due_at, scheduled.held_until))), 0)::float8 as seconds
 from connection c

@@ -10,18 +10,18 @@ import { pendingFileOf } from './received-messages.repository.js';
 import type { FactsService } from '../../message-state/facts.service.js';
 import { answeredBy } from './received-messages.repository.js';
 
-/** The result of one message. */
+/** What became of one message. */
 export interface RecordedMessage {
   /** False where the message was known before. */
   created: boolean;
-  /** The message has a file that is still to be fetched. */
+  /** Whether the message has a file that is still to be fetched. */
   hasFile: boolean;
 }
 
 /**
  * Stores messages that the API did not send, each exactly once, in the caller's transaction: messages sent in the
- * WhatsApp Business app, each with its event, and imported messages of its history, without events. One result per
- * message, in the same order.
+ * WhatsApp Business app, each with its event, and imported messages of the app's history, without events. Returns one
+ * result per message, in the same order.
  *
  * @param conversationIds the messages' conversations, in the same order.
  */
@@ -37,7 +37,7 @@ export async function recordAppMessages(
     return { ...report, id: newId(), conversationId, file: pendingFileOf(report) };
   });
   const rows = messages.map(({ file, ...message }) => ({ ...message, mediaObjectId: file?.id ?? null }));
-  // In the order of the index, so that batches with common messages never deadlock.
+  // Messages are stored in the order of the index, so that batches with common messages never deadlock.
   rows.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const stored = await statements.query<{ id: string; fileId: string | null }>(RECORD, [JSON.stringify(rows)]);
   const created = new Set(stored.map(({ id }) => id));
@@ -56,8 +56,8 @@ export function observationOfAppMessage(report: AppMessageReport): ContactObserv
 }
 
 /**
- * Applies reports about messages that were sent in the app: those that name no attempt, and do not return callback data
- * of ours. Returns the reports that concerned such a message.
+ * Applies reports about messages that were sent in the app. Only reports that name no attempt and have no callback data
+ * of ours can be such reports. Returns the reports that did concern such a message.
  */
 export async function applyAppStatuses(
   reports: readonly StatusReport[],
@@ -89,13 +89,13 @@ function keyOf({ connectionId, metaMessageId }: Pick<StatusReport, 'connectionId
   return `${connectionId}/${metaMessageId}`;
 }
 
-/** SQL: whether the message of a row `i` is in the journal as sent by the API. */
+/** SQL condition: the message of the row `i` is stored already, as a message that the API sent. */
 const IS_OURS = `exists (select from message_attempt a join message m on m.id = a.message_id
     where a.meta_message_id = i."metaMessageId" and m.connection_id = i."connectionId")`;
 
 // The message that a reply refers to is looked for in the batch, and among sent and received messages. A message of the
-// history is stored at its own time. A file of the history may come in a later notification than its message; the
-// placeholder then gets its content.
+// history is stored with its own time. A file of the history may come in a later notification than its message: the
+// message is then stored already as a placeholder, which gets the content now.
 const RECORD = `
 with incoming as materialized (
   select i.*, now.at, case when i.source = 'history' then least(coalesce(i."occurredAt", now.at), now.at) else now.at end as made_at,

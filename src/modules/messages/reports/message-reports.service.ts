@@ -126,8 +126,8 @@ export class MessageReportsService {
   }
 
   /**
-   * Leaves out reports that would name an erased person who has not written since. A message that a customer writes
-   * stays: it creates a new contact.
+   * Leaves out the messages of the app, handovers and notices (`NO_NEW_MESSAGE`) for which `erasedAmong` says so. A
+   * message that a customer writes and a call always stay: either creates a new contact.
    */
   private async withoutErased(
     notifications: readonly MessageReports[],
@@ -149,8 +149,10 @@ export class MessageReportsService {
   }
 
   /**
-   * Which of the reports concern erased people. Messages of the app count if they are older than the erasure; all other
-   * reports count until the person is a contact again.
+   * Returns a function that tells whether a report must be left out because its person was erased. A report from before
+   * the erasure is left out, even if the person is a contact again. Of the later ones, a message of the app stays; any
+   * other report stays only if the person is a contact again. Without a time, a message of the app is left out, and any
+   * other report counts as later.
    */
   private async erasedAmong(
     reports: readonly (AppMessageReport | HandoverReport | InboundReport)[],
@@ -221,7 +223,10 @@ export class MessageReportsService {
     if (replacements.length > 0) this.recipients.replaced(replacements);
   }
 
-  /** Records reports that change nothing. None about erased people are recorded, until they write again. */
+  /**
+   * Records reports that change no message. A report about an erased person is recorded only if the person is a contact
+   * again.
+   */
   async tell(news: readonly NewsReport[]): Promise<void> {
     const people = await this.erased.find(
       news.map((each) => ({ ...each, names: 'from' in each ? [each.from, each.userId] : [] })),

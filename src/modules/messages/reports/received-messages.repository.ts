@@ -14,7 +14,7 @@ export interface ReceivedMessage {
   messageId: string;
   /** False where WhatsApp had delivered this message before. */
   created: boolean;
-  /** The message has a file that is still to be fetched. */
+  /** Whether the message has a file that is still to be fetched. */
   hasFile: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface FoundMessages {
   /** Ids of messages that are stored already. */
   readonly ids: Map<string, string>;
   readonly fresh: readonly NewInbound[];
-  /** Of `fresh`, those that belong to the conversation with their author; messages in a group do not. */
+  /** Those of `fresh` that belong to the conversation with their author: all except messages in a group. */
   readonly direct: readonly NewInbound[];
   /** The authors of `direct`, in the same order. */
   readonly authors: readonly ContactObservation[];
@@ -47,7 +47,7 @@ export async function findNewMessages(
     if (!byKey.has(key)) byKey.set(key, { ...report, id: newId(), file: pendingFileOf(report) });
   }
   const ids = await read([...byKey.values()], statements);
-  // In the order of the index, so that batches with common messages never deadlock.
+  // Messages are stored in the order of the index, so that batches with common messages never deadlock.
   const inOrder = [...byKey].filter(([key]) => !ids.has(key)).sort(([a], [b]) => (a < b ? -1 : 1));
   const fresh = inOrder.map(([, message]) => message);
   const direct = fresh.filter(({ context }) => context.group_id === undefined);
@@ -55,8 +55,9 @@ export async function findNewMessages(
 }
 
 /**
- * Stores customers' messages, each exactly once, many in the caller's transaction, with their events and the files to
- * fetch. One result per report, in the same order; a repeated report changes nothing and gets the id of the first.
+ * Stores customers' messages in the caller's transaction, each exactly once, with their events and the files to fetch.
+ * Returns one result per report, in the same order. A repeated report changes nothing; its result has the id of the
+ * message that was stored first.
  *
  * @param conversationIds the conversations of `found.authors`.
  */
@@ -89,7 +90,7 @@ async function read(reports: readonly InboundReport[], statements: Statements): 
   return idsOf(rows);
 }
 
-/** Returns the ids of those that no other process has stored meanwhile. */
+/** Stores new messages. Returns the ids of those that no other process has stored meanwhile. */
 async function insert(
   messages: readonly NewInbound[],
   conversationOf: ReadonlyMap<NewInbound, string | null>,
@@ -131,7 +132,7 @@ function observationOf(report: InboundReport): ContactObservation {
   };
 }
 
-/** In a group, no conversation identifies the author, so the contact is stored here. */
+/** The context to store. In a group, no conversation identifies the author, so the context has the author's contact. */
 function storedContextOf({ context, userId, profileName }: InboundReport): object | null {
   if (context.group_id !== undefined) return { ...context, sender: { user_id: userId, name: profileName } };
   return Object.keys(context).length === 0 ? null : context;
@@ -179,8 +180,8 @@ from unnest($1::uuid[], $2::text[]) as asked (connection_id, meta_message_id)
 join platform_message p using (connection_id, meta_message_id)`;
 
 /**
- * SQL: the message of the row's connection that has the WhatsApp id `contextMessageId`: sent by us, received, or sent
- * in the app.
+ * SQL: the id of the message with the WhatsApp id `contextMessageId` of a row, in the row's connection: sent by the
+ * API, received, or sent in the app.
  */
 export const answeredBy = (row: string): string => `coalesce(
     (select m.id from message_attempt a join message m on m.id = a.message_id
@@ -188,8 +189,8 @@ export const answeredBy = (row: string): string => `coalesce(
     (select p.message_id from platform_message p
      where p.connection_id = ${row}."connectionId" and p.meta_message_id = ${row}."contextMessageId"))`;
 
-// The message that a reply refers to is looked for in the batch, among sent messages and their earlier attempts, and
-// among received ones.
+// Stores messages. The message that a reply refers to is looked for in the batch, among sent messages and their earlier
+// attempts, and among received messages.
 const INSERT = `
 with incoming as materialized (
   select i.*, now.at, answered.id as answered_id

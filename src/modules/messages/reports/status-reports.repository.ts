@@ -10,14 +10,15 @@ export interface AppliedReport extends Pick<
   'organizationId' | 'conversationId' | 'recipient' | 'traceContext'
 > {
   messageId: string;
-  /** Whether the message was moved by this report. */
+  /** Whether this report changed the message's status. */
   moved: boolean;
 }
 
 /**
- * Applies WhatsApp's reports about sent messages, in the caller's transaction. Usually a report returns both ids of its
- * request. Where they are missing, or match no attempt of the connection, the attempt is looked up by WhatsApp's id.
- * Returns one result per report, in the same order: null where no attempt is found (yet).
+ * Applies WhatsApp's reports about sent messages, in the caller's transaction. Usually a report contains the ids of the
+ * message and of the attempt, which were in its request. Where they are missing, or match no attempt of the connection,
+ * the attempt is looked up by WhatsApp's id. Returns one result per report, in the same order: null where no attempt is
+ * found (yet).
  */
 export async function applyStatusReports(
   reports: readonly StatusReport[],
@@ -68,7 +69,7 @@ export interface Target {
   attemptId: string;
 }
 
-/** The ids in the request, `<message id>.<attempt id>`; they may match nothing. */
+/** Reads the ids that the request contained, `<message id>.<attempt id>`. They may match no attempt. */
 export function idsInCallback({ callbackData }: Pick<StatusReport, 'callbackData'>): Target | null {
   const [messageId, attemptId, ...more] = (callbackData ?? '').toLowerCase().split('.');
   return isUuid(messageId) && isUuid(attemptId) && more.length === 0 ? { messageId, attemptId } : null;

@@ -37,7 +37,7 @@ export interface DueMessage {
 export interface Decision {
   messageId: string;
   refusal: { category: FailureCategory; code: string; message: string } | null;
-  /** The text that lists show: a template's text may have changed. */
+  /** The text that lists show. It is stored again, because the template's text may have changed. */
   body: string | null;
 }
 
@@ -70,8 +70,8 @@ export class ScheduleRepository {
   }
 
   /**
-   * Finds the due messages of a number, the longest due first; at most one batch, as one item. It changes none of them:
-   * a release sends nothing, so it may run twice or not at all.
+   * Finds the due messages of a number, the longest due first: at most one batch, as one item. No row is changed, so
+   * two processes may find the same messages. A release sends nothing, so a second one, or a missing one, does no harm.
    */
   async claim(request: ClaimRequest, withinMs?: number): Promise<Claim<DueMessage[]>> {
     const params = [...grantParams([request]), request.laneKey.slice(SCHEDULE_LANE.length), RELEASE_BATCH];
@@ -83,7 +83,7 @@ export class ScheduleRepository {
 
   /**
    * Queues due messages, or fails them, in the order of their times. Leaves out messages that were canceled or paused
-   * meanwhile, or are locked by another transaction: the next sweep finds those.
+   * meanwhile, and messages that another transaction has locked. The next sweep finds the latter.
    */
   release(decisions: readonly Decision[]): Promise<Released[]> {
     const refused = decisions.flatMap(({ messageId, refusal }): Fact[] =>
@@ -105,7 +105,7 @@ export class ScheduleRepository {
     });
   }
 
-  /** Defers messages whose checks could not be made. */
+  /** Defers messages whose checks could not be made: they are due again after this time. */
   async postpone(messageIds: readonly string[], seconds: number): Promise<void> {
     await this.database.byIndex(() => this.database.execute(POSTPONE, [messageIds, seconds]));
   }

@@ -161,7 +161,7 @@ export class SessionOfPersonResponse {
   @ApiProperty({ format: 'date-time', example: TIME })
   created_at!: string;
 
-  /** At most a minute old. */
+  /** The last use, or up to a minute before it. */
   @ApiProperty({ format: 'date-time', example: TIME })
   last_seen_at!: string;
 

@@ -20,7 +20,7 @@ export class PersonSessionEntity {
   @Column('timestamptz')
   expiresAt!: Date;
 
-  /** At most a minute old. */
+  /** Written at most once a minute, so the real last use may be up to a minute later. */
   @Column({ type: 'timestamptz', insert: false })
   lastSeenAt!: Date;
 

@@ -11,7 +11,7 @@ export interface InvitationFilter extends ListCursor {
   limit: number;
 }
 
-/** SQL: expired so long ago that no list needs it. */
+/** SQL condition: an invitation expired so long ago that no list needs it. */
 export const LONG_ENDED = `expires_at < clock_timestamp() - interval '90 days'`;
 
 /** The only place with SQL on the table `invitation`. */
@@ -19,7 +19,7 @@ export const LONG_ENDED = `expires_at < clock_timestamp() - interval '90 days'`;
 export class InvitationsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Replaces a pending invitation of the same address. Returns its id. */
+  /** Stores an invitation, in place of a pending one of the same address. Returns the id of the stored invitation. */
   async save(given: Pick<Invitation, 'id' | 'organizationId' | 'email' | 'role'>, seconds: number): Promise<string> {
     const { id } = await this.database.row<{ id: string }>(
       `insert into invitation (id, organization_id, email, role, expires_at)
@@ -50,8 +50,8 @@ export class InvitationsRepository {
   }
 
   /**
-   * Pending invitations of this address; each is locked, so that only one sign-in accepts it. In the ambient
-   * transaction.
+   * The pending invitations of this address. They are locked until the ambient transaction has ended, so that only one
+   * sign-in accepts each.
    */
   open(email: string): Promise<Pick<Invitation, 'id' | 'organizationId' | 'role'>[]> {
     return this.database.query(
@@ -71,7 +71,7 @@ export class InvitationsRepository {
     await this.table.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'clock_timestamp()' });
   }
 
-  /** Deletes at most `limit`; returns how many. */
+  /** Deletes at most `limit` invitations that ended long ago. Returns how many. */
   forget(limit: number): Promise<number> {
     return this.database.execute(
       `delete from invitation where id = any(array(select id from invitation where ${LONG_ENDED} order by expires_at limit $1))`,

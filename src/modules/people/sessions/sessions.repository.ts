@@ -10,7 +10,7 @@ export type PersonSession = Omit<PersonSessionEntity, 'hash'>;
 export interface StoredSession extends Omit<SignedInPerson, 'sessionId'> {
   sessionId: string;
   hash: Buffer;
-  /** Milliseconds, by the database's clock. */
+  /** Milliseconds until the session ends, by the database's clock. */
   endsInMs: number;
 }
 
@@ -19,7 +19,7 @@ export interface StoredWorkspace extends Omit<WorkspaceOfPerson, 'role'> {
   roles: WorkspaceRole[];
 }
 
-/** Limit of one person's sessions; the oldest is ended. */
+/** Limit of one person's sessions: if there are more, the oldest are ended. */
 const MOST_SESSIONS = 50;
 
 const WORKSPACE = `o.id, o.name, o.api_paid_until as "apiPaidUntil",
@@ -36,7 +36,7 @@ export class SessionsRepository {
     return `(expires_at <= clock_timestamp() or last_seen_at <= clock_timestamp() - interval '${idleMinutes} minutes')`;
   }
 
-  /** Ends the oldest of the person's sessions where there are too many. In the ambient transaction. */
+  /** Stores a new session, in the ambient transaction. If the person has too many sessions, the oldest are ended. */
   async insert(
     row: Pick<PersonSessionEntity, 'id' | 'hash' | 'personId' | 'issuerSession'>,
     hours: number,
@@ -77,7 +77,7 @@ export class SessionsRepository {
     );
   }
 
-  /** Null where there is no such workspace, or it is being deleted. */
+  /** A workspace with the person's roles; null where there is no such workspace, or it is being deleted. */
   workspace(personId: string, organizationId: string): Promise<StoredWorkspace | null> {
     return this.database.find<StoredWorkspace & Record<string, unknown>>(
       `select ${WORKSPACE},
@@ -102,12 +102,12 @@ export class SessionsRepository {
     return this.table.find({ where: { personId }, order: { createdAt: 'DESC', id: 'DESC' }, take: MOST_SESSIONS });
   }
 
-  /** Returns how many there were. */
+  /** Ends sessions. Returns how many there were. */
   async remove(which: Partial<Pick<PersonSessionEntity, 'id' | 'hash' | 'personId'>>): Promise<number> {
     return (await this.table.delete(which)).affected ?? 0;
   }
 
-  /** Ends sessions that the issuer names: one by its name, or all of a person. Returns their people. */
+  /** Ends the sessions that an issuer names: one session, or all of a person. Returns the ids of their people. */
   async removeOf(issuer: string, subject: string | null, issuerSession: string | null): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `with gone as (
@@ -129,7 +129,7 @@ export class SessionsRepository {
     );
   }
 
-  /** Sets the time of the last use of each session, at most once a minute for any number of processes. */
+  /** Sets the time of the last use of a session, at most once a minute for any number of processes. */
   async touch(id: string): Promise<void> {
     await this.database.execute(
       `update person_session set last_seen_at = clock_timestamp()

@@ -19,8 +19,8 @@ export class GrantsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * In the ambient transaction of a new session. Does nothing where the session has ended: the lock waits for another
-   * transaction that ends it, which the foreign key would report as an error.
+   * Stores the grant of a session, in the ambient transaction. Does nothing where the session has ended. The lock waits
+   * for another transaction that is ending the session; without the lock, the foreign key would fail.
    */
   async keep(sessionId: string, sealed: Buffer, minutes: number): Promise<void> {
     await this.database.execute(
@@ -31,7 +31,10 @@ export class GrantsRepository {
     );
   }
 
-  /** Takes the oldest due ones: for this many minutes no other process gets them; then they are due again. */
+  /**
+   * Takes the grants that have been due longest. After this many minutes they are due again; until then no process gets
+   * them.
+   */
   claim(limit: number, minutes: number): Promise<DueGrant[]> {
     return this.database.query<DueGrant & Record<string, unknown>>(
       `with due as (

@@ -54,13 +54,13 @@ export interface SendTask {
   times: ClaimTimes;
 }
 
-/** The message was certainly not sent, and returns to the queue for this time. */
+/** The message was certainly not sent. It returns to the queue and is due again after `delayMs`. */
 interface Later {
   kind: 'later';
   delayMs: number;
-  /** The platform's answer to the first endpoint, where the message was to go to the other one at once. */
+  /** The refusal by the first endpoint, where the message was to go to the second endpoint at once but did not. */
   refused?: NotAcceptedOutcome;
-  /** The attempt for the other endpoint, if it may have been stored. */
+  /** The id of the attempt for the second endpoint, where that attempt may have been stored. */
   nextAttemptId?: string;
 }
 
@@ -173,8 +173,8 @@ export class MessageSender implements QueueKind<SendTask> {
   private async releaseFor(message: ClaimedMessage, { delayMs, refused, nextAttemptId }: Later) {
     const record = refused === undefined ? released(message, delayMs) : refusedByEndpoint(message, refused);
     const dueInMs = await this.record(message, record);
-    // In this order, because the first waits for a running statement that opens the next attempt. The next attempt may
-    // not exist.
+    // The refused attempt is recorded first, because its record waits for a statement that may still be storing the
+    // next attempt. Only then is the next attempt released, if it exists.
     if (nextAttemptId !== undefined) await this.store(message, released({ ...message, attemptId: nextAttemptId }));
     return dueInMs;
   }
@@ -392,8 +392,8 @@ export class MessageSender implements QueueKind<SendTask> {
   }
 
   /**
-   * An outcome is never dropped because the database is away. It is retried for a minute; then the lease decides, and
-   * this returns null.
+   * Stores an outcome. While the database is away, the write is repeated for a minute. After that the outcome is logged
+   * and given up, and this returns null: when the lease of the attempt ends, the sweep sets `outcome_unknown`.
    */
   private async store(
     message: ClaimedMessage,

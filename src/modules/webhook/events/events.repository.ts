@@ -14,7 +14,7 @@ export interface RecordedEvent {
   transaction: string;
 }
 
-/** An event, or none, with the facts about its page. */
+/** A row of a page: an event and the facts about the page. The only row of an empty page has no event. */
 type PageRow = (RecordedEvent | { id: null }) & {
   scanned: number;
   held: boolean;
@@ -22,20 +22,22 @@ type PageRow = (RecordedEvent | { id: null }) & {
   lastId: string | null;
 };
 
-/** The place of a reader, and the types of events that it selects; null: all. */
+/**
+ * A reader's place, which is the event after which the reader continues, and the selected types of events; null: all.
+ */
 export interface EventPlace {
   organizationId: string;
   after: EventCursor;
   types: readonly EventType[] | null;
 }
 
-/** Limit of events examined for one page, whichever are selected, which bounds its cost. */
+/** Limit of events that one page reads, selected or not: it bounds the cost of the page. */
 export const MAX_SCANNED = 2_000;
 
-/** Limit of events examined after the place of a waiting reader. */
+/** Limit of events that one look reads after the place of a waiting reader, selected or not. */
 const MAX_LOOKED_AT = 100;
 
-/** Hours between records of a workspace's reading. */
+/** That a workspace reads its events is recorded at most once in this many hours. */
 const NOTE_HOURS = 1;
 
 /** Events of a workspace in the order of their transactions. */
@@ -47,7 +49,7 @@ export class EventsRepository {
     return this.database.row<ReadingState>(STATE, [organizationId, NOTE_HOURS]);
   }
 
-  /** Whether this database has exactly this event; then its history goes at least that far. */
+  /** Whether this database has exactly this event. If so, its log goes at least as far as the event. */
   async has(organizationId: string, { kind, transaction, id }: EventCursor): Promise<boolean> {
     if (kind !== 'event') return false;
     const sql = 'select from webhook_event where organization_id = $1 and transaction_id = $2::xid8 and id = $3';
@@ -55,10 +57,10 @@ export class EventsRepository {
   }
 
   /**
-   * Records that the workspace reads its events; from now on they are recorded.
+   * Records that the workspace reads its events. From then on the workspace's events are recorded.
    *
-   * @returns the place before every transaction that may still write events. The transaction ids in it are final: this
-   * call has committed one that is not lower, so a crash of the server never assigns them again.
+   * @returns the place before every transaction that may still write events. The server never assigns the
+   * transaction ids in it again, even after a crash, because this call has committed an id that is not lower.
    */
   async note(organizationId: string): Promise<EventCursor> {
     const { transaction, now } = await this.database.row<{ transaction: string; now: Date }>(NOTE, [organizationId]);
@@ -66,14 +68,17 @@ export class EventsRepository {
   }
 
   /**
-   * Stops recording for workspaces without endpoint and destination that have not read for this many days: their
-   * cursors expire.
+   * Stops recording the events of workspaces that have neither endpoint nor destination, and have not read events for
+   * this many days. Their cursors expire.
    */
   stopUnread(days: number): Promise<number> {
     return this.database.execute(STOP_UNREAD, [days]);
   }
 
-  /** The events after a place, from transactions with no open one before them, so that the order never changes. */
+  /**
+   * One page of the events after a place. Only events of transactions before the oldest open one are returned, so the
+   * order of the events never changes.
+   */
   async page(
     organizationId: string,
     { after, types, limit }: { after: EventCursor; types: readonly EventType[] | null; limit: number },
@@ -98,7 +103,9 @@ export class EventsRepository {
     };
   }
 
-  /** Those of the places that have events after them. */
+  /**
+   * Returns, for each place with events after it, how far this look has read, and whether a selected event was found.
+   */
   async look(places: readonly EventPlace[]): Promise<Look[]> {
     const asked = places.map(({ organizationId, after, types }, index) => ({
       index,
@@ -119,8 +126,8 @@ export class EventsRepository {
   }
 
   /**
-   * Rows of a dump from another server may have transaction ids ahead of this server's. They get the id of the ambient
-   * transaction, within which their own ids order them.
+   * Gives the events of a dump from another server, whose transaction ids may be ahead of this server's, the id of the
+   * ambient transaction. The events' own ids then order them.
    */
   async renumber(): Promise<number> {
     await this.database.execute(RENUMBER_RECORDING);

@@ -14,10 +14,10 @@ export interface JournalRow {
   identity: string;
 }
 
-/** An event, or none, with the end of the page. */
+/** A row of a page: an event and the end of the page. The only row of an empty page has no event. */
 type PageRow = { endTransaction: string | null; endId: string | null } & (JournalRow | { id: null });
 
-/** Limit of events examined for one page, whichever the reader selects. */
+/** Limit of events that one page reads, selected by the reader or not. */
 const MAX_SCANNED = 1_000;
 
 /** Queries of journal readers on the log of events. */
@@ -41,8 +41,8 @@ export class JournalRepository {
   }
 }
 
-// Each event is found after the previous one: see events.repository.ts. A page ends where it is full, otherwise after
-// all examined events.
+// Each event is found after the previous one: see events.repository.ts. A full page ends after its last event, any
+// other after the last event that was read.
 const PAGE = `
 with recursive ended as materialized (
   select pg_snapshot_xmin(pg_current_snapshot()) as xmin

@@ -5,7 +5,7 @@ import { TAKES_EVENTS } from '../dispatch/dispatch.repository.js';
 import { DELIVERY_STATUSES, WEBHOOK_LANE, type EventType } from '../webhook.types.js';
 import type { ReplayData } from './replays.dto.js';
 
-/** Of one replay. */
+/** Limit of the events of one replay. */
 export const MAX_REPLAYED = 100_000;
 /** Limit of attempts examined to find events: an event has ten, or more if it was replayed before. */
 const MAX_ATTEMPTS = 1_000_000;
@@ -13,25 +13,25 @@ const MAX_ATTEMPTS = 1_000_000;
 /** Limit of replays that one statement serves. */
 const REPLAYS_AT_ONCE = 100;
 /**
- * A replay queues no more events while its endpoint has this many due events, new ones included. Two for each delivery
- * in flight.
+ * A replay queues no more events while its endpoint has this many due events, which may be new ones. That is two for
+ * each delivery in flight.
  */
 const MAX_AHEAD = 20;
 
-/** SQL, for an endpoint `e`: one collection of its events at a time. */
+/** SQL: tries to lock the endpoint `e`, so that only one process at a time collects its events for a replay. */
 export const REPLAY_LOCK = `pg_try_advisory_xact_lock(hashtextextended('webhook_replay ' || e.id, 0))`;
 
-/** SQL: an attempt to deliver the event succeeded. */
+/** SQL condition: an attempt to deliver the event succeeded. */
 const wasDelivered = (eventId: string): string => `exists (select from webhook_delivery d where d.event_id = ${eventId}
       and d.status = 'succeeded' and d.id >= ${firstAttemptOf(eventId)})`;
 
-/** A replay is a row with counts, and the list of its events that are not queued yet. */
+/** Replays. Each is a row with counts, and a list of the events that are not queued yet. */
 @Injectable()
 export class ReplaysRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Collects the events and creates the replay; one at a time per endpoint.
+   * Collects the events and creates the replay. An endpoint has at most one replay at a time.
    *
    * @returns null: the workspace has no endpoint; otherwise the id, or why there is none: too many events, or a replay
    * is running.
@@ -60,7 +60,7 @@ export class ReplaysRepository {
     });
   }
 
-  /** Null where the workspace's endpoint has no such replay. */
+  /** Finds a replay; null where the workspace's endpoint has no such replay. */
   find(organizationId: string, id: string): Promise<ReplayData | null> {
     return this.database.find(FIND, [organizationId, id]);
   }
@@ -69,13 +69,16 @@ export class ReplaysRepository {
    * Queues the next events of all replays, as many as their endpoints have room for. A paused or disabled endpoint gets
    * none.
    *
-   * @returns the endpoints that got events, and how many each.
+   * @returns the endpoints that got events, with the number of events of each.
    */
   feed(): Promise<{ endpointId: string; events: number }[]> {
     return this.database.byIndex(() => this.database.query(FEED, [REPLAYS_AT_ONCE, MAX_AHEAD]));
   }
 
-  /** Deletes replays that ended long ago, and replays that have waited this long for a paused or disabled endpoint. */
+  /**
+   * Deletes replays that ended more than `endedDays` days ago, and replays that have waited more than `heldDays` days
+   * for a paused or disabled endpoint.
+   */
   purge(endedDays: number, heldDays: number): Promise<number> {
     return this.database.execute(PURGE, [endedDays, heldDays]);
   }

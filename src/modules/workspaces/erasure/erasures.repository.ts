@@ -5,11 +5,11 @@ import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js'
 import { ErasureEntity } from '../entities/erasure.entity.js';
 import type { ErasedPerson, NamedPerson, OpenErasure, Subject } from './erasure.types.js';
 
-/** How long one process works on an erasure exclusively: longer than its longest step, including waits. */
+/** How long one process has an erasure for itself: longer than the longest step of an erasure, including waits. */
 export const LEASE_SECONDS = 300;
 const COLUMNS = `id, organization_id as "organizationId", numbers, user_ids as "userIds", conversation_ids as "conversationIds"`;
 
-/** SQL: a name in the form of `erased_name`. */
+/** SQL: a name, which is a number or a user id, in the form of `erased_name`: only a hash is stored. */
 const hashOf = (organizationId: string, name: string): string =>
   `sha256(convert_to(${organizationId}::text || ${name}, 'UTF8'))`;
 
@@ -37,8 +37,8 @@ export class ErasuresRepository {
   }
 
   /**
-   * The longest due erasure of the next workspace in the order of ids, so that workspaces take turns; no other process
-   * continues it meanwhile. Null: none is due.
+   * Takes the longest due erasure of the next workspace in the order of ids, so that workspaces take turns. No other
+   * process gets the erasure until the lease ends. Null: none is due.
    *
    * @param after the last served workspace.
    */
@@ -52,7 +52,7 @@ export class ErasuresRepository {
     );
   }
 
-  /** Null: it has ended. */
+  /** An unfinished erasure; null where it has ended. */
   read(id: string): Promise<OpenErasure | null> {
     return this.table.findOneBy({ id });
   }
@@ -71,12 +71,12 @@ export class ErasuresRepository {
     });
   }
 
-  /** A worker continues it after this time; 0: after the turns of the other due ones. */
+  /** Lets a worker continue the erasure after this time; 0: after the turns of the other due erasures. */
   async putOff(id: string, seconds: number): Promise<void> {
     await this.table.update({ id }, { dueAt: () => inSeconds(seconds) });
   }
 
-  /** Returns whether it was open. */
+  /** Ends an erasure. Returns whether it was unfinished. */
   async end(id: string): Promise<boolean> {
     return ((await this.table.delete({ id })).affected ?? 0) > 0;
   }

@@ -3,16 +3,19 @@ import { Database } from '../../../infrastructure/database/database.js';
 import { OrganizationEntity } from '../entities/workspace.entity.js';
 import type { ErasureBatch } from './erasure.service.js';
 
-/** Blocks of a table that one statement handles. Deleting from a table that others refer to also searches those. */
+/**
+ * Number of blocks of a table that one statement handles. It is lower for a table that others refer to, because a
+ * delete there also searches the tables that refer to it.
+ */
 const BLOCKS = { leaf: 1_024, parent: 32 } as const;
 
 /** A table with rows of workspaces. */
 export interface OwnedTable {
-  /** Quoted, with its schema. */
+  /** The table's name, quoted, with its schema. */
   name: string;
-  /** Other tables refer to it. */
+  /** Whether other tables refer to this table. */
   isParent: boolean;
-  /** Its column that refers to another row of the same table. */
+  /** The column that refers to another row of the same table; null where there is none. */
   selfReference: string | null;
 }
 
@@ -24,7 +27,7 @@ export interface OwnedTable {
 export class WorkspaceErasureRepository {
   constructor(private readonly database: Database) {}
 
-  /** Referring tables come before those that they refer to. */
+  /** The tables, in an order in which a table comes before the tables that it refers to. */
   async tables(): Promise<OwnedTable[]> {
     const rows = await this.database.query<{ oid: number; name: string; refers_to: number[]; self: string | null }>(
       OWNED_TABLES,
@@ -42,13 +45,13 @@ export class WorkspaceErasureRepository {
     }));
   }
 
-  /** Counts or deletes the workspace's rows in one part of a table. A part begins at a block. */
+  /** Counts, or deletes, the workspace's rows in one part of a table: some blocks, from the cursor on. */
   async part(table: OwnedTable, organizationId: string, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
     const from = Number(cursor ?? 0);
     const to = from + (table.isParent ? BLOCKS.parent : BLOCKS.leaf);
     const values = [organizationId, `(${from},0)`, `(${to},0)`];
     const own = 'organization_id = $1 and ctid >= $2::tid and ctid < $3::tid';
-    // Repeated if another transaction deletes rows of the queue at the same time.
+    // In a transaction, because that is repeated if another one deletes rows of the queue at the same time.
     const [row] = await this.database.transaction(
       () =>
         this.database.query<{ found: number; blocks: number }>(
@@ -72,13 +75,13 @@ export class WorkspaceErasureRepository {
     );
   }
 
-  /** Ids of the workspace that are suffixes of keys of lanes and token buckets. */
+  /** The ids of the workspace in which keys of lanes and token buckets end. */
   async keyEnds(organizationId: string): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(KEY_ENDS, [organizationId]);
     return rows.map(({ id }) => id);
   }
 
-  /** Lanes and token buckets whose keys end in one of the ids. Returns how many. */
+  /** Counts, or deletes, lanes and token buckets whose keys end in one of the ids. Returns how many. */
   async keyed(ids: readonly string[], erase: boolean): Promise<number> {
     let found = 0;
     for (const table of ['lane', 'rate_bucket']) {
@@ -88,13 +91,16 @@ export class WorkspaceErasureRepository {
     return found;
   }
 
-  /** Returns false where another process has removed it. */
+  /** Deletes the workspace's own row. Returns false where another process has deleted it. */
   async remove(organizationId: string): Promise<boolean> {
     return (await this.database.repository(OrganizationEntity).delete({ id: organizationId })).affected === 1;
   }
 }
 
-/** Joins row by row: the planner does not know that a look-up in a partitioned table reads only one partition. */
+/**
+ * Makes PostgreSQL join row by row: the planner does not know that a look-up in a partitioned table reads only one
+ * partition.
+ */
 const BY_KEY = 'set local enable_hashjoin = off; set local enable_mergejoin = off';
 
 /** Rows without a workspace that belong to a table's rows are deleted with them. */

@@ -18,13 +18,16 @@ import { type OwnedTable, WorkspaceErasureRepository } from './workspace-erasure
 
 const SWEEP_EVERY_MS = 2_000;
 
-/** A part's work when a workspace is deleted, besides deleting its rows. */
+/** What one module does when a workspace is deleted, besides the rows that WorkspaceErasure itself deletes. */
 export interface WorkspaceData {
   /** Stops the workspace's activity; repeatable. */
   stop?: (organizationId: string) => Promise<void>;
-  /** Work in progress that ends by itself, as a phrase; null: none. */
+  /** Describes work in progress that ends by itself, as a phrase for a message; null: there is none. */
   busy?: (organizationId: string) => Promise<string | null>;
-  /** One small batch of data without a row of the workspace, or outside the database. Repeatable. */
+  /**
+   * Counts, or deletes, one small batch of data that WorkspaceErasure cannot find by the workspace's id, or that is not
+   * in the database. Repeatable.
+   */
   batch?: (organizationId: string, cursor: string | null, erase: boolean) => Promise<ErasureBatch>;
 }
 
@@ -35,16 +38,16 @@ interface Plan {
 }
 
 const TIMES = {
-  /** Until every process knows that keys are revoked and numbers disconnected. */
+  /** Time in which every process learns that keys are revoked and numbers disconnected. */
   quietMs: 6_000,
   /** Limit of the wait for work in progress. */
   waitMs: 60_000,
 };
 
 /**
- * Deletes a workspace with everything in it: stops it, waits for work in progress, then deletes its rows in small
- * batches. The workspace's own row is last, so that an interrupted deletion can simply start again; a worker continues
- * a requested one until it is done.
+ * Deletes a workspace with everything in it: stops its activity, waits for work in progress, then deletes its rows in
+ * small batches. The workspace's own row is last, so that an interrupted deletion can simply start again. A sweep
+ * repeats a requested deletion until it is done.
  */
 @Injectable()
 export class WorkspaceErasure implements OnModuleInit {
@@ -69,19 +72,23 @@ export class WorkspaceErasure implements OnModuleInit {
     });
   }
 
-  /** Adds a part; call it while the application starts. */
+  /** Adds the work of a module; call this while the application starts. */
   add(place: WorkspaceData): void {
     this.places.push(place);
   }
 
-  /** Counts what would be deleted, by table; changes nothing. @throws Error where there is no such workspace. */
+  /**
+   * Counts what would be deleted, by table; changes nothing.
+   *
+   * @throws Error where there is no such workspace.
+   */
   async count(organizationId: string): Promise<Counts> {
     await this.workspaces.getById(organizationId);
     return this.pass(await this.planOf(organizationId), false);
   }
 
   /**
-   * Deletes, and returns counts.
+   * Deletes a workspace. Returns what was deleted, by table.
    *
    * @throws Error for an unknown workspace, ErasureBusyError where work does not end in time.
    */
@@ -102,7 +109,8 @@ export class WorkspaceErasure implements OnModuleInit {
     const plan = await this.planOf(organizationId);
     const totals = await repeatUntilNothing('rows of the workspace are added all the time', () =>
       this.pass(plan, true).catch((error: unknown) => {
-        // A row was added behind the walk, such as a file whose upload had begun before: the next pass finds it.
+        // A row was added to a table after the pass had read it, such as a file whose upload had begun before. The next
+        // pass deletes that row.
         if (isForeignKeyViolation(error)) return null;
         throw error;
       }),
@@ -115,7 +123,7 @@ export class WorkspaceErasure implements OnModuleInit {
     return totals;
   }
 
-  /** Deletes one workspace. If work of it is still in progress, its next turn comes after those of the others. */
+  /** Deletes one workspace whose deletion was requested. If its work does not end in time, the others go first. */
   async deleteRequested(times = TIMES): Promise<number> {
     const next = await this.workspaces.nextToDelete(this.after);
     if (next === null) return 0;
