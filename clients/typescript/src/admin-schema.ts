@@ -1029,7 +1029,7 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description At most a minute old; null: not used yet.
+             * @description The last use, or up to a minute before it; null: not used yet.
              * @example 2026-11-21T08:00:00.125Z
              */
             last_used_at: string | null;
@@ -1561,7 +1561,7 @@ export interface components {
             key: string | null;
             /**
              * Format: date-time
-             * @description At most a minute old; null: not used yet.
+             * @description The last use, or up to a minute before it; null: not used yet.
              * @example 2026-11-21T08:00:00.125Z
              */
             last_used_at: string | null;
@@ -1615,7 +1615,7 @@ export interface components {
             key: string | null;
             /**
              * Format: date-time
-             * @description At most a minute old; null: not used yet.
+             * @description The last use, or up to a minute before it; null: not used yet.
              * @example 2026-11-21T08:00:00.125Z
              */
             last_used_at: string | null;
@@ -1788,7 +1788,7 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description At most a minute old; null: not used yet.
+             * @description The last use, or up to a minute before it; null: not used yet.
              * @example 2026-11-21T08:00:00.125Z
              */
             last_used_at: string | null;
@@ -2336,7 +2336,7 @@ export interface components {
             expires_at: string;
             /**
              * Format: date-time
-             * @description At most a minute old.
+             * @description The last use, or up to a minute before it.
              * @example 2026-11-21T08:00:00.125Z
              */
             last_seen_at: string;

@@ -44,7 +44,7 @@ class ApiKeyResponse(TypedDict):
     """Null: never."""
     revoked_at: str | None
     last_used_at: str | None
-    """At most a minute old; null: not used yet."""
+    """The last use, or up to a minute before it; null: not used yet."""
     created_at: str
 
 
@@ -329,7 +329,7 @@ class IssuedKeyResponse(TypedDict):
     """Null: never."""
     revoked_at: str | None
     last_used_at: str | None
-    """At most a minute old; null: not used yet."""
+    """The last use, or up to a minute before it; null: not used yet."""
     created_at: str
     key: str | None
     """The whole text for the header Authorization. It is shown in this answer only: null in the answer to a repeat."""
@@ -346,7 +346,7 @@ class IssuedOperatorKeyResponse(TypedDict):
     """When the key or the session ends; null: never."""
     revoked_at: str | None
     last_used_at: str | None
-    """At most a minute old; null: not used yet."""
+    """The last use, or up to a minute before it; null: not used yet."""
     created_at: str
     key: str | None
     """The whole text for the header Authorization. It is shown in this answer only: null in the answer to a repeat."""
@@ -415,7 +415,7 @@ class ListedOperatorKeyResponse(TypedDict):
     """When the key or the session ends; null: never."""
     revoked_at: str | None
     last_used_at: str | None
-    """At most a minute old; null: not used yet."""
+    """The last use, or up to a minute before it; null: not used yet."""
     created_at: str
 
 
@@ -679,7 +679,7 @@ class RotateKeyRequest(TypedDict, total=False):
 class SessionOfPersonResponse(TypedDict):
     created_at: str
     last_seen_at: str
-    """At most a minute old."""
+    """The last use, or up to a minute before it."""
     expires_at: str
     """When it ends at the latest."""
 
