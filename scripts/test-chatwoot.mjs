@@ -140,6 +140,10 @@ async function startWorld() {
     const { data } = await get('/media?limit=50');
     return data.find((media) => media.direction === direction && media.type === type);
   };
+  herald.unknownTexts = async () => {
+    const { data } = await get('/messages?direction=outbound&status=outcome_unknown&limit=100');
+    return new Set(data.map(({ body }) => body));
+  };
   herald.firstCursor = async () => (await get('/events?limit=1')).data[0].cursor;
   bridge.goBackTo = async (cursor) => appendFile(join(env.DATA_DIR, 'state.jsonl'), `${JSON.stringify({ cursor })}\n`);
   herald.countInbound = async (word) => {
