@@ -1,33 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { lockedRow, outOfTime, runnerWith } from '../../../test/support/fixtures/group-commit.js';
 import fc from 'fast-check';
-import type { Database } from './database.js';
-import { GroupCommit } from './group-commit.js';
-
-const failing = (code: string) => Object.assign(new Error('the database failed'), { code });
-const lockedRow = () => failing('55P03');
-const outOfTime = () => failing('57014');
-
-type Commit = (items: number[], careful: boolean) => Promise<number[]>;
-
-/** On a database that only notes whether a lock is waited for briefly. */
-function runnerWith(
-  commit: Commit,
-  change: Partial<ConstructorParameters<typeof GroupCommit<number, number>>[1]> = {},
-): GroupCommit<number, number> {
-  const carefully = new AsyncLocalStorage<{ careful: boolean }>();
-  const database = {
-    inTransaction: false,
-    detached: <T>(work: () => Promise<T>) => work(),
-    transaction: <T>(work: () => Promise<T>, settings?: string) =>
-      carefully.run({ careful: settings?.includes('lock_timeout') === true }, work),
-  };
-  return new GroupCommit<number, number>(database as unknown as Database, {
-    name: 'spec',
-    commit: (items) => commit(items, carefully.getStore()?.careful === true),
-    maxBatch: 100,
-    ...change,
-  });
-}
 
 describe('GroupCommit', () => {
   const meeting = (locked: ReadonlySet<number>, items: number[], careful: boolean): Promise<number[]> => {

@@ -1,44 +1,17 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import fc from 'fast-check';
 import { waitFor } from '../../../test/support/wait-for.js';
-import type { Database } from './database.js';
-import { GroupCommit, type GatherTimes } from './group-commit.js';
+import { type GatherTimes } from './group-commit.js';
 import { gate } from '../../../test/support/gate.js';
+import { failing, lockedRow, outOfTime, runnerWith } from '../../../test/support/fixtures/group-commit.js';
 
 const { jest } = import.meta;
-
-const failing = (code: string) => Object.assign(new Error('the database failed'), { code });
 const deadlock = () => failing('40P01');
 const connectionLost = () => failing('ECONNRESET');
-const lockedRow = () => failing('55P03');
-const outOfTime = () => failing('57014');
 
 const UNAVAILABLE = (why: string) => ({
   code: 'SERVICE_UNAVAILABLE',
   internal: expect.stringContaining(why) as string,
 });
-
-type Commit = (items: number[], careful: boolean) => Promise<number[]>;
-
-/** On a database that only notes whether a lock is waited for briefly. */
-function runnerWith(
-  commit: Commit,
-  change: Partial<ConstructorParameters<typeof GroupCommit<number, number>>[1]> = {},
-): GroupCommit<number, number> {
-  const carefully = new AsyncLocalStorage<{ careful: boolean }>();
-  const database = {
-    inTransaction: false,
-    detached: <T>(work: () => Promise<T>) => work(),
-    transaction: <T>(work: () => Promise<T>, settings?: string) =>
-      carefully.run({ careful: settings?.includes('lock_timeout') === true }, work),
-  };
-  return new GroupCommit<number, number>(database as unknown as Database, {
-    name: 'spec',
-    commit: (items) => commit(items, carefully.getStore()?.careful === true),
-    maxBatch: 100,
-    ...change,
-  });
-}
 
 /** As many turns of the event loop as a batch may need to begin. */
 async function turns(): Promise<void> {

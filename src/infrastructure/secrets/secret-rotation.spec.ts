@@ -1,62 +1,20 @@
-import { NO_AUDIT } from '../../../test/support/no-audit.js';
+import {
+  first,
+  second,
+  boxOf,
+  test,
+  fill,
+  openAll,
+  rotationOf,
+} from '../../../test/support/fixtures/secret-rotation.js';
 import { randomBytes } from 'node:crypto';
-import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
-import type { Config } from '../config/config.js';
 import type { EncryptionKey } from '../config/encryption-keys.js';
-import { SecretBox } from './secret-box.js';
-import { SecretRotation, type SealedColumn } from './secret-rotation.js';
-
-const first: EncryptionKey = { version: 1, key: randomBytes(32) };
-const second: EncryptionKey = { version: 2, key: randomBytes(32) };
-const boxOf = (encryptionKeyVersion: number | null, ...encryptionKeys: EncryptionKey[]): SecretBox =>
-  new SecretBox({ security: { encryptionKeys, encryptionKeyVersion } } as unknown as Config);
 
 const ROWS = 5;
-const PLACE = 'thing_secret';
-const COLUMN = {
-  table: 'thing',
-  column: 'sealed',
-  place: (rowId: string, organizationId: string) => ({ table: PLACE, column: 'token', organizationId, rowId }),
-} satisfies SealedColumn;
+const ids = Array.from({ length: ROWS }, () => newId());
 
 describe('SecretRotation', () => {
-  let test: OpenTestDatabase;
-  const organizationId = newId();
-  const ids = Array.from({ length: ROWS }, () => newId());
-
-  beforeAll(async () => {
-    test = await openTestDatabase();
-    await test.database.execute(
-      'create table thing (id uuid primary key, organization_id uuid not null, sealed bytea)',
-    );
-  });
-  afterAll(async () => test?.close());
-
-  async function fill(box: SecretBox, rows: readonly string[]): Promise<void> {
-    await test.database.execute('truncate thing');
-    await test.database.execute('insert into thing select *, $2::uuid, null from unnest($1::uuid[])', [
-      rows,
-      organizationId,
-    ]);
-    await test.database.execute(
-      `update thing set sealed = given.sealed from unnest($1::uuid[], $2::bytea[]) as given (id, sealed)
-       where thing.id = given.id`,
-      [rows, rows.map((id) => box.seal(`token of ${id}`, COLUMN.place(id, organizationId)))],
-    );
-  }
-
-  async function openAll(box: SecretBox): Promise<number> {
-    const rows = await test.database.query<{ id: string; sealed: Buffer }>('select id, sealed from thing');
-    return rows.filter(({ id, sealed }) => box.open(sealed, COLUMN.place(id, organizationId)).endsWith(id)).length;
-  }
-
-  function rotationOf(box: SecretBox): SecretRotation {
-    const rotation = new SecretRotation(test.database, box, NO_AUDIT);
-    rotation.add(COLUMN);
-    return rotation;
-  }
-
   it('says of which versions some secret opens, and of which none', async () => {
     const wrong: EncryptionKey = { version: 1, key: randomBytes(32) };
     await fill(boxOf(1, first, second), ids.slice(0, 5));

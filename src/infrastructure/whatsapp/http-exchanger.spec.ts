@@ -5,44 +5,19 @@ import { Pool } from 'undici';
 import { selfSigned } from '../../../test/support/certificates.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { accepted, RawServer, type Reaction } from '../../../test/support/whatsapp/raw-server.js';
-import { HttpExchanger, type Exchange, type ExchangeRequest, type HttpExchangerOptions } from './http-exchanger.js';
-
-const closers: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  await Promise.all(closers.splice(0).map((close) => close()));
-});
-
-async function serve(react: Reaction, certificate?: { key: string; cert: string }): Promise<RawServer> {
-  const server = await RawServer.start(react, certificate);
-  closers.push(() => server.stop());
-  return server;
-}
-
-function exchangerOf(origin: string, options: Partial<HttpExchangerOptions> = {}): HttpExchanger {
-  const http = new HttpExchanger({
-    origin,
-    connectTimeoutMs: 10_000,
-    headersTimeoutMs: 5_000,
-    bodyTimeoutMs: 5_000,
-    connections: 8,
-    ...options,
-  });
-  closers.unshift(() => http.close());
-  return http;
-}
-
-function post(http: HttpExchanger, change: Partial<ExchangeRequest> = {}): Promise<Exchange> {
-  return http.exchange({
-    method: 'POST',
-    path: '/v26.0/1/messages',
-    headers: ['authorization', 'Bearer secret'],
-    body: Buffer.from('{"to":"+5511"}'),
-    notAfter: Deadline.in(10_000),
-    maxBytes: 65_536,
-    ...change,
-  });
-}
+import {
+  closers,
+  serve,
+  exchangerOf,
+  post,
+  turns,
+  LOCAL,
+  IMPATIENT_TO_CONNECT,
+  IMPATIENT,
+  WRITTEN,
+  UNWRITTEN,
+} from '../../../test/support/fixtures/http-exchanger.js';
+import { HttpExchanger } from './http-exchanger.js';
 
 function bodiesOf(server: RawServer): string[] {
   return server.requests.map((request) => request.split('\r\n\r\n')[1] ?? '');
@@ -54,19 +29,6 @@ async function allBodies(http: HttpExchanger, server: RawServer): Promise<string
   await waitFor(() => bodiesOf(server).includes('last'));
   return bodiesOf(server);
 }
-
-/** So many turns of the event loop, in which both ends do what they have to. */
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
-}
-
-/** Where the clock is what is tried. Undici's own count to within a second. */
-const LOCAL = ['localhost', '127.0.0.1'];
-const IMPATIENT_TO_CONNECT = { connectTimeoutMs: 300 };
-const IMPATIENT = { connectTimeoutMs: 10_000, headersTimeoutMs: 300, bodyTimeoutMs: 300 };
-
-const WRITTEN = { kind: 'broken', written: true };
-const UNWRITTEN = { kind: 'broken', written: false, timedOut: false };
 
 describe('nothing was written', () => {
   it('where no server listens', async () => {

@@ -3,47 +3,25 @@ import fc from 'fast-check';
 import { statusReport } from '../../../test/messages/platform-reports.js';
 import { acceptedOutcome } from '../../../test/support/accepted-outcome.js';
 import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
-import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
-import { LIMITED } from '../../../test/support/limits.js';
+import { testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { newMessage } from '../../../test/support/new-message.js';
 import { FUZZ_SEED, runs } from '../../../test/support/runs.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
-import { newId } from '../../common/ids.js';
+import {
+  OWNER,
+  MICROS,
+  opened,
+  factories,
+  accepts,
+  sends,
+  outcomes,
+} from '../../../test/support/fixtures/limits-ledger.js';
 import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
-import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { AcceptRepository } from '../messages/accept/accept.repository.js';
 import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
-import { ClaimRepository } from '../sending/claim/claim.repository.js';
-import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
 import { LimitBook } from './limits.service.js';
 
-const OWNER = newId();
 const PER_DAY = 5;
 const PER_WEEK = 2;
-/** Millionths; a template reserves the highest of its category. */
-const MICROS = { estimate: 90_000, utility: 20_000, marketing: 70_000 };
-
-let opened: OpenTestDatabase;
-let factories: Factories;
-/** Of two processes. */
-let accepts: AcceptRepository[];
-let sends: ClaimRepository;
-let outcomes: OutcomeRepository;
-
-beforeAll(async () => {
-  opened = await openTestDatabase(12);
-  const { database } = opened;
-  factories = new Factories(database);
-  accepts = [1, 2].map(() => new AcceptRepository(database, Tracing.OFF, LIMITED));
-  sends = new ClaimRepository(database);
-  outcomes = new OutcomeRepository(database, factsOf(database));
-  await database.execute(
-    `insert into usage_rate (countries, category, tier_from, price, currency, valid_from) values
-       ('{*}', 'marketing', 1, 0.07, 'EUR', '2026-01-01'), ('{*}', 'marketing_lite', 1, 0.09, 'EUR', '2026-01-01'),
-       ('{*}', 'utility', 1, 0.02, 'EUR', '2026-01-01')`,
-  );
-});
-afterAll(() => opened.close());
 
 const pick = fc.nat(1_000);
 /** `pick`: which of the messages, or of the recipients. */

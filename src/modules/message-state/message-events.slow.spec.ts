@@ -1,94 +1,23 @@
-import { factsOf } from '../../../test/support/facts.js';
 import fc from 'fast-check';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { runs } from '../../../test/support/runs.js';
-import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../test/messages/platform-reports.js';
-import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { waitFor } from '../../../test/support/wait-for.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
-import { eventsOf, listenFor, type WaitingEvent } from '../../../test/support/webhook-events.js';
-import type { MessageStatus, OutboundStatus } from './message-state.types.js';
-import type { StatusReport } from './message.types.js';
-import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
-import type { OutcomeRecord } from './facts.types.js';
-import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
+import { eventsOf } from '../../../test/support/webhook-events.js';
+import {
+  opened,
+  statuses,
+  outcomes,
+  type Made,
+  make,
+  outcome,
+  UNKNOWN,
+  report,
+  rowOf,
+  statusesOf,
+  runOut,
+} from '../../../test/support/fixtures/message-events.js';
 import { StatusBatches } from '../../../test/messages/report-batches.js';
-
-let opened: OpenTestDatabase;
-let statuses: StatusBatches;
-let outcomes: OutcomeRepository;
-let sweeps: SendingSweepsRepository;
-let factories: Factories;
-let connection: ConnectionRow;
-
-beforeAll(async () => {
-  opened = await openTestDatabase(8);
-  statuses = new StatusBatches(opened.database);
-  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
-  sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
-  factories = new Factories(opened.database);
-  connection = await listeningConnection();
-});
-
-afterAll(() => opened.close());
-
-interface Made extends Reported {
-  to: string;
-}
-
-async function listeningConnection(events?: readonly string[]): Promise<ConnectionRow> {
-  const { id: organizationId } = await factories.workspace();
-  await listenFor(opened.database, organizationId, events);
-  return factories.connection({ organizationId });
-}
-
-async function make(status: MessageStatus, at: ConnectionRow = connection, age = 60): Promise<Made> {
-  const to = testPhone();
-  const made = await factories.message({
-    connection: at,
-    status,
-    recipient: to,
-    clientMessageId: `order-${to}`,
-    createdAt: secondsAgo(age),
-  });
-  return { ...reportedAs(made), to };
-}
-
-function outcome(made: Made, change: Partial<OutcomeRecord> = {}): OutcomeRecord {
-  return {
-    attemptId: made.attemptId,
-    messageId: made.id,
-    status: 'accepted',
-    metaMessageId: made.metaMessageId,
-    httpStatus: 200,
-    platformCode: null,
-    platformMessage: null,
-    category: null,
-    traceId: null,
-    delayMs: 0,
-    tries: 0,
-    ...change,
-  };
-}
-
-const UNKNOWN = {
-  status: 'outcome_unknown',
-  metaMessageId: null,
-  httpStatus: null,
-  platformMessage: 'The request was sent and no answer came in time.',
-  category: 'platform_unavailable',
-} as const;
-
-const report = (made: Made, status: StatusReport['status'], change?: Partial<StatusReport>) =>
-  statusReport(connection.id, made, status, change);
-
-async function rowOf(id: string): Promise<Record<string, unknown> & { status: OutboundStatus; event_count: number }> {
-  const rows = await opened.database.query<Record<string, unknown>>('select * from message_view where id = $1', [id]);
-  return rows[0] as Awaited<ReturnType<typeof rowOf>>;
-}
-
-const statusesOf = (events: readonly WaitingEvent[]) => events.map(({ data }) => data.status);
 
 it('every change has exactly one event, in order, however reports, answers and sweeps interleave and repeat', async () => {
   const reported = fc.array(
@@ -184,12 +113,4 @@ async function expectChain(made: Made): Promise<void> {
   expect(events.map(({ data }) => data.previous_status)).toEqual(['processing', ...statusesOf(events)].slice(0, -1));
   expect([row.status, row.event_count]).toEqual([events.at(-1)?.data.status ?? 'processing', events.length]);
   expect(new Set(statusesOf(events)).size).toBe(events.length);
-}
-
-async function runOut(made: Made): Promise<void> {
-  await opened.database.execute(
-    `update message_queue set lease_until = now() - interval '1 s' where message_id = $1 and attempt_id is not null`,
-    [made.id],
-  );
-  await sweeps.expireLeases(100);
 }

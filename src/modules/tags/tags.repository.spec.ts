@@ -1,86 +1,54 @@
 import { cancelMessage, factsOf, recordIn, retryMessage } from '../../../test/support/facts.js';
-import type pg from 'pg';
 import { attemptRows } from '../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../test/messages/platform-reports.js';
-import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
-import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
+import { claimRequest } from '../../../test/support/claim-request.js';
+import { testPhone } from '../../../test/support/factories.js';
 import { LIMITED } from '../../../test/support/limits.js';
 import { seedFailed, seedQueued } from '../../../test/support/rig/seed-messages.js';
 import { rowsRead } from '../../../test/support/rows-read.js';
 import { newMessage } from '../../../test/support/new-message.js';
 import { holdInserts } from '../../../test/support/held-inserts.js';
 import { gate } from '../../../test/support/gate.js';
-import { beginTransaction } from '../../../test/support/open-transaction.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { runOutLease } from '../../../test/support/run-out-lease.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import {
+  OWNER,
+  LIMITS,
+  TAG,
+  MANY,
+  opened,
+  tags,
+  sends,
+  sweeps,
+  connection,
+  keyOf,
+  begin,
+  claim,
+  act,
+  settle,
+} from '../../../test/support/fixtures/tags.js';
 import { newId } from '../../common/ids.js';
-import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { AcceptRepository, INSERT_MESSAGES } from '../messages/accept/accept.repository.js';
 import { MessagesMaintenanceRepository } from '../messages/maintenance/messages-maintenance.repository.js';
 import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
-import { CLAIM, claimParams, ClaimRepository, type ClaimedMessage } from '../sending/claim/claim.repository.js';
+import { CLAIM, claimParams, type ClaimedMessage } from '../sending/claim/claim.repository.js';
 import { OutcomeRepository, released } from '../sending/outcome/outcome.repository.js';
 import type { OutcomeRecord } from '../message-state/facts.types.js';
-import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
-import { ALLOWANCE, type FailedPage, TagsRepository } from './tags.repository.js';
-import type { TagAction, TagStatus } from './tags.types.js';
+import { ALLOWANCE, type FailedPage } from './tags.repository.js';
 
-const OWNER = newId();
-const LIMITS = { leaseMs: 3_600_000 };
-const TAG = 'sale';
 const LONG_MS = 600_000;
-const MANY = 3_000;
 
-let opened: OpenTestDatabase;
-let tags: TagsRepository;
-let sends: ClaimRepository;
-let sweeps: SendingSweepsRepository;
 let outcomes: OutcomeRepository;
 let accepts: AcceptRepository;
-let connection: ConnectionRow;
-/** Other processes' connections; what they have open is undone after each test. */
-let clients: pg.Client[];
 
-beforeAll(async () => {
-  opened = await openTestDatabase(8);
-  tags = new TagsRepository(opened.database, factsOf(opened.database));
-  sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
+beforeAll(() => {
   outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
   accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
 });
-afterAll(() => opened.close());
-
-beforeEach(async () => {
-  clients = [];
-  sends = new ClaimRepository(opened.database);
-  const factories = new Factories(opened.database);
-  connection = await factories.connection({ organizationId: (await factories.workspace()).id });
-  await new LaneRepository(opened.database).ensure(connection.id);
-});
-afterEach(async () => {
-  await Promise.all(clients.map((client) => client.end()));
-  // The triggers leave no recipient without a turn, whatever was paused and resumed.
-  expect(await sweeps.repairTurns(new AbortController().signal)).toBe(0);
-  for (const table of ['message_queue', 'message_tag', 'message_tag_count'])
-    await opened.database.execute(`delete from ${table}`);
-});
-
-const keyOf = () => ({ organizationId: connection.organizationId, tag: TAG });
-
-async function begin(): Promise<pg.Client> {
-  const client = await beginTransaction(opened.url);
-  clients.push(client);
-  return client;
-}
 
 async function accept(recipient: string, tag: string | null = TAG): Promise<string> {
   return (await accepts.accept(newMessage(connection, recipient, tag === null ? {} : { tag }))).messageId;
-}
-
-async function claim(limit = 64): Promise<ClaimedMessage[]> {
-  return (await claimLane(sends, claimRequest(connection.id, OWNER, limit), LIMITS)).items;
 }
 
 const putOff = (claimed: ClaimedMessage, delayMs: number): OutcomeRecord => ({
@@ -131,25 +99,6 @@ function attemptOf(claimed: readonly ClaimedMessage[], id: string): ClaimedMessa
   const found = claimed.find((each) => each.id === id);
   if (found === undefined) throw new Error('it was not claimed');
   return found;
-}
-
-/** As the sweep does: steps until none has work. Returns the tag's state. */
-async function act(action: TagAction): Promise<TagStatus> {
-  await tags.act(keyOf(), action, null);
-  return settle();
-}
-
-const statusOf = async (): Promise<TagStatus> => (await tags.find(keyOf()))?.status ?? 'active';
-
-async function settle(): Promise<TagStatus> {
-  for (let rounds = 0; rounds < 20; rounds++) {
-    const [work] = await tags.work(connection.organizationId, '');
-    if (work === undefined) return statusOf();
-    if (work.isCanceling) await tags.cancel(work);
-    else if (work.isHeld) await tags.hold(work);
-    else await tags.resume(work);
-  }
-  throw new Error('the sweep finds work again and again');
 }
 
 /** Rows that a claim or a look for due lanes reads now, or as soon as their time has come. */

@@ -1,42 +1,15 @@
 import { newId } from '../../../common/ids.js';
-import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
+import { testPhone } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import {
+  test,
+  factories,
+  pages,
+  ALL,
+  newConnection,
+  fill,
+} from '../../../../test/support/fixtures/conversation-pages.js';
 import { UNREAD_LIMIT, type ConversationFilter, type ConversationResponse } from '../dto/conversations.dto.js';
-import { ConversationPagesRepository } from './conversation-pages.repository.js';
-
-let test: OpenTestDatabase;
-let factories: Factories;
-let pages: ConversationPagesRepository;
-
-beforeAll(async () => {
-  test = await openTestDatabase();
-  factories = new Factories(test.database);
-  pages = new ConversationPagesRepository(test.database);
-});
-
-afterAll(() => test.close());
-
-const ALL: ConversationFilter = {
-  connectionId: null,
-  to: null,
-  recipient: null,
-  unread: false,
-  since: null,
-  until: null,
-  waiting: false,
-  closed: null,
-  assignee: null,
-  assigneeId: null,
-  search: null,
-  before: null,
-  beforeId: null,
-  limit: 50,
-};
-
-async function newConnection(organizationId?: string): Promise<ConnectionRow> {
-  return factories.connection({ organizationId: organizationId ?? (await factories.workspace()).id });
-}
 
 /** All pages; how many there were, too. */
 async function walk(
@@ -56,23 +29,6 @@ async function walk(
 }
 
 const idsOf = (found: readonly ConversationResponse[]): string[] => found.map(({ id }) => id);
-
-/** So many conversations; message n belongs to the conversation that `which`, an SQL expression of n, says. */
-async function fill(connection: ConnectionRow, conversations: number, messages: number, which: string): Promise<void> {
-  await test.database.execute(
-    `with contact as (
-       insert into conversation (id, organization_id, connection_id, phone)
-       select gen_random_uuid(), $1, $2, (491000000 + n)::text from generate_series(0, $3::integer - 1) n
-       returning id, phone::integer - 491000000 as number
-     )
-     insert into message (id, organization_id, connection_id, conversation_id, direction, type, created_at)
-     select gen_random_uuid(), $1, $2, contact.id, case when n % 3 = 0 then 'inbound' else 'outbound' end, 'text',
-       timestamptz '2026-01-01 00:00:00Z' + (n / 3) * interval '1 ms'
-     from generate_series(1, $4::integer) n join contact on contact.number = ${which}`,
-    [connection.organizationId, connection.id, conversations, messages],
-  );
-  await test.database.execute('analyze message, conversation');
-}
 
 /** The order by reading everything. */
 async function expected(organizationId: string, connectionId: string | null): Promise<string[]> {

@@ -1,52 +1,6 @@
-import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { costOf } from '../../../../test/support/rows-read.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import { ConversationPagesRepository, SEARCH } from './conversation-pages.repository.js';
-import type { ConversationFilter } from '../dto/conversations.dto.js';
-
-let test: OpenTestDatabase;
-let factories: Factories;
-let pages: ConversationPagesRepository;
-
-beforeAll(async () => {
-  test = await openTestDatabase();
-  factories = new Factories(test.database);
-  pages = new ConversationPagesRepository(test.database);
-});
-
-afterAll(() => test.close());
-
-const ALL: ConversationFilter = {
-  connectionId: null,
-  to: null,
-  recipient: null,
-  unread: false,
-  waiting: false,
-  closed: null,
-  assignee: null,
-  assigneeId: null,
-  search: null,
-  since: null,
-  until: null,
-  before: null,
-  beforeId: null,
-  limit: 50,
-};
-
-async function newConnection(organizationId?: string): Promise<ConnectionRow> {
-  return factories.connection({ organizationId: organizationId ?? (await factories.workspace()).id });
-}
-
-async function contact(connection: ConnectionRow, name: string | null, phone = testPhone()): Promise<string> {
-  const { id } = await factories.conversation({ connection, name, phone });
-  await factories.message({ connection, conversationId: id, status: 'received' });
-  return id;
-}
-
-async function found({ organizationId }: ConnectionRow, filter: Partial<ConversationFilter>) {
-  const { conversations } = await pages.page(organizationId, { ...ALL, ...filter });
-  return conversations;
-}
+import { test, newConnection, contact, found } from '../../../../test/support/fixtures/conversation-pages.js';
+import { SEARCH } from './conversation-pages.repository.js';
 
 describe('search', () => {
   it('reads at most 100 pages, of a workspace with very many conversations and of a small one beside it', async () => {

@@ -1,52 +1,15 @@
 import { newId } from '../../../common/ids.js';
-import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import { ConversationPagesRepository } from './conversation-pages.repository.js';
+import { type ConnectionRow } from '../../../../test/support/factories.js';
+import {
+  test,
+  factories,
+  pages,
+  ALL,
+  newConnection,
+  contact,
+  found,
+} from '../../../../test/support/fixtures/conversation-pages.js';
 import type { ConversationFilter } from '../dto/conversations.dto.js';
-
-let test: OpenTestDatabase;
-let factories: Factories;
-let pages: ConversationPagesRepository;
-
-beforeAll(async () => {
-  test = await openTestDatabase();
-  factories = new Factories(test.database);
-  pages = new ConversationPagesRepository(test.database);
-});
-
-afterAll(() => test.close());
-
-const ALL: ConversationFilter = {
-  connectionId: null,
-  to: null,
-  recipient: null,
-  unread: false,
-  waiting: false,
-  closed: null,
-  assignee: null,
-  assigneeId: null,
-  search: null,
-  since: null,
-  until: null,
-  before: null,
-  beforeId: null,
-  limit: 50,
-};
-
-async function newConnection(organizationId?: string): Promise<ConnectionRow> {
-  return factories.connection({ organizationId: organizationId ?? (await factories.workspace()).id });
-}
-
-async function contact(connection: ConnectionRow, name: string | null, phone = testPhone()): Promise<string> {
-  const { id } = await factories.conversation({ connection, name, phone });
-  await factories.message({ connection, conversationId: id, status: 'received' });
-  return id;
-}
-
-async function found({ organizationId }: ConnectionRow, filter: Partial<ConversationFilter>) {
-  const { conversations } = await pages.page(organizationId, { ...ALL, ...filter });
-  return conversations;
-}
 
 describe('search', () => {
   it.each([

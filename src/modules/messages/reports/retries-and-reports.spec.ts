@@ -1,54 +1,21 @@
 import { factsOf, retryMessage } from '../../../../test/support/facts.js';
-import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import pg from 'pg';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { attemptRow, attemptRows } from '../../../../test/messages/attempt-row.js';
+import { attemptRows } from '../../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../../test/messages/platform-reports.js';
 import { beside } from '../../../../test/support/beside.js';
-import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { testPhone } from '../../../../test/support/factories.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import { statesThatTake } from '../../message-state/message-state.types.js';
+import {
+  RETRYABLE,
+  opened,
+  factories,
+  connection,
+  take,
+  Flow,
+} from '../../../../test/support/fixtures/retries-and-reports.js';
 import { MessagesRepository } from '../messages.repository.js';
-import type { StatusReport } from '../../message-state/message.types.js';
-import { OutcomeRepository, released } from '../../sending/outcome/outcome.repository.js';
-import type { OutcomeRecord } from '../../message-state/facts.types.js';
-import { ClaimRepository } from '../../sending/claim/claim.repository.js';
 import { applyStatusReports } from './status-reports.repository.js';
-import { StatusBatches } from '../../../../test/messages/report-batches.js';
-
-const OWNER = newId();
-const RETRYABLE = [...new Set([...statesThatTake('retry'), ...statesThatTake('retry_confirmed')])];
-const OUTCOMES = {
-  accepted: { status: 'accepted', httpStatus: 200 },
-  rejected: { status: 'failed', httpStatus: 400, category: 'invalid_content' },
-  deferred: { status: 'queued', httpStatus: 429, category: 'rate_limited' },
-  unknown: { status: 'outcome_unknown', category: 'platform_unavailable' },
-} as const satisfies Record<string, Partial<OutcomeRecord>>;
-
-let opened: OpenTestDatabase;
-let statuses: StatusBatches;
-let outcomes: OutcomeRepository;
-let sends: ClaimRepository;
-let lanes: LaneRepository;
-let messages: MessagesRepository;
-let factories: Factories;
-let connection: ConnectionRow;
-
-beforeAll(async () => {
-  opened = await openTestDatabase(8);
-  const { database } = opened;
-  statuses = new StatusBatches(database);
-  outcomes = new OutcomeRepository(database, factsOf(database));
-  sends = new ClaimRepository(database);
-  lanes = new LaneRepository(database);
-  messages = new MessagesRepository(database, factsOf(database));
-  factories = new Factories(database);
-  connection = await factories.connection({ organizationId: (await factories.workspace()).id });
-});
-
-afterAll(() => opened.close());
 
 it('a retry may be barred by an attempt that was accepted, or may have been, and has not failed, and by an erasure', async () => {
   const make = (status: 'accepted' | 'failed' | 'outcome_unknown') =>
@@ -63,6 +30,7 @@ it('a retry may be barred by an attempt that was accepted, or may have been, and
     await opened.database.execute('update message_attempt set failed_at = started_at where message_id = $1', [id]);
   await opened.database.execute('update message set recipient = null where id = $1', [erased.id]);
   const ids = [accepted, refused, erased, failed, unknown, resolved].map(({ id }) => id);
+  const messages = new MessagesRepository(opened.database, factsOf(opened.database));
   expect(await messages.barred(connection.organizationId, ids)).toEqual(
     new Map([
       [accepted.id, 'accepted'],
@@ -73,69 +41,6 @@ it('a retry may be barred by an attempt that was accepted, or may have been, and
   expect(await messages.barred(newId(), ids)).toEqual(new Map());
   expect(await retryMessage(opened.database, connection.organizationId, erased.id, RETRYABLE)).toBe(false);
 });
-
-/** A message of which the platform took the first attempt. */
-async function take(): Promise<Flow> {
-  const made = await factories.message({ connection, status: 'accepted', recipient: testPhone() });
-  return new Flow(made.id, [{ id: made.attemptId ?? '', metaMessageId: made.metaMessageId ?? '', failed: false }]);
-}
-
-interface SentAttempt {
-  id: string;
-  metaMessageId: string;
-  /** The platform refused it, or reported that it failed. */
-  failed: boolean;
-}
-
-/** One message, driven through the same statements as in the service. */
-class Flow {
-  constructor(
-    readonly messageId: string,
-    readonly attempts: SentAttempt[],
-  ) {}
-
-  async row(): Promise<Record<string, unknown>> {
-    const rows = await opened.database.query('select * from message_view where id = $1', [this.messageId]);
-    return rows[0] ?? {};
-  }
-
-  attempt(n = 0): Promise<Record<string, unknown>> {
-    return attemptRow(opened.database, this.attempts[n]?.id ?? '');
-  }
-
-  async report(status: StatusReport['status'], n = 0): Promise<void> {
-    const { id, metaMessageId } = this.attempts[n] ?? { id: '', metaMessageId: '' };
-    const reported = { id: this.messageId, attemptId: id, metaMessageId };
-    await statuses.apply(statusReport(connection.id, reported, status));
-  }
-
-  retry(): Promise<boolean> {
-    const { organizationId } = connection;
-    return retryMessage(opened.database, organizationId, this.messageId, RETRYABLE);
-  }
-
-  /** True where the message was claimed for another attempt. */
-  async claim(): Promise<boolean> {
-    const { id } = connection;
-    await lanes.ensure(id);
-    const { items } = await claimLane(sends, claimRequest(id, OWNER, 64), { leaseMs: 3_600_000 });
-    const mine = items.find((message) => message.id === this.messageId);
-    if (mine !== undefined)
-      this.attempts.push({ id: mine.attemptId, metaMessageId: `wamid.${mine.attemptId}`, failed: false });
-    return mine !== undefined;
-  }
-
-  /** The answer to an attempt: the latest one, or the n-th. True where the message was moved. */
-  async answer(kind: keyof typeof OUTCOMES, n = -1): Promise<boolean> {
-    const { id, metaMessageId } = this.attempts.at(n) ?? { id: '', metaMessageId: '' };
-    const recorded = await outcomes.record({
-      ...released({ id: this.messageId, attemptId: id }),
-      metaMessageId: kind === 'accepted' ? metaMessageId : null,
-      ...OUTCOMES[kind],
-    });
-    return recorded === 'recorded' || recorded === 'retry_canceled';
-  }
-}
 
 /** A message whose second attempt has an unknown outcome. */
 async function doubtful(): Promise<Flow> {

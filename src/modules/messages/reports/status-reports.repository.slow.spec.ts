@@ -1,53 +1,18 @@
-import { factsOf } from '../../../../test/support/facts.js';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.js';
-import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
-import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../../test/messages/platform-reports.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import { type MessageStatus, type OutboundStatus } from '../../message-state/message-state.types.js';
-import type { StatusReport } from '../../message-state/message.types.js';
-import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
+import {
+  opened,
+  statuses,
+  outcomes,
+  make,
+  report,
+  row,
+  occurrences,
+  UNKNOWN,
+  accepted,
+} from '../../../../test/support/fixtures/status-reports.js';
+import { type OutboundStatus } from '../../message-state/message-state.types.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
-
-let opened: OpenTestDatabase;
-let statuses: StatusBatches;
-let outcomes: OutcomeRepository;
-let factories: Factories;
-let connection: ConnectionRow;
-
-beforeAll(async () => {
-  opened = await openTestDatabase(8);
-  statuses = new StatusBatches(opened.database);
-  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
-  factories = new Factories(opened.database);
-  const workspace = await factories.workspace();
-  connection = await factories.connection({ organizationId: workspace.id });
-  await opened.database.execute('insert into event_recording (organization_id) values ($1)', [workspace.id]);
-});
-
-afterAll(() => opened.close());
-
-async function make(status: MessageStatus): Promise<Reported> {
-  return reportedAs(await factories.message({ connection, status, recipient: testPhone(), createdAt: secondsAgo(60) }));
-}
-
-const report = (made: Reported, status: StatusReport['status'], change?: Partial<StatusReport>) =>
-  statusReport(connection.id, made, status, change);
-
-async function row(id: string): Promise<Record<string, unknown>> {
-  const rows = await opened.database.query('select * from message_view where id = $1', [id]);
-  return rows[0] ?? {};
-}
-
-/** When each event of a message occurred, in the order of their sequence. */
-async function occurrences(id: string): Promise<[status: string, at: string][]> {
-  const rows = await opened.database.query<{ status: string; at: string }>(
-    `select data ->> 'status' as status, data ->> 'occurred_at' as at from webhook_event where data ->> 'message_id' = $1
-     order by (data ->> 'sequence')::integer`,
-    [id],
-  );
-  return rows.map(({ status, at }) => [status, at]);
-}
 
 describe('many reports at once', () => {
   it('come to the highest evidence, however they interleave with each other and with the send’s own answers', async () => {
@@ -99,23 +64,6 @@ describe('many reports at once', () => {
 });
 
 type Seen = Record<`${string}_at`, Date | null> & { status: OutboundStatus };
-const UNKNOWN = { status: 'outcome_unknown', metaMessageId: null, httpStatus: null } as const;
-
-function accepted(made: Reported) {
-  return {
-    attemptId: made.attemptId,
-    messageId: made.id,
-    status: 'accepted' as const,
-    metaMessageId: made.metaMessageId,
-    httpStatus: 200,
-    platformCode: null,
-    platformMessage: null,
-    category: null,
-    traceId: null,
-    delayMs: 0,
-    tries: 0,
-  };
-}
 
 const RANK: Record<OutboundStatus, number> = {
   queued: 0,

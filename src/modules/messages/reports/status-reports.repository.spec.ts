@@ -1,56 +1,23 @@
 import { factsOf } from '../../../../test/support/facts.js';
 import { newId } from '../../../common/ids.js';
-import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { attemptRow } from '../../../../test/messages/attempt-row.js';
-import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../../test/messages/platform-reports.js';
+import { secondsAgo, type Reported } from '../../../../test/messages/platform-reports.js';
 import { beside } from '../../../../test/support/beside.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import { OUTBOUND_STATUSES, type MessageStatus } from '../../message-state/message-state.types.js';
-import type { StatusReport } from '../../message-state/message.types.js';
+import {
+  opened,
+  statuses,
+  outcomes,
+  connection,
+  make,
+  report,
+  row,
+  occurrences,
+  UNKNOWN,
+  accepted,
+} from '../../../../test/support/fixtures/status-reports.js';
+import { OUTBOUND_STATUSES } from '../../message-state/message-state.types.js';
 import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
 import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
-import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
-import { StatusBatches } from '../../../../test/messages/report-batches.js';
-
-let opened: OpenTestDatabase;
-let statuses: StatusBatches;
-let outcomes: OutcomeRepository;
-let factories: Factories;
-let connection: ConnectionRow;
-
-beforeAll(async () => {
-  opened = await openTestDatabase(8);
-  statuses = new StatusBatches(opened.database);
-  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
-  factories = new Factories(opened.database);
-  const workspace = await factories.workspace();
-  connection = await factories.connection({ organizationId: workspace.id });
-  await opened.database.execute('insert into event_recording (organization_id) values ($1)', [workspace.id]);
-});
-
-afterAll(() => opened.close());
-
-async function make(status: MessageStatus): Promise<Reported> {
-  return reportedAs(await factories.message({ connection, status, recipient: testPhone(), createdAt: secondsAgo(60) }));
-}
-
-const report = (made: Reported, status: StatusReport['status'], change?: Partial<StatusReport>) =>
-  statusReport(connection.id, made, status, change);
-
-async function row(id: string): Promise<Record<string, unknown>> {
-  const rows = await opened.database.query('select * from message_view where id = $1', [id]);
-  return rows[0] ?? {};
-}
-
-/** When each event of a message occurred, in the order of their sequence. */
-async function occurrences(id: string): Promise<[status: string, at: string][]> {
-  const rows = await opened.database.query<{ status: string; at: string }>(
-    `select data ->> 'status' as status, data ->> 'occurred_at' as at from webhook_event where data ->> 'message_id' = $1
-     order by (data ->> 'sequence')::integer`,
-    [id],
-  );
-  return rows.map(({ status, at }) => [status, at]);
-}
 
 const attempt = (id: string) => attemptRow(opened.database, id);
 
@@ -354,20 +321,3 @@ async function runOut(): Promise<void> {
 }
 
 const PUT_BACK = { status: 'queued', metaMessageId: null, httpStatus: 503, delayMs: 60_000 } as const;
-const UNKNOWN = { status: 'outcome_unknown', metaMessageId: null, httpStatus: null } as const;
-
-function accepted(made: Reported) {
-  return {
-    attemptId: made.attemptId,
-    messageId: made.id,
-    status: 'accepted' as const,
-    metaMessageId: made.metaMessageId,
-    httpStatus: 200,
-    platformCode: null,
-    platformMessage: null,
-    category: null,
-    traceId: null,
-    delayMs: 0,
-    tries: 0,
-  };
-}

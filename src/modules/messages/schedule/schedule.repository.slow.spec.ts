@@ -1,93 +1,30 @@
 import { factsOf, cancelMessage } from '../../../../test/support/facts.js';
-import { LIMITED } from '../../../../test/support/limits.js';
 import { seedScheduled } from '../../../../test/support/rig/seed-messages.js';
-import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
-import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
+import { claimRequest } from '../../../../test/support/claim-request.js';
+import { testPhone } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import {
+  OWNER,
+  opened,
+  factories,
+  schedule,
+  sends,
+  sweeps,
+  connection,
+  newConnection,
+  due,
+  queued,
+  claim,
+  findDue,
+  placesOf,
+} from '../../../../test/support/fixtures/schedule.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { Tracing } from '../../../infrastructure/operations/tracing.js';
-import { AcceptRepository } from '../accept/accept.repository.js';
 import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../messages.repository.js';
-import { CLAIM, type ClaimedMessage, claimParams, ClaimRepository } from '../../sending/claim/claim.repository.js';
-import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
-import { RELEASE_BATCH, scheduleLaneOf, ScheduleRepository, type Decision } from './schedule.repository.js';
-import { newMessage } from '../../../../test/support/new-message.js';
+import { CLAIM, claimParams } from '../../sending/claim/claim.repository.js';
+import { RELEASE_BATCH, scheduleLaneOf } from './schedule.repository.js';
 
-const OWNER = newId();
-const LIMITS = { leaseMs: 3_600_000 };
 const MANY = 20_000;
-
-let opened: OpenTestDatabase;
-let factories: Factories;
-let schedule: ScheduleRepository;
-let sends: ClaimRepository;
-let sweeps: SendingSweepsRepository;
-let connection: ConnectionRow;
-
-beforeAll(async () => {
-  opened = await openTestDatabase(8);
-  factories = new Factories(opened.database);
-  sends = new ClaimRepository(opened.database);
-  sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
-});
-afterAll(() => opened.close());
-
-beforeEach(async () => {
-  schedule = new ScheduleRepository(opened.database, factsOf(opened.database));
-  connection = await newConnection();
-});
-
-async function newConnection(): Promise<ConnectionRow> {
-  const made = await factories.connection({ organizationId: (await factories.workspace()).id });
-  const lanes = new LaneRepository(opened.database);
-  await lanes.ensure(made.id);
-  await lanes.ensure(scheduleLaneOf(made.id));
-  return made;
-}
-
-/** A message that has been due for so long. */
-async function due(
-  of = connection,
-  values: { recipient?: string; secondsAgo?: number; tag?: string } = {},
-): Promise<string> {
-  const accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
-  const sendAt = new Date(Date.now() + 3_600_000).toISOString();
-  const { messageId } = await accepts.accept(
-    newMessage(of, values.recipient ?? testPhone(), { sendAt, tag: values.tag }),
-  );
-  await opened.database.execute(
-    `update message_queue set scheduled_for = clock_timestamp() - make_interval(secs => $2),
-       held_until = clock_timestamp() - make_interval(secs => $2),
-       expires_at = clock_timestamp() - make_interval(secs => $2) + (expires_at - scheduled_for) where message_id = $1`,
-    [messageId, values.secondsAgo ?? 0],
-  );
-  return messageId;
-}
-
-const queued = (messageId: string): Decision => ({ messageId, refusal: null, body: 'hello' });
-
-async function claim(of = connection, limit = 64): Promise<ClaimedMessage[]> {
-  return (await claimLane(sends, claimRequest(of.id, OWNER, limit), LIMITS)).items;
-}
-
-/** The due messages of a number that a claim finds. */
-async function findDue(of = connection): Promise<string[]> {
-  const { items } = await schedule.claim(claimRequest(scheduleLaneOf(of.id), OWNER, 1));
-  return items.flat().map(({ message }) => message.id);
-}
-
-async function placesOf(id: string): Promise<string[]> {
-  const rows = await opened.database.query<{ place: string }>(
-    `select case when held_until is not null then 'held' when attempt_id is null then 'queue' else 'wire' end as place
-     from message_queue where message_id = $1
-     union all select status || ' ' || coalesce(failure_category, '') from message_state where message_id = $1 and status <> 'queued'`,
-    [id],
-  );
-  return rows.map(({ place }) => place);
-}
 
 describe('what is scheduled for later', () => {
   it('is read by no claim, no sweep, no gauge of what waits and no other number’s release', async () => {

@@ -1,53 +1,19 @@
 import { factsOf } from '../../../../test/support/facts.js';
-import { LIMITED } from '../../../../test/support/limits.js';
 import { acceptedOutcome } from '../../../../test/support/accepted-outcome.js';
-import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
+import { claimRequest } from '../../../../test/support/claim-request.js';
 import { newId } from '../../../common/ids.js';
-import { Factories } from '../../../../test/support/factories.js';
-import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import { AcceptRepository, type NewMessage } from '../../messages/accept/accept.repository.js';
-import { OutcomeRepository } from '../outcome/outcome.repository.js';
-import { CLAIM, ClaimRepository, claimParams, type ClaimedMessage } from './claim.repository.js';
-import { newMessage } from '../../../../test/support/new-message.js';
-
-const OWNER = newId();
-// So long that no lease of one test runs out in another, however slow the machine.
-const LIMITS = { leaseMs: 3_600_000 };
-
-let opened: OpenTestDatabase;
-let sends: ClaimRepository;
-let lanes: LaneRepository;
-let accepts: AcceptRepository;
-let outcomes: OutcomeRepository;
-
-beforeAll(async () => {
-  opened = await openTestDatabase(4);
-  sends = new ClaimRepository(opened.database);
-  lanes = new LaneRepository(opened.database);
-  accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
-  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
-});
-
-afterAll(() => opened.close());
-
-/** Of a number that stands for its workspace too. */
-const messageOf = (connectionId: string, recipient: string, change: Partial<NewMessage> = {}): NewMessage =>
-  newMessage({ id: connectionId, organizationId: connectionId }, recipient, change);
-
-async function queue(connectionId: string, ...recipients: string[]): Promise<string[]> {
-  const ids: string[] = [];
-  for (const recipient of recipients) ids.push((await accepts.accept(messageOf(connectionId, recipient))).messageId);
-  return ids;
-}
-
-async function newConnection(status: 'connected' | 'pending' | 'disconnected' | 'restricted'): Promise<string> {
-  const factories = new Factories(opened.database);
-  const { id: organizationId } = await factories.workspace();
-  return (await factories.connection({ organizationId, status })).id;
-}
+import {
+  OWNER,
+  LIMITS,
+  opened,
+  sends,
+  outcomes,
+  queue,
+  newConnection,
+  claim,
+} from '../../../../test/support/fixtures/claim.js';
+import { CLAIM, claimParams } from './claim.repository.js';
 
 interface Heads {
   recipients: number;
@@ -78,11 +44,6 @@ async function crowd(connectionId: string, heads: Heads): Promise<void> {
   await insert(heads.queuedAt, heads.nextAttemptAt ?? 'null', 1);
   if (heads.followers !== undefined) await insert('clock_timestamp()', 'null', heads.followers);
   await opened.database.execute('analyze message_queue');
-}
-
-async function claim(connectionId: string, limit = 10, owner = OWNER): Promise<ClaimedMessage[]> {
-  await lanes.ensure(connectionId);
-  return (await claimLane(sends, claimRequest(connectionId, owner, limit), LIMITS)).items;
 }
 
 /** The statement of a claim, which others may share, in the ambient transaction. */

@@ -1,58 +1,29 @@
 import { factsOf } from '../../../../test/support/facts.js';
-import { LIMITED } from '../../../../test/support/limits.js';
 import { jest } from '@jest/globals';
 import { acceptedOutcome } from '../../../../test/support/accepted-outcome.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { grantLane, livingOwner } from '../../../../test/support/grant-lane.js';
+import {
+  OWNER,
+  LIMITS,
+  opened,
+  sends,
+  lanes,
+  outcomes,
+  queue,
+  newConnection,
+  claim,
+} from '../../../../test/support/fixtures/claim.js';
 import { newId } from '../../../common/ids.js';
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
-import { Factories } from '../../../../test/support/factories.js';
-import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { Tracing } from '../../../infrastructure/operations/tracing.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import { AcceptRepository, type NewMessage } from '../../messages/accept/accept.repository.js';
-import { OutcomeRepository } from '../outcome/outcome.repository.js';
-import { CLAIM, ClaimRepository, type ClaimedMessage } from './claim.repository.js';
+import { CLAIM, ClaimRepository } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
-import { newMessage } from '../../../../test/support/new-message.js';
 
-const OWNER = newId();
-// So long that no lease of one test runs out in another, however slow the machine.
-const LIMITS = { leaseMs: 3_600_000 };
-
-let opened: OpenTestDatabase;
-let sends: ClaimRepository;
 let sweeps: SendingSweepsRepository;
-let lanes: LaneRepository;
-let accepts: AcceptRepository;
-let outcomes: OutcomeRepository;
 
-beforeAll(async () => {
-  opened = await openTestDatabase(4);
-  sends = new ClaimRepository(opened.database);
+beforeAll(() => {
   sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
-  lanes = new LaneRepository(opened.database);
-  accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
-  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
 });
-
-afterAll(() => opened.close());
-
-/** Of a number that stands for its workspace too. */
-const messageOf = (connectionId: string, recipient: string, change: Partial<NewMessage> = {}): NewMessage =>
-  newMessage({ id: connectionId, organizationId: connectionId }, recipient, change);
-
-async function queue(connectionId: string, ...recipients: string[]): Promise<string[]> {
-  const ids: string[] = [];
-  for (const recipient of recipients) ids.push((await accepts.accept(messageOf(connectionId, recipient))).messageId);
-  return ids;
-}
-
-async function newConnection(status: 'connected' | 'pending' | 'disconnected' | 'restricted'): Promise<string> {
-  const factories = new Factories(opened.database);
-  const { id: organizationId } = await factories.workspace();
-  return (await factories.connection({ organizationId, status })).id;
-}
 
 /** All lanes with due messages, looked for in pages. */
 async function dueKeys(pageSize: number): Promise<string[]> {
@@ -77,11 +48,6 @@ async function age(id: string, hours: number): Promise<void> {
 }
 
 const otherOwner = async () => (await livingOwner(opened.database)).id;
-
-async function claim(connectionId: string, limit = 10, owner = OWNER): Promise<ClaimedMessage[]> {
-  await lanes.ensure(connectionId);
-  return (await claimLane(sends, claimRequest(connectionId, owner, limit), LIMITS)).items;
-}
 
 async function rowOf(id: string): Promise<Record<string, unknown>> {
   const rows = await opened.database.query('select * from message_view where id = $1', [id]);

@@ -1,75 +1,19 @@
-import type { OutcomeRecord } from '../../message-state/facts.types.js';
 import { factsOf, cancelMessage, retryMessage } from '../../../../test/support/facts.js';
-import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
-import { LIMITED } from '../../../../test/support/limits.js';
-import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { newMessage } from '../../../../test/support/new-message.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import {
+  opened,
+  sweeps,
+  outcomes,
+  accepts,
+  connection,
+  stranded,
+  claim,
+  accepted,
+  putOff,
+} from '../../../../test/support/fixtures/queue-turns.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { Tracing } from '../../../infrastructure/operations/tracing.js';
-import { AcceptRepository } from '../../messages/accept/accept.repository.js';
 import { MessagesMaintenanceRepository } from '../../messages/maintenance/messages-maintenance.repository.js';
 import { TagsRepository } from '../../tags/tags.repository.js';
-import { type ClaimedMessage, ClaimRepository } from './claim.repository.js';
-import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
-import { OutcomeRepository } from '../outcome/outcome.repository.js';
-
-const OWNER = newId();
-const LIMITS = { leaseMs: 3_600_000 };
-
-let opened: OpenTestDatabase;
-let sends: ClaimRepository;
-let sweeps: SendingSweepsRepository;
-let outcomes: OutcomeRepository;
-let accepts: AcceptRepository;
-let connection: ConnectionRow;
-
-beforeAll(async () => {
-  opened = await openTestDatabase(8);
-  sends = new ClaimRepository(opened.database);
-  sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
-  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
-  accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
-});
-afterAll(() => opened.close());
-
-beforeEach(async () => {
-  const factories = new Factories(opened.database);
-  connection = await factories.connection({ organizationId: (await factories.workspace()).id });
-  await new LaneRepository(opened.database).ensure(connection.id);
-});
-afterEach(async () => {
-  // Whatever happened: each recipient's first message is due or in flight.
-  expect(await stranded()).toEqual([]);
-  await opened.database.execute('delete from message_queue');
-});
-
-function stranded(): Promise<unknown[]> {
-  return opened.database.query(
-    `select q.recipient from message_queue q where q.attempt_id is null and q.due_at is null and q.held_until is null and q.message_id = (
-       select f.message_id from message_queue f where f.connection_id = q.connection_id and f.recipient = q.recipient
-       and f.held_until is null
-       order by (f.attempt_id is null), f.seq limit 1)`,
-  );
-}
-
-async function claim(limit = 64): Promise<ClaimedMessage[]> {
-  return (await claimLane(sends, claimRequest(connection.id, OWNER, limit), LIMITS)).items;
-}
-
-const accepted = ({ id, attemptId }: ClaimedMessage): OutcomeRecord => ({
-  messageId: id,
-  attemptId,
-  status: 'accepted',
-});
-const putOff = ({ id, attemptId }: ClaimedMessage, delayMs = 600_000): OutcomeRecord => ({
-  messageId: id,
-  attemptId,
-  status: 'queued',
-  delayMs,
-  tries: 1,
-});
 
 /** Recipients with two messages in flight. */
 const TOGETHER = `

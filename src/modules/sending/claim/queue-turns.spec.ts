@@ -1,62 +1,25 @@
-import type { OutcomeRecord } from '../../message-state/facts.types.js';
-import { factsOf, recordIn, cancelMessage } from '../../../../test/support/facts.js';
+import { recordIn, cancelMessage } from '../../../../test/support/facts.js';
 import type pg from 'pg';
-import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
-import { LIMITED } from '../../../../test/support/limits.js';
-import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
+import { Factories } from '../../../../test/support/factories.js';
 import { newMessage } from '../../../../test/support/new-message.js';
-import { beginTransaction } from '../../../../test/support/open-transaction.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
+import {
+  opened,
+  sweeps,
+  outcomes,
+  accepts,
+  connection,
+  begin,
+  claim,
+  accepted,
+  putOff,
+} from '../../../../test/support/fixtures/queue-turns.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { Tracing } from '../../../infrastructure/operations/tracing.js';
-import { AcceptRepository, INSERT_MESSAGES } from '../../messages/accept/accept.repository.js';
+import { INSERT_MESSAGES } from '../../messages/accept/accept.repository.js';
 import { enterContactObservations } from '../../conversations/conversations.repository.js';
-import { type ClaimedMessage, ClaimRepository } from './claim.repository.js';
-import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
-import { OutcomeRepository } from '../outcome/outcome.repository.js';
+import { type ClaimedMessage } from './claim.repository.js';
 
-const OWNER = newId();
-const LIMITS = { leaseMs: 3_600_000 };
 const TO = '4915100';
-
-let opened: OpenTestDatabase;
-let sends: ClaimRepository;
-let sweeps: SendingSweepsRepository;
-let outcomes: OutcomeRepository;
-let accepts: AcceptRepository;
-let connection: ConnectionRow;
-/** Other processes' connections; what they have open is undone after each test. */
-let clients: pg.Client[];
-
-beforeAll(async () => {
-  opened = await openTestDatabase(8);
-  sends = new ClaimRepository(opened.database);
-  sweeps = new SendingSweepsRepository(opened.database, factsOf(opened.database));
-  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
-  accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
-});
-afterAll(() => opened.close());
-
-beforeEach(async () => {
-  clients = [];
-  const factories = new Factories(opened.database);
-  connection = await factories.connection({ organizationId: (await factories.workspace()).id });
-  await new LaneRepository(opened.database).ensure(connection.id);
-});
-afterEach(async () => {
-  await Promise.all(clients.map((client) => client.end()));
-  // Whatever happened: each recipient's first message is due or in flight.
-  expect(await stranded()).toEqual([]);
-  await opened.database.execute('delete from message_queue');
-});
-
-async function begin(): Promise<pg.Client> {
-  const client = await beginTransaction(opened.url);
-  clients.push(client);
-  return client;
-}
 
 /** Resolves with what the statement answers once the other transaction, for which it waits, is over. */
 async function blocked<T>(statement: Promise<T>): Promise<{ later: Promise<T> }> {
@@ -93,15 +56,6 @@ const waits = (id: string): Row => ({ id, due: false, sent: false });
 const isDue = (id: string): Row => ({ id, due: true, sent: false });
 const onWire = (id: string): Row => ({ id, due: false, sent: true });
 
-function stranded(): Promise<unknown[]> {
-  return opened.database.query(
-    `select q.recipient from message_queue q where q.attempt_id is null and q.due_at is null and q.held_until is null and q.message_id = (
-       select f.message_id from message_queue f where f.connection_id = q.connection_id and f.recipient = q.recipient
-       and f.held_until is null
-       order by (f.attempt_id is null), f.seq limit 1)`,
-  );
-}
-
 async function accept(recipient = TO): Promise<string> {
   return (await accepts.accept(newMessage(connection, recipient))).messageId;
 }
@@ -113,28 +67,11 @@ async function acceptIn(client: pg.Client, recipient = TO): Promise<string> {
   return id;
 }
 
-async function claim(limit = 64): Promise<ClaimedMessage[]> {
-  return (await claimLane(sends, claimRequest(connection.id, OWNER, limit), LIMITS)).items;
-}
-
 async function claimOne(): Promise<ClaimedMessage> {
   const [claimed] = await claim(1);
   if (claimed === undefined) throw new Error('nothing was claimed');
   return claimed;
 }
-
-const accepted = ({ id, attemptId }: ClaimedMessage): OutcomeRecord => ({
-  messageId: id,
-  attemptId,
-  status: 'accepted',
-});
-const putOff = ({ id, attemptId }: ClaimedMessage, delayMs = 600_000): OutcomeRecord => ({
-  messageId: id,
-  attemptId,
-  status: 'queued',
-  delayMs,
-  tries: 1,
-});
 
 /** The attempt of a message that is in flight. */
 const claimedAgain = async (id: string): Promise<ClaimedMessage> => {

@@ -1,98 +1,24 @@
-import { factsOf } from '../../../../test/support/facts.js';
-import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
+import { claimRequest } from '../../../../test/support/claim-request.js';
 import { grantLane, livingOwner } from '../../../../test/support/grant-lane.js';
-import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { Factories } from '../../../../test/support/factories.js';
+import {
+  opened,
+  lanes,
+  outcomes,
+  estimates,
+  forgetEstimates,
+  connection,
+  newConnection,
+  queue,
+  waitingOf,
+  aheadOf,
+  claim,
+  send,
+} from '../../../../test/support/fixtures/queue-estimate.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { type NewInQueue, type Waiting } from '../sending.types.js';
-import { QueueEstimates } from './queue-estimate.js';
-import { OutcomeRepository, released } from '../outcome/outcome.repository.js';
-import type { OutcomeRecord } from '../../message-state/facts.types.js';
-import { type ClaimedMessage, ClaimRepository } from '../claim/claim.repository.js';
-
-const OWNER = newId();
-const LIMITS = { leaseMs: 3_600_000 };
-
-let opened: OpenTestDatabase;
-let sends: ClaimRepository;
-let lanes: LaneRepository;
-let outcomes: OutcomeRepository;
-let estimates: QueueEstimates;
-let connection: ConnectionRow;
-
-beforeAll(async () => {
-  opened = await openTestDatabase(4);
-  lanes = new LaneRepository(opened.database);
-  outcomes = new OutcomeRepository(opened.database, factsOf(opened.database));
-});
-afterAll(() => opened.close());
-
-beforeEach(async () => {
-  sends = new ClaimRepository(opened.database);
-  estimates = new QueueEstimates(opened.database);
-  connection = await newConnection();
-});
-
-async function newConnection(status?: 'pending' | 'restricted'): Promise<ConnectionRow> {
-  const factories = new Factories(opened.database);
-  const { id: organizationId } = await factories.workspace();
-  const made = await factories.connection({ organizationId, throughputPerSecond: 10, ...(status && { status }) });
-  await lanes.ensure(made.id);
-  return made;
-}
-
-/** Messages to these recipients, in this order. */
-async function queue(recipients: readonly string[], of = connection): Promise<string[]> {
-  const ids = recipients.map(() => newId());
-  await opened.database.execute(
-    `with given as (select * from unnest($2::uuid[], $4::text[]) with ordinality as g (id, recipient, n)), made as (
-       insert into message (id, organization_id, connection_id, direction, type, recipient, created_at)
-       select id, $3, $1, 'outbound', 'text', recipient, clock_timestamp() from given returning id), stated as (
-       insert into message_state (message_id, organization_id, connection_id, created_at, queued_at)
-       select id, $3, $1, clock_timestamp(), clock_timestamp() from given)
-     insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, expires_at)
-     select $1, clock_timestamp(), given.id, $3, given.recipient, clock_timestamp(), clock_timestamp() + interval '1 day'
-     from given order by n`,
-    [of.id, ids, of.organizationId, recipients],
-  );
-  return ids;
-}
-
-async function waitingOf(id: string, of = connection): Promise<Waiting> {
-  const waiting = await estimates.ofMessage({ id, organizationId: of.organizationId });
-  if (waiting === null) throw new Error('it does not wait');
-  return waiting;
-}
-
-const aheadOf = async (ids: readonly string[]): Promise<number[]> => {
-  const ahead: number[] = [];
-  for (const id of ids) ahead.push((await waitingOf(id)).ahead);
-  return ahead;
-};
-
-async function claim(limit: number): Promise<ClaimedMessage[]> {
-  return (await claimLane(sends, claimRequest(connection.id, OWNER, limit), LIMITS)).items;
-}
-
-const accepted = (claimed: ClaimedMessage): OutcomeRecord => ({
-  ...released(claimed),
-  status: 'accepted',
-  metaMessageId: `wamid.${claimed.attemptId}`,
-  httpStatus: 200,
-});
-
-/** Sends so many, each once the one before it has its outcome; returns them in the order in which they left. */
-async function send(count: number): Promise<string[]> {
-  const left: string[] = [];
-  while (left.length < count) {
-    const [claimed] = await claim(1);
-    if (claimed === undefined) throw new Error('nothing to claim');
-    await outcomes.record(accepted(claimed));
-    left.push(claimed.id);
-  }
-  return left;
-}
+import { type NewInQueue } from '../sending.types.js';
+import { released } from '../outcome/outcome.repository.js';
+import { type ClaimedMessage } from '../claim/claim.repository.js';
 
 const newTo = (recipient: string, change: Partial<NewInQueue> = {}): NewInQueue => ({
   organizationId: connection.organizationId,
@@ -122,7 +48,7 @@ describe('the place in the queue', () => {
     const onWire = await claim(20);
     const rest = ids.filter((id) => !onWire.some((claimed) => claimed.id === id));
     const here = await aheadOf(rest);
-    estimates = new QueueEstimates(opened.database);
+    forgetEstimates();
     expect(await aheadOf(rest)).toEqual(here);
   });
 

@@ -1,96 +1,23 @@
 import pg from 'pg';
 import { newId } from '../../../common/ids.js';
-import { Database } from '../../../infrastructure/database/database.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import type { DuePage } from '../../../infrastructure/queue/due-lanes.js';
 import { claimRequest } from '../../../../test/support/claim-request.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import { queueAgain } from '../deliveries.repository.js';
-import { insertWebhookEvents } from '../webhook.types.js';
-import { WebhookMaintenanceRepository } from '../webhook-maintenance.repository.js';
 import {
-  DispatchRepository,
-  endpointOfLane,
-  webhookLaneOf,
-  type ClaimedEvent,
-  type DeliveryOutcome,
-} from './dispatch.repository.js';
-
-let open: OpenTestDatabase;
-let database: Database;
-let dispatches: DispatchRepository;
-
-beforeAll(async () => {
-  open = await openTestDatabase();
-  ({ database } = open);
-  dispatches = new DispatchRepository(database);
-});
-afterAll(() => open.close());
-
-async function endpoint(values: { active?: boolean; events?: number } = {}) {
-  const id = newId();
-  const organizationId = newId();
-  await database.execute(`insert into organization (id, name) values ($1, 'Test')`, [organizationId]);
-  await database.execute(
-    `insert into webhook_endpoint (id, organization_id, url, events, active)
-     values ($1, $2, 'https://hooks.example.com/', '{message.received}', $3)`,
-    [id, organizationId, values.active ?? true],
-  );
-  await database.execute(
-    `insert into webhook_secret (id, organization_id, endpoint_id, ciphertext, hint) values ($1, $2, $3, 'x', 'y')`,
-    [newId(), organizationId, id],
-  );
-  await write(organizationId, values.events ?? 0);
-  return { id, organizationId };
-}
-
-async function write(
-  organizationId: string,
-  count: number,
-  type = 'message.received',
-  connectionIds: readonly string[] | null = null,
-): Promise<number> {
-  const source = `(select $1::uuid as organization_id, $2 as event_type, jsonb_build_object('n', n, 'big', 12345678901234567890) as event_data,
-    clock_timestamp() as occurred_at, $4::uuid[] as connection_ids, null::bytea as trace_context from generate_series(1, $3::integer) n)`;
-  return database.execute(`with ${insertWebhookEvents(source)} select from announced`, [
-    organizationId,
-    type,
-    count,
-    connectionIds,
-  ]);
-}
-
-const OWNER = newId();
-
-/** What a process claims of each endpoint. */
-async function claimOf(wanted: ReadonlyMap<string, number>, owner = OWNER): Promise<ClaimedEvent[]> {
-  const lanes = new LaneRepository(database);
-  const requests = [...wanted].map(([id, limit]) => claimRequest(webhookLaneOf(id), owner, limit));
-  for (const { laneKey } of requests) await lanes.ensure(laneKey);
-  return (await dispatches.claim(requests)).flatMap(({ items }) => items);
-}
-
-const claim = (id: string, limit: number) => claimOf(new Map([[id, limit]]));
-
-const outcomeOf = (claimed: ClaimedEvent, values: Partial<DeliveryOutcome>) => ({
-  attemptId: claimed.attemptId,
-  eventId: claimed.eventId,
-  organizationId: claimed.organizationId,
-  endpointId: claimed.endpointId,
-  revision: claimed.revision,
-  eventType: claimed.eventType,
-  attempt: claimed.attempt,
-  kind: 'failed' as const,
-  counted: true,
-  httpStatus: null,
-  error: null,
-  durationMs: 5,
-  delayMs: 5_000,
-  pauseMs: null,
-  claimedAt: performance.now(),
-  ...values,
-});
+  open,
+  database,
+  dispatches,
+  endpoint,
+  write,
+  OWNER,
+  claimOf,
+  claim,
+  outcomeOf,
+} from '../../../../test/support/fixtures/webhook-dispatch.js';
+import { queueAgain } from '../deliveries.repository.js';
+import { WebhookMaintenanceRepository } from '../webhook-maintenance.repository.js';
+import { DispatchRepository, endpointOfLane, webhookLaneOf } from './dispatch.repository.js';
 
 describe('insertWebhookEvents', () => {
   it('writes chosen kinds for workspaces with an endpoint, under ids in the order of time', async () => {
