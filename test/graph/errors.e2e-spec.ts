@@ -1,18 +1,15 @@
 import { newId } from '../../src/common/ids.js';
 import { SCOPES } from '../../src/infrastructure/http/scopes.js';
 import { ApiClient } from '../support/api-client.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
 import { type GraphBody, GraphClient, refusalOf } from './fixture.js';
 
-let test: TestApp;
 let client: GraphClient;
 
 beforeAll(async () => {
-  test = await startTestApp({ simulator: { statusGapMs: 20 } });
-  client = new GraphClient(test, await test.sender());
+  client = await GraphClient.start({ simulator: { statusGapMs: 20 } });
 });
 
-afterAll(() => test?.stop());
+afterAll(() => client?.test.stop());
 
 const text = { type: 'text', text: { body: 'Hello' } };
 
@@ -118,7 +115,7 @@ describe('the shape of an error', () => {
     ]) {
       expect(refusalOf(answer)).toEqual([400, 2500, 'ROUTE_NOT_FOUND']);
     }
-    const without = await new ApiClient(test.baseUrl).get<GraphBody>(`/graph/v26.0/${number}/flows`);
+    const without = await new ApiClient(client.test.baseUrl).get<GraphBody>(`/graph/v26.0/${number}/flows`);
     expect(refusalOf(without)).toEqual([401, 190, 'API_KEY_MISSING']);
   });
 
@@ -136,13 +133,13 @@ describe('keys', () => {
   it('that are missing, wrong, expired or revoked are 190', async () => {
     const { organizationId } = client.sender.connection;
     const path = `/graph/v26.0/${client.number}`;
-    const expired = await test.factories.apiKey({ organizationId, expiresAt: new Date(Date.now() - 1_000) });
+    const expired = await client.test.factories.apiKey({ organizationId, expiresAt: new Date(Date.now() - 1_000) });
     for (const [key, code, subcode] of [
       [null, 'API_KEY_MISSING', undefined],
       ['wrong', 'API_KEY_INVALID', undefined],
       [expired.text, 'API_KEY_EXPIRED', 463],
     ] as const) {
-      const answer = await new ApiClient(test.baseUrl, key).get<GraphBody>(path);
+      const answer = await new ApiClient(client.test.baseUrl, key).get<GraphBody>(path);
       expect(refusalOf(answer)).toEqual([401, 190, code]);
       expect(answer.body.error?.error_subcode).toBe(subcode);
     }
@@ -161,10 +158,10 @@ describe('keys', () => {
       ['GET', `${wabaId}/message_templates`, 'templates:read'],
     ];
     for (const scope of SCOPES.filter((each) => !each.startsWith('otp:'))) {
-      const { text: key } = await test.factories.apiKey({ organizationId, scopes: [scope] });
+      const { text: key } = await client.test.factories.apiKey({ organizationId, scopes: [scope] });
       for (const [method, path, needed] of routes) {
         const request = { method, path: `/graph/v26.0/${path}`, ...(method === 'POST' && { body: {} }) };
-        const answer = await new ApiClient(test.baseUrl, key).request<GraphBody>(request);
+        const answer = await new ApiClient(client.test.baseUrl, key).request<GraphBody>(request);
         const isRefused = answer.body.error?.error_data.herald_code === 'SCOPE_REQUIRED';
         expect([method, path, scope, isRefused]).toEqual([method, path, scope, scope !== needed]);
         if (isRefused) expect([answer.status, answer.body.error?.code]).toEqual([403, 10]);
@@ -173,9 +170,9 @@ describe('keys', () => {
   });
 
   it('have their rate: 4 and Retry-After once it is spent', async () => {
-    const { id: organizationId } = await test.factories.workspace({ ratePerSecond: 1, rateBurst: 2 });
-    const { text: key } = await test.factories.apiKey({ organizationId });
-    const api = new ApiClient(test.baseUrl, key);
+    const { id: organizationId } = await client.test.factories.workspace({ ratePerSecond: 1, rateBurst: 2 });
+    const { text: key } = await client.test.factories.apiKey({ organizationId });
+    const api = new ApiClient(client.test.baseUrl, key);
     const answers = await Promise.all(Array.from({ length: 6 }, () => api.get<GraphBody>('/graph/v26.0/1')));
     const limited = answers.filter(({ status }) => status === 429);
     expect(limited.length).toBeGreaterThan(0);

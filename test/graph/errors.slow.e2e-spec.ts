@@ -1,17 +1,14 @@
 import fc from 'fast-check';
 import { newId } from '../../src/common/ids.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
 import { GraphClient } from './fixture.js';
 
-let test: TestApp;
 let client: GraphClient;
 
 beforeAll(async () => {
-  test = await startTestApp({ simulator: { statusGapMs: 20 } });
-  client = new GraphClient(test, await test.sender());
+  client = await GraphClient.start({ simulator: { statusGapMs: 20 } });
 });
 
-afterAll(() => test?.stop());
+afterAll(() => client?.test.stop());
 
 const text = { type: 'text', text: { body: 'Hello' } };
 

@@ -1,5 +1,5 @@
 import type { ApiResponse } from '../support/api-client.js';
-import type { TestApp, TestSender } from '../support/test-app.js';
+import { startTestApp, type TestApp, type TestAppOptions, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 
 /** An answer of the surface; which of these it has, its status says. */
@@ -32,6 +32,12 @@ export class GraphClient {
     readonly sender: TestSender,
     private readonly base = '/graph/v26.0',
   ) {}
+
+  /** The client of a sender of a new application. */
+  static async start(options: TestAppOptions = {}): Promise<GraphClient> {
+    const test = await startTestApp(options);
+    return new GraphClient(test, await test.sender());
+  }
 
   get number(): string {
     return this.sender.connection.phoneNumberId;

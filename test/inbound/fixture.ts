@@ -5,7 +5,7 @@ import { INBOUND_LANE } from '../../src/modules/inbound/inbound.repository.js';
 import { Counters } from '../../src/infrastructure/operations/counters.js';
 import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
 import type { ConnectionRow } from '../support/factories.js';
-import type { TestApp } from '../support/test-app.js';
+import type { TestApp, TestSender } from '../support/test-app.js';
 import { claimRequest } from '../support/claim-request.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -157,4 +157,20 @@ export async function tryUntil(test: TestApp, marker: string, expected: string[]
 
 export function counter(test: TestApp, name: string): number {
   return test.app.get(Counters, { strict: false }).snapshot()[name] ?? 0;
+}
+
+/** A message of a minute ago: older than what a test reports of it. */
+export function earlierMessage(
+  test: TestApp,
+  { connection }: TestSender,
+  status: 'processing' | 'accepted' | 'outcome_unknown',
+  recipient = '15550001234',
+) {
+  const createdAt = new Date((secondsNow() - 60) * 1_000);
+  return test.factories.message({ connection, status, recipient, createdAt });
+}
+
+/** As its workspace sees it. */
+export async function messageOf({ api }: TestSender, id: string) {
+  return (await api.get(`/messages/${id}`)).body.data;
 }

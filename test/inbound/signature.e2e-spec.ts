@@ -1,49 +1,22 @@
 import { newId } from '../../src/common/ids.js';
 import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
 import type { ConnectionRow } from '../support/factories.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
-import {
-  bytesOf,
-  counter,
-  envelope,
-  inboundOf,
-  post,
-  secondsNow,
-  statesOf,
-  waitForStates,
-  WEBHOOK,
-} from './fixture.js';
-
-const LIMIT = 3 * 1_024 * 1_024;
+import type { TestApp } from '../support/test-app.js';
+import { counter, inboundOf, post, statesOf, waitForStates, WEBHOOK } from './fixture.js';
+import { LIMIT, startBehindProxy, startSignedApp, statusFrom, textBody } from './signed-app.js';
 
 let test: TestApp;
 let connection: ConnectionRow;
 
 beforeAll(async () => {
-  test = await startTestApp({
-    roles: ['api'],
-    env: { WHATSAPP_APP_SECRET: 'new-secret,old-secret', WHATSAPP_VERIFY_TOKEN: 'the-verify-token' },
-  });
-  const workspace = await test.factories.workspace();
-  connection = await test.factories.connection({ organizationId: workspace.id });
+  ({ test, connection } = await startSignedApp());
 });
 
-afterAll(() => test.stop());
-
-function textBody(marker: string, text = 'oi'): Buffer {
-  const message = {
-    from: '15550001234',
-    id: marker,
-    timestamp: String(secondsNow()),
-    type: 'text',
-    text: { body: text },
-  };
-  return bytesOf(envelope(connection, { messages: [message] }));
-}
+afterAll(() => test?.stop());
 
 describe('POST /platform/whatsapp/webhook', () => {
   it('takes what is signed over the very bytes: escaped letters, emoji and slashes', async () => {
-    const body = textBody('wamid.escaped', 'Olá, São Paulo — 👍 https://example.com/a');
+    const body = textBody(connection, 'wamid.escaped', 'Olá, São Paulo — 👍 https://example.com/a');
     expect(body.toString()).toContain('\\u00e1');
     expect(body.toString()).toContain('https:\\/\\/');
     expect(await post(test, body)).toEqual({ status: 200, text: '' });
@@ -56,7 +29,7 @@ describe('POST /platform/whatsapp/webhook', () => {
   it('takes what either of two secrets has signed, while one is being replaced', async () => {
     for (const secret of ['new-secret', 'old-secret']) {
       const marker = `wamid.${newId()}`;
-      const body = textBody(marker);
+      const body = textBody(connection, marker);
       expect((await post(test, body, signBody(body, secret))).status).toBe(200);
       expect(await statesOf(test, marker)).toHaveLength(1);
     }
@@ -70,7 +43,7 @@ describe('POST /platform/whatsapp/webhook', () => {
     ['the wrong algorithm', (body: Buffer) => signBody(body, 'new-secret').replace('sha256', 'sha1')],
   ])('refuses %s with 401 and stores nothing', async (_name, signatureOf) => {
     const marker = `wamid.${newId()}`;
-    const body = textBody(marker);
+    const body = textBody(connection, marker);
     const refused = counter(test, 'notifications_refused');
     expect((await post(test, body, signatureOf(body))).status).toBe(401);
     expect(await statesOf(test, marker)).toEqual([]);
@@ -79,8 +52,8 @@ describe('POST /platform/whatsapp/webhook', () => {
 
   it('takes 3 MiB and refuses more with 413, announced or not', async () => {
     const marker = `wamid.${newId()}`;
-    const envelopeBytes = textBody(marker, '').length;
-    const body = textBody(marker, 'x'.repeat(LIMIT - envelopeBytes));
+    const envelopeBytes = textBody(connection, marker, '').length;
+    const body = textBody(connection, marker, 'x'.repeat(LIMIT - envelopeBytes));
     expect(body).toHaveLength(LIMIT);
     expect((await post(test, body)).status).toBe(200);
     await waitForStates(test, marker, ['applied']);
@@ -154,25 +127,9 @@ describe('addresses behind a trusted proxy', () => {
   let guarded: TestApp;
 
   beforeAll(async () => {
-    guarded = await startTestApp({
-      roles: ['api'],
-      shareWith: test,
-      env: {
-        WHATSAPP_APP_SECRET: 'new-secret',
-        WHATSAPP_VERIFY_TOKEN: 'the-verify-token',
-        TRUST_PROXY: '1',
-        AUTH_FAILURES_PER_MINUTE: '5',
-      },
-    });
+    guarded = await startBehindProxy(test);
   });
   afterAll(() => guarded.stop());
-
-  const statusFrom = async (address: string, body: Buffer, signature: string): Promise<number> => {
-    const headers = { 'x-hub-signature-256': signature, 'x-forwarded-for': address };
-    const answer = await fetch(`${guarded.baseUrl}${WEBHOOK}`, { method: 'POST', headers, body: new Uint8Array(body) });
-    await answer.arrayBuffer();
-    return answer.status;
-  };
 
   it('get 429 after too many wrong verify tokens; the right one is always answered', async () => {
     const from = (token: string) =>
@@ -186,15 +143,15 @@ describe('addresses behind a trusted proxy', () => {
   });
 
   it('get 429 after too many invalid signatures; a valid one always counts', async () => {
-    const long = textBody(`wamid.${newId()}`, 'x'.repeat(100_000));
+    const long = textBody(connection, `wamid.${newId()}`, 'x'.repeat(100_000));
     const bad = signBody('{}', 'guessed');
     const statuses = [];
-    for (let n = 0; n < 6; n++) statuses.push(await statusFrom('198.51.100.1', Buffer.from('{}'), bad));
+    for (let n = 0; n < 6; n++) statuses.push(await statusFrom(guarded, '198.51.100.1', Buffer.from('{}'), bad));
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
-    expect(await statusFrom('198.51.100.1', long, signBody(long, 'new-secret'))).toBe(429);
-    expect(await statusFrom('198.51.100.2', long, signBody(long, 'new-secret'))).toBe(200);
-    const short = textBody(`wamid.${newId()}`);
-    expect(await statusFrom('198.51.100.1', short, signBody(short, 'new-secret'))).toBe(200);
-    expect(await statusFrom('198.51.100.1', long, signBody(long, 'new-secret'))).toBe(200);
+    expect(await statusFrom(guarded, '198.51.100.1', long, signBody(long, 'new-secret'))).toBe(429);
+    expect(await statusFrom(guarded, '198.51.100.2', long, signBody(long, 'new-secret'))).toBe(200);
+    const short = textBody(connection, `wamid.${newId()}`);
+    expect(await statusFrom(guarded, '198.51.100.1', short, signBody(short, 'new-secret'))).toBe(200);
+    expect(await statusFrom(guarded, '198.51.100.1', long, signBody(long, 'new-secret'))).toBe(200);
   });
 });

@@ -1,6 +1,6 @@
 import { newId } from '../../src/common/ids.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
-import { bytesOf, envelope, notify, post, rowOf, secondsNow, statusOf } from './fixture.js';
+import { bytesOf, earlierMessage, envelope, messageOf, notify, post, rowOf, secondsNow, statusOf } from './fixture.js';
 
 let test: TestApp;
 let sender: TestSender;
@@ -12,33 +12,24 @@ beforeAll(async () => {
 
 afterAll(() => test.stop());
 
-function make(status: 'processing' | 'accepted' | 'outcome_unknown', recipient = '15550001234') {
-  const createdAt = new Date((secondsNow() - 60) * 1_000);
-  return test.factories.message({ connection: sender.connection, status, recipient, createdAt });
-}
-
-async function read(id: string) {
-  return (await sender.api.get(`/messages/${id}`)).body.data;
-}
-
 async function report(...statuses: object[]): Promise<void> {
   await notify(test, envelope(sender.connection, { statuses }));
 }
 
 describe('a status', () => {
   it('moves the message before it is acknowledged', async () => {
-    const message = await make('accepted');
+    const message = await earlierMessage(test, sender, 'accepted');
     const at = secondsNow() - 9;
     await report(statusOf(message, 'sent', { timestamp: String(at) }));
-    const sent = await read(message.id);
+    const sent = await messageOf(sender, message.id);
     expect(sent).toMatchObject({ status: 'sent', delivered_at: null });
     expect(sent.sent_at).toBe(new Date(at * 1_000).toISOString());
   });
 
   it('that comes before the send’s own answer is applied, and sets the platform’s id', async () => {
-    const message = await make('processing');
+    const message = await earlierMessage(test, sender, 'processing');
     await report(statusOf(message, 'delivered', { id: 'wamid.never-answered' }));
-    expect(await read(message.id)).toMatchObject({
+    expect(await messageOf(sender, message.id)).toMatchObject({
       status: 'delivered',
       meta_message_id: 'wamid.never-answered',
       attempts: [expect.objectContaining({ status: 'accepted', meta_message_id: 'wamid.never-answered' })],
@@ -46,33 +37,37 @@ describe('a status', () => {
   });
 
   it('of a failure says why; one of a delivery after that resolves it', async () => {
-    const message = await make('accepted');
+    const message = await earlierMessage(test, sender, 'accepted');
     const errors = [{ code: 131026, title: 'Message undeliverable', error_data: { details: 'Not on WhatsApp' } }];
     await report(statusOf(message, 'failed', { errors }));
-    expect(await read(message.id)).toMatchObject({
+    expect(await messageOf(sender, message.id)).toMatchObject({
       status: 'failed',
       failure_category: 'recipient_unreachable',
       error: { code: '131026', message: 'Not on WhatsApp' },
     });
     await report(statusOf(message, 'delivered'));
-    expect(await read(message.id)).toMatchObject({ status: 'delivered', failure_category: null, error: null });
+    expect(await messageOf(sender, message.id)).toMatchObject({
+      status: 'delivered',
+      failure_category: null,
+      error: null,
+    });
   });
 
   it('finds its message by the platform’s id where it has no callback data', async () => {
-    const message = await make('accepted');
+    const message = await earlierMessage(test, sender, 'accepted');
     await report(statusOf({ ...message, attemptId: null }, 'read'));
-    expect(await read(message.id)).toMatchObject({ status: 'read', sent_at: null, delivered_at: null });
+    expect(await messageOf(sender, message.id)).toMatchObject({ status: 'read', sent_at: null, delivered_at: null });
   });
 
   it('never touches another workspace’s message, even with its ids', async () => {
-    const message = await make('accepted');
+    const message = await earlierMessage(test, sender, 'accepted');
     const stranger = await test.sender();
     const { status } = await post(
       test,
       bytesOf(envelope(stranger.connection, { statuses: [statusOf(message, 'failed')] })),
     );
     expect(status).toBe(200);
-    expect(await read(message.id)).toMatchObject({ status: 'accepted' });
+    expect(await messageOf(sender, message.id)).toMatchObject({ status: 'accepted' });
   });
 
   it('contains another spelling of the number: the contact’s inbound message and ours are one conversation', async () => {
@@ -94,7 +89,7 @@ describe('a status', () => {
       conversationId: ours.id,
     });
     await report(statusOf(message, 'sent', { recipient_id: waId, recipient_user_id: 'BR.1' }));
-    expect(await read(message.id)).toMatchObject({ contact: { phone: waId, user_id: 'BR.1' } });
+    expect(await messageOf(sender, message.id)).toMatchObject({ contact: { phone: waId, user_id: 'BR.1' } });
     expect(await rowOf(test, 'conversation', ours.id)).toMatchObject({ merged_into: expect.any(String) });
     const answer = await sender.api.post(
       '/messages',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { runs } from '../support/runs.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
-import { envelope, entries, changeOf, notify, secondsNow, statusOf } from './fixture.js';
+import { earlierMessage, envelope, entries, changeOf, messageOf, notify, secondsNow, statusOf } from './fixture.js';
 
 let test: TestApp;
 let sender: TestSender;
@@ -13,15 +13,6 @@ beforeAll(async () => {
 
 afterAll(() => test.stop());
 
-function make(status: 'processing' | 'accepted' | 'outcome_unknown', recipient = '15550001234') {
-  const createdAt = new Date((secondsNow() - 60) * 1_000);
-  return test.factories.message({ connection: sender.connection, status, recipient, createdAt });
-}
-
-async function read(id: string) {
-  return (await sender.api.get(`/messages/${id}`)).body.data;
-}
-
 describe('statuses that come twice, late and out of order', () => {
   const RANK: Record<string, number> = { accepted: 0, sent: 1, failed: 2, delivered: 3, read: 4 };
 
@@ -32,7 +23,7 @@ describe('statuses that come twice, late and out of order', () => {
     });
     await fc.assert(
       fc.asyncProperty(sequences, fc.boolean(), fc.boolean(), async (statuses, together, parallel) => {
-        const message = await make('accepted');
+        const message = await earlierMessage(test, sender, 'accepted');
         // All of one second, whenever they are made.
         const timestamp = String(secondsNow() - 5);
         const items = [...statuses, ...statuses].map((status) => statusOf(message, status, { timestamp }));
@@ -44,7 +35,7 @@ describe('statuses that come twice, late and out of order', () => {
 
         const ranks = statuses.map((status) => (status === 'played' ? 'read' : status));
         const highest = ranks.reduce((best, each) => ((RANK[each] ?? 0) > (RANK[best] ?? 0) ? each : best), 'accepted');
-        const end = await read(message.id);
+        const end = await messageOf(sender, message.id);
         expect(end.status).toBe(highest);
         const times = [end.queued_at, end.accepted_at, end.sent_at, end.delivered_at, end.read_at].filter(Boolean);
         expect(times).toEqual([...(times as string[])].sort());

@@ -25,6 +25,10 @@ export interface TransferRig {
   sending(): Promise<SendingConnection>;
   /** Asks for the platform's id, and waits as a message does. */
   idFor(fileId: string, waitMs?: number): Promise<PlatformId>;
+  /** Asks for the platform's id as a message does, which is retried when it is due again. */
+  readyId(fileId: string): Promise<PlatformId>;
+  /** How many uploads the platform was asked for. */
+  uploads(): number;
   /** A customer's file, made pending as with its message, and announced to the lane. */
   receive(platformMediaId: string, values?: { sha256?: string | null; mimeType?: string | null }): Promise<string>;
   row(fileId: string): Promise<MediaRowFacts>;
@@ -96,6 +100,15 @@ async function rigOf(test: TestApp, platform: FakeMediaPlatform): Promise<Transf
       return found;
     },
     idFor: async (fileId, waitMs = 10_000) => transfer.platformIdFor(await rig.sending(), fileId, Deadline.in(waitMs)),
+    readyId: (fileId) =>
+      waitFor(
+        async () => {
+          const id = await rig.idFor(fileId);
+          return id.kind !== 'later' && id;
+        },
+        { what: `an answer about file ${fileId}` },
+      ),
+    uploads: () => platform.count(/^POST .*\/media$/),
     receive: async (platformMediaId, values = {}) => {
       const id = newId();
       const { sha256 = null, mimeType = 'image/jpeg' } = values;

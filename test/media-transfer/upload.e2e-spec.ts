@@ -2,7 +2,6 @@ import { Deadline } from '../../src/common/deadline.js';
 import { randomBytes } from 'node:crypto';
 import { systemClock, type Clock } from '../../src/common/clock.js';
 import { newId } from '../../src/common/ids.js';
-import type { PlatformId } from '../../src/modules/media/media.types.js';
 import { MediaService } from '../../src/modules/media/media.service.js';
 import { Counters } from '../../src/infrastructure/operations/counters.js';
 import { FileStorage } from '../../src/infrastructure/storage/file-storage.js';
@@ -23,25 +22,7 @@ afterAll(() => rig.stop());
 
 afterEach(() => import.meta.jest.restoreAllMocks());
 
-beforeEach(() => {
-  rig.platform.before = () => false;
-  rig.platform.uploads.length = 0;
-  rig.platform.asked.length = 0;
-  rig.platform.deleted.length = 0;
-});
-
-const uploads = (): number => rig.platform.count(/^POST .*\/media$/);
-
-/** Asks for the platform's id as a message does, which is retried when it is due again. */
-function readyId(fileId: string): Promise<PlatformId> {
-  return waitFor(
-    async () => {
-      const id = await rig.idFor(fileId);
-      return id.kind !== 'later' && id;
-    },
-    { what: `an answer about file ${fileId}` },
-  );
-}
+beforeEach(() => rig.platform.reset());
 
 /** Answers every upload so, once it has arrived. */
 function answerUploads(status: number, body: unknown): void {
@@ -74,10 +55,10 @@ describe('the platform’s id of a file', () => {
   it('is made on first use: fifty messages, one upload', async () => {
     const bytes = randomBytes(200_000);
     const fileId = await rig.storedFile(bytes);
-    const ids = await Promise.all(Array.from({ length: 50 }, () => readyId(fileId)));
+    const ids = await Promise.all(Array.from({ length: 50 }, () => rig.readyId(fileId)));
     expect(new Set(ids.map((id) => JSON.stringify(id))).size).toBe(1);
     expect(ids[0]).toEqual({ kind: 'ready', platformMediaId: rig.platform.uploads[0]?.id });
-    expect(uploads()).toBe(1);
+    expect(rig.uploads()).toBe(1);
     const [upload] = rig.platform.uploads;
     expect(upload?.bytes.equals(bytes)).toBe(true);
     expect(upload).toMatchObject({
@@ -94,12 +75,12 @@ describe('the platform’s id of a file', () => {
     const first = await rig.idFor(fileId);
     await age(fileId, '28 days 23 hours');
     expect(await rig.idFor(fileId)).toEqual(first);
-    expect(uploads()).toBe(1);
+    expect(rig.uploads()).toBe(1);
     await age(fileId, '2 hours');
     const second = await rig.idFor(fileId);
     expect(second).toMatchObject({ kind: 'ready' });
     expect(second).not.toEqual(first);
-    expect(uploads()).toBe(2);
+    expect(rig.uploads()).toBe(2);
   });
 
   it('is another one for another number', async () => {
@@ -126,9 +107,9 @@ describe('the platform’s id of a file', () => {
         Array.from({ length: 10 }, () => rig.transfer.forget(rig.connection.id, fileId, platformMediaId)),
       );
     }
-    expect(uploads()).toBe(3);
+    expect(rig.uploads()).toBe(3);
     expect(await rig.idFor(fileId)).toMatchObject({ kind: 'failed' });
-    expect(uploads()).toBe(3);
+    expect(rig.uploads()).toBe(3);
   });
 
   it('that came since stays where an older one is refused', async () => {
@@ -136,7 +117,7 @@ describe('the platform’s id of a file', () => {
     const id = await rig.idFor(fileId);
     await rig.transfer.forget(rig.connection.id, fileId, 'an-older-one');
     expect(await rig.idFor(fileId)).toEqual(id);
-    expect(uploads()).toBe(1);
+    expect(rig.uploads()).toBe(1);
   });
 });
 
@@ -151,7 +132,7 @@ describe('a message does not wait for long', () => {
     expect(await rig.idFor(fileId, 200)).toMatchObject({ kind: 'later' });
     open();
     await waitFor(async () => (await rig.idFor(fileId)).kind === 'ready');
-    expect(uploads()).toBe(1);
+    expect(rig.uploads()).toBe(1);
   });
 });
 
@@ -163,7 +144,7 @@ describe('a file that can’t be sent', () => {
     for (let index = 0; index < 1_000; index++) ids.push(await rig.idFor(fileId));
     expect(new Set(ids.map((id) => id.kind))).toEqual(new Set(['failed']));
     expect(ids[0]).toEqual({ kind: 'failed', message: expect.stringContaining('Param file must be a file') });
-    expect(uploads()).toBe(1);
+    expect(rig.uploads()).toBe(1);
   });
 
   it('is one that was deleted, is of another workspace, or is pending', async () => {
@@ -177,7 +158,7 @@ describe('a file that can’t be sent', () => {
     const own = await rig.storedFile();
     const foreign = { ...(await rig.sending()), organizationId: stranger };
     expect(await rig.transfer.platformIdFor(foreign, own, Deadline.in(5_000))).toMatchObject({ kind: 'failed' });
-    expect(uploads()).toBe(0);
+    expect(rig.uploads()).toBe(0);
   });
 
   it('is one whose bytes are lost, until they are restored', async () => {
@@ -224,11 +205,11 @@ describe('trouble that is not the file’s', () => {
     const first = await rig.idFor(fileId);
     expect(['later', 'account']).toContain(first.kind);
     await Promise.all(Array.from({ length: 20 }, () => rig.idFor(fileId)));
-    expect(uploads()).toBe(1);
+    expect(rig.uploads()).toBe(1);
     rig.platform.before = () => false;
     pass(60_000);
     await waitFor(async () => (await rig.idFor(fileId)).kind === 'ready');
-    expect(uploads()).toBe(2);
+    expect(rig.uploads()).toBe(2);
   });
 
   it('no answer: the message is retried later and later', async () => {
@@ -242,7 +223,7 @@ describe('trouble that is not the file’s', () => {
     for (const tries of [1, 2, 3]) {
       const id = await rig.idFor(fileId);
       if (id.kind !== 'later') throw new Error(id.kind);
-      expect(uploads()).toBe(tries);
+      expect(rig.uploads()).toBe(tries);
       pass(id.retryInMs - 1);
       expect(await rig.idFor(fileId)).toEqual({ kind: 'later', retryInMs: 1 });
       pass(1);
@@ -277,7 +258,7 @@ describe('several processes', () => {
       );
       expect(ids[0]).toMatchObject({ kind: 'ready' });
       expect(ids[1]).toEqual(ids[0]);
-      expect(uploads()).toBe(1);
+      expect(rig.uploads()).toBe(1);
     } finally {
       await other.stop();
     }
@@ -290,7 +271,7 @@ describe('several processes', () => {
        values ($1, $2, $3, '', clock_timestamp() + interval '1 second')`,
       [fileId, rig.connection.id, rig.connection.organizationId],
     );
-    expect(await readyId(fileId)).toMatchObject({ kind: 'ready' });
+    expect(await rig.readyId(fileId)).toMatchObject({ kind: 'ready' });
   });
 });
 

@@ -1,6 +1,5 @@
 import { Deadline } from '../../src/common/deadline.js';
 import { randomBytes } from 'node:crypto';
-import type { PlatformId } from '../../src/modules/media/media.types.js';
 import { waitFor } from '../support/wait-for.js';
 import { startRig, type TransferRig } from './fixture.js';
 import { gate } from '../support/gate.js';
@@ -13,25 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => rig.stop());
 
-beforeEach(() => {
-  rig.platform.before = () => false;
-  rig.platform.uploads.length = 0;
-  rig.platform.asked.length = 0;
-  rig.platform.deleted.length = 0;
-});
-
-const uploads = (): number => rig.platform.count(/^POST .*\/media$/);
-
-/** Asks for the platform's id as a message does, which is retried when it is due again. */
-function readyId(fileId: string): Promise<PlatformId> {
-  return waitFor(
-    async () => {
-      const id = await rig.idFor(fileId);
-      return id.kind !== 'later' && id;
-    },
-    { what: `an answer about file ${fileId}` },
-  );
-}
+beforeEach(() => rig.platform.reset());
 
 describe('a message does not wait for long', () => {
   it('longer than some seconds, however much time it has', async () => {
@@ -51,7 +32,7 @@ describe('a message does not wait for long', () => {
     expect(answered).toEqual(['with little time', 'with much time']);
     open();
     await waitFor(async () => (await rig.idFor(fileId)).kind === 'ready');
-    expect(uploads()).toBe(1);
+    expect(rig.uploads()).toBe(1);
   });
 
   it('nor does a hundredth file keep others from their turn', async () => {
@@ -69,7 +50,7 @@ describe('a message does not wait for long', () => {
     const first = await Promise.all(fileIds.map((fileId) => rig.idFor(fileId)));
     expect(new Set(first.map(({ kind }) => kind))).toEqual(new Set(['later']));
     open();
-    const ids = await Promise.all(fileIds.map((fileId) => readyId(fileId)));
+    const ids = await Promise.all(fileIds.map((fileId) => rig.readyId(fileId)));
     expect(ids.every((id) => id.kind === 'ready')).toBe(true);
     expect(most).toBe(12);
   });
@@ -96,6 +77,6 @@ describe('slow files', () => {
     await Promise.all(answers);
     // Those that were sent away find their files ready, or on their way.
     for (const fileId of fileIds) await waitFor(async () => (await rig.idFor(fileId)).kind === 'ready');
-    expect(uploads()).toBe(100);
+    expect(rig.uploads()).toBe(100);
   });
 });

@@ -6,7 +6,7 @@ import type { PendingMedia } from '../../src/modules/media/media.types.js';
 import { Database } from '../../src/infrastructure/database/database.js';
 import type { ApiBody, ApiResponse } from '../support/api-client.js';
 import { filesInS3 } from '../support/s3-run.js';
-import type { TestApp, TestSender } from '../support/test-app.js';
+import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 
 export interface UploadOptions {
@@ -106,4 +106,34 @@ export function pending(sender: TestSender, values: Partial<PendingMedia> = {}):
 /** Adds files that are to be fetched, as the module of messages does. */
 export async function addPending(test: TestApp, items: readonly PendingMedia[]): Promise<void> {
   await test.app.get(MediaService).createPending(items, test.app.get(Database));
+}
+
+export interface UploadStage {
+  readonly test: TestApp;
+  readonly sender: TestSender;
+}
+
+/** An application for the tests of a file, which leave no temporary file. */
+export function uploadStage(): UploadStage {
+  let test: TestApp;
+  let sender: TestSender;
+
+  beforeAll(async () => {
+    test = await startTestApp();
+    sender = await test.sender();
+  });
+
+  afterAll(async () => {
+    await noTemporaryFiles(test.dataDir);
+    await test.stop();
+  });
+
+  return {
+    get test() {
+      return test;
+    },
+    get sender() {
+      return sender;
+    },
+  };
 }

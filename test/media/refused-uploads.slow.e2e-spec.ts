@@ -1,29 +1,17 @@
-import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
-import { noTemporaryFiles } from './fixture.js';
+import { uploadStage } from './fixture.js';
 import { sendByFetch, type Sending } from './fetching-client.js';
 
 const REFUSED = { authorization: 'Bearer none' };
 const TOO_LARGE = '400 MEDIA_TOO_LARGE';
 
 describe('a refusal while the body is still being sent', () => {
-  let test: TestApp;
-  let sender: TestSender;
-
-  beforeAll(async () => {
-    test = await startTestApp();
-    sender = await test.sender();
-  });
-
-  afterAll(async () => {
-    await noTemporaryFiles(test.dataDir);
-    await test.stop();
-  });
+  const stage = uploadStage();
 
   const send = (sending: Pick<Sending, 'mib' | 'as' | 'times'> & Partial<Sending>): Promise<string[]> =>
     sendByFetch({
-      url: `${test.baseUrl}/api/v1/media`,
-      headers: { authorization: `Bearer ${sender.key.text}` },
-      connectionId: sender.connection.id,
+      url: `${stage.test.baseUrl}/api/v1/media`,
+      headers: { authorization: `Bearer ${stage.sender.key.text}` },
+      connectionId: stage.sender.connection.id,
       ...sending,
     });
   const all = (times: number, outcome: string): string[] => Array.from({ length: times }, () => outcome);
@@ -48,7 +36,7 @@ describe('a refusal while the body is still being sent', () => {
   });
 
   it('is read by fetch: JSON that is too large', async () => {
-    const outcomes = await send({ url: `${test.baseUrl}/api/v1/messages`, mib: 20, as: 'json', times: 6 });
+    const outcomes = await send({ url: `${stage.test.baseUrl}/api/v1/messages`, mib: 20, as: 'json', times: 6 });
     expect(outcomes).toEqual(all(6, '413 PAYLOAD_TOO_LARGE'));
   });
 });

@@ -1,35 +1,23 @@
 import { createHash } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
 import type { ApiBody } from '../support/api-client.js';
-import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
-import { filesOf, noTemporaryFiles, refusal, upload, uploaded } from './fixture.js';
+import { filesOf, noTemporaryFiles, refusal, upload, uploaded, uploadStage } from './fixture.js';
 import * as sample from './samples.js';
 
 describe('POST /media', () => {
-  let test: TestApp;
-  let sender: TestSender;
-
-  beforeAll(async () => {
-    test = await startTestApp();
-    sender = await test.sender();
-  });
-
-  afterAll(async () => {
-    await noTemporaryFiles(test.dataDir);
-    await test.stop();
-  });
+  const stage = uploadStage();
 
   const rows = async (): Promise<number> =>
-    Number((await test.database.query<{ count: string }>('select count(*) from media_object'))[0]?.count);
+    Number((await stage.test.database.query<{ count: string }>('select count(*) from media_object'))[0]?.count);
 
   describe('201', () => {
     it('stores the bytes as they came, under a name of its own, and says what they are', async () => {
       const file = sample.pdf(100_000);
-      const response = await upload(test, sender, { file, filename: 'Rechnung März.pdf' });
+      const response = await upload(stage.test, stage.sender, { file, filename: 'Rechnung März.pdf' });
       expect(response.status).toBe(201);
       const { id, created_at: createdAt, ...data } = response.body.data;
       expect(data).toEqual({
-        connection_id: sender.connection.id,
+        connection_id: stage.sender.connection.id,
         type: 'document',
         mime_type: 'application/pdf',
         size_bytes: 100_000,
@@ -41,31 +29,38 @@ describe('POST /media', () => {
         expires_at: null,
       });
       expect(Date.parse(createdAt as string)).toBeGreaterThan(Date.now() - 60_000);
-      const [row] = await test.database.query<{ storage_key: string }>(
+      const [row] = await stage.test.database.query<{ storage_key: string }>(
         'select storage_key from media_object where id = $1',
         [id],
       );
       const key = row?.storage_key ?? '';
-      expect(await filesOf(test.dataDir)).toEqual([
+      expect(await filesOf(stage.test.dataDir)).toEqual([
         { path: `${key.slice(-2)}/${key.slice(-4, -2)}/${key}`, sizeBytes: 100_000, mode: 0o600 },
       ]);
     });
 
     it.each(sample.everyFormat())('takes $name', async ({ name, bytes, mimeType, type }) => {
-      const data = await uploaded(test, sender, { file: bytes, filename: name, contentType: mimeType });
+      const data = await uploaded(stage.test, stage.sender, { file: bytes, filename: name, contentType: mimeType });
       expect(data).toMatchObject({ type, mime_type: mimeType, size_bytes: bytes.length, filename: name });
     });
 
     it('takes the file before the fields, and without a Content-Type', async () => {
       const file = sample.jpeg({ totalBytes: 300_000 });
       for (const fileFirst of [true, false]) {
-        const data = await uploaded(test, sender, { file, fileFirst, fields: { type: 'image', voice: 'false' } });
+        const data = await uploaded(stage.test, stage.sender, {
+          file,
+          fileFirst,
+          fields: { type: 'image', voice: 'false' },
+        });
         expect(data).toMatchObject({ type: 'image', size_bytes: 300_000 });
       }
     });
 
     it('takes a voice message', async () => {
-      const data = await uploaded(test, sender, { file: sample.ogg(), fields: { voice: 'true', type: 'audio' } });
+      const data = await uploaded(stage.test, stage.sender, {
+        file: sample.ogg(),
+        fields: { voice: 'true', type: 'audio' },
+      });
       expect(data).toMatchObject({ type: 'audio', voice: true, mime_type: 'audio/ogg; codecs=opus' });
     });
 
@@ -80,7 +75,7 @@ describe('POST /media', () => {
       ['你好 🎉.pdf', '你好 🎉.pdf'],
       ['a%22b.pdf', 'a"b.pdf'],
     ])('keeps the name %j as data only', async (filename, kept) => {
-      const data = await uploaded(test, sender, { file: sample.pdf(), filename });
+      const data = await uploaded(stage.test, stage.sender, { file: sample.pdf(), filename });
       expect(data.filename).toBe(kept);
     });
   });
@@ -98,7 +93,7 @@ describe('POST /media', () => {
     ])('INVALID_REQUEST: %s', async (field, options) => {
       const before = await rows();
       for (const fileFirst of [true, false]) {
-        const response = await upload(test, sender, { file: sample.png(), fileFirst, ...options });
+        const response = await upload(stage.test, stage.sender, { file: sample.png(), fileFirst, ...options });
         expect(refusal(response)).toEqual({ status: 400, code: 'INVALID_REQUEST', fields: [field] });
       }
       expect(await rows()).toBe(before);
@@ -107,11 +102,11 @@ describe('POST /media', () => {
     it('INVALID_REQUEST: a field twice, the file as text, the file under another name, two files', async () => {
       const post = async (build: (form: FormData) => void): Promise<Record<string, unknown>> => {
         const form = new FormData();
-        form.append('connection_id', sender.connection.id);
+        form.append('connection_id', stage.sender.connection.id);
         build(form);
-        const response = await fetch(`${test.baseUrl}/api/v1/media`, {
+        const response = await fetch(`${stage.test.baseUrl}/api/v1/media`, {
           method: 'POST',
-          headers: { authorization: `Bearer ${sender.key.text}` },
+          headers: { authorization: `Bearer ${stage.sender.key.text}` },
           body: form,
         });
         const { status, headers } = response;
@@ -139,7 +134,10 @@ describe('POST /media', () => {
     });
 
     it('MEDIA_TYPE_NOT_SUPPORTED names what the bytes are and what is taken', async () => {
-      const response = await upload(test, sender, { file: Buffer.from('GIF89a'), fields: { type: 'image' } });
+      const response = await upload(stage.test, stage.sender, {
+        file: Buffer.from('GIF89a'),
+        fields: { type: 'image' },
+      });
       expect(response.status).toBe(400);
       expect(response.body.error).toMatchObject({
         code: 'MEDIA_TYPE_NOT_SUPPORTED',
@@ -158,7 +156,7 @@ describe('POST /media', () => {
     ])('MEDIA_TYPE_NOT_SUPPORTED: %s, in any order of the fields', async (_name, options, detected) => {
       const before = await rows();
       for (const fileFirst of [true, false]) {
-        const response = await upload(test, sender, { ...options, fileFirst });
+        const response = await upload(stage.test, stage.sender, { ...options, fileFirst });
         expect(refusal(response)).toMatchObject({ status: 400, code: 'MEDIA_TYPE_NOT_SUPPORTED' });
         expect(response.body.error.detected_type).toBe(detected);
       }
@@ -168,48 +166,57 @@ describe('POST /media', () => {
     it('MEDIA_TOO_LARGE contains the limit of the type, and the caller can read it', async () => {
       const file = sample.png(5 * 1_048_576 + 1);
       for (const fileFirst of [true, false]) {
-        const response = await upload(test, sender, { file, fileFirst });
+        const response = await upload(stage.test, stage.sender, { file, fileFirst });
         expect(response.body.error.code).toBe('MEDIA_TOO_LARGE');
         expect(response.status).toBe(400);
         expect(response.body.error.limit_bytes).toBe(5 * 1_048_576);
       }
-      await noTemporaryFiles(test.dataDir);
+      await noTemporaryFiles(stage.test.dataDir);
     });
 
     it('takes a file of exactly the limit', async () => {
-      const data = await uploaded(test, sender, { file: sample.png(5 * 1_048_576) });
+      const data = await uploaded(stage.test, stage.sender, { file: sample.png(5 * 1_048_576) });
       expect(data.size_bytes).toBe(5 * 1_048_576);
     });
   });
 
   it('401 without a key, 403 without the scope', async () => {
     const options = { file: sample.png() };
-    expect((await upload(test, sender, { ...options, key: null })).status).toBe(401);
-    const reader = await test.factories.apiKey({ organizationId: sender.workspace.id, scopes: ['media:read'] });
-    const response = await upload(test, sender, { ...options, key: reader.text });
+    expect((await upload(stage.test, stage.sender, { ...options, key: null })).status).toBe(401);
+    const reader = await stage.test.factories.apiKey({
+      organizationId: stage.sender.workspace.id,
+      scopes: ['media:read'],
+    });
+    const response = await upload(stage.test, stage.sender, { ...options, key: reader.text });
     expect(response.status).toBe(403);
     expect(response.body.error).toMatchObject({ code: 'SCOPE_REQUIRED', required_scope: 'media:write' });
   });
 
   it('404 for a connection that is foreign or none, alike, and stores nothing', async () => {
-    const other = await test.sender();
-    const before = { rows: await rows(), files: (await filesOf(test.dataDir)).length };
+    const other = await stage.test.sender();
+    const before = { rows: await rows(), files: (await filesOf(stage.test.dataDir)).length };
     const answers: unknown[] = [];
     for (const connectionId of [other.connection.id, newId()]) {
       for (const fileFirst of [true, false]) {
         const fields = { connection_id: connectionId };
-        const { status, body } = await upload(test, sender, { file: sample.pdf(200_000), fileFirst, fields });
+        const { status, body } = await upload(stage.test, stage.sender, {
+          file: sample.pdf(200_000),
+          fileFirst,
+          fields,
+        });
         answers.push([status, { ...body.error, request_id: '' }]);
       }
     }
     expect(answers[0]).toMatchObject([404, { code: 'CONNECTION_NOT_FOUND' }]);
     for (const answer of answers) expect(answer).toEqual(answers[0]);
-    expect({ rows: await rows(), files: (await filesOf(test.dataDir)).length }).toEqual(before);
+    expect({ rows: await rows(), files: (await filesOf(stage.test.dataDir)).length }).toEqual(before);
   });
 
   it('415 for another body than a form', async () => {
     for (const contentType of ['application/json', 'multipart/mixed; boundary=x', 'image/png']) {
-      const { status, body } = await sender.api.post('/media', '{}', { headers: { 'content-type': contentType } });
+      const { status, body } = await stage.sender.api.post('/media', '{}', {
+        headers: { 'content-type': contentType },
+      });
       expect([status, body.error.code, body.error.expected]).toEqual([
         415,
         'UNSUPPORTED_CONTENT_TYPE',

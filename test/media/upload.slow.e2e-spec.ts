@@ -1,20 +1,8 @@
-import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
-import { noTemporaryFiles, upload, uploaded } from './fixture.js';
+import { noTemporaryFiles, upload, uploaded, uploadStage } from './fixture.js';
 import * as sample from './samples.js';
 
 describe('POST /media', () => {
-  let test: TestApp;
-  let sender: TestSender;
-
-  beforeAll(async () => {
-    test = await startTestApp();
-    sender = await test.sender();
-  });
-
-  afterAll(async () => {
-    await noTemporaryFiles(test.dataDir);
-    await test.stop();
-  });
+  const stage = uploadStage();
 
   describe('400', () => {
     it('MEDIA_TOO_LARGE contains the limit of each type, and the caller can read it', async () => {
@@ -27,17 +15,20 @@ describe('POST /media', () => {
         [sample.pdf(40 * MIB), 32 * MIB],
       ] as const) {
         for (const fileFirst of [true, false]) {
-          const response = await upload(test, sender, { file, fileFirst });
+          const response = await upload(stage.test, stage.sender, { file, fileFirst });
           expect(response.body.error.code).toBe('MEDIA_TOO_LARGE');
           expect(response.status).toBe(400);
           expect(response.body.error.limit_bytes).toBe(limit);
         }
       }
-      await noTemporaryFiles(test.dataDir);
+      await noTemporaryFiles(stage.test.dataDir);
     });
 
     it('takes a file of exactly the limit', async () => {
-      const data = await uploaded(test, sender, { file: sample.pdf(32 * 1_048_576), fields: { type: 'document' } });
+      const data = await uploaded(stage.test, stage.sender, {
+        file: sample.pdf(32 * 1_048_576),
+        fields: { type: 'document' },
+      });
       expect(data.size_bytes).toBe(32 * 1_048_576);
     });
   });

@@ -4,63 +4,33 @@ import { FAILURE_CATEGORIES, FAILURE_MEANINGS } from '../../src/common/failure-c
 import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { SendingSweepsRepository } from '../../src/modules/sending/sweeps/sending-sweeps.repository.js';
-import { Receiver } from '../faults/webhook-receiver.js';
+import type { Receiver } from '../faults/webhook-receiver.js';
 import { testPhone } from '../support/factories.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
-import { startWebhookApp } from '../webhook/fixture.js';
 import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from './fixture.js';
+import { delivered, startTimelineStage, told, type TimelineStage } from './timeline-stage.js';
 
+let stage: TimelineStage;
 let test: TestApp;
 let receiver: Receiver;
 let workspace: SendingWorkspace;
 
 beforeAll(async () => {
-  [test, receiver] = await Promise.all([
-    startWebhookApp({
-      roles: ['api', 'worker', 'simulator'],
-      env: { WHATSAPP_TIMEOUT_MS: '1500' },
-      simulator: { statusGapMs: 20 },
-    }),
-    Receiver.start(),
-  ]);
-  workspace = await sendingWorkspace(test);
-  const made = await workspace.api.request({ method: 'PUT', path: '/webhook', body: { url: receiver.url() } });
-  if (made.status !== 200) throw new Error(`PUT /webhook: ${made.status}`);
+  stage = await startTimelineStage();
+  ({ test, receiver, workspace } = stage);
 });
-afterAll(async () => {
-  await test?.stop();
-  await receiver?.stop();
-});
+afterAll(() => stage?.stop());
 afterEach(() => test.simulator.applyFaults({ statuses: 'on' }));
-
-async function told(id: string, api = workspace.api): Promise<Timeline> {
-  const { status, body } = await api.get(`/messages/${id}/timeline`);
-  expect(status).toBe(200);
-  return body as unknown as Timeline;
-}
 
 const movesOf = ({ data }: Timeline) =>
   data.map(({ event, status, attempt, source }) => [event, status, attempt, source]);
-
-/** Once every event of it that is told of was delivered. */
-async function delivered(id: string, events: number): Promise<Timeline> {
-  return waitFor(
-    async () => {
-      const timeline = await told(id);
-      const carried = timeline.data.filter(({ delivery_ids: ids = [] }) => ids.length > 0);
-      if (carried.length < events) throw new Error(`${carried.length} of ${events} are delivered`);
-      return timeline;
-    },
-    { what: 'the deliveries' },
-  );
-}
 
 describe('the timeline of a sent message', () => {
   it('has each move until it was read, and the deliveries that told of it', async () => {
     const id = await workspace.sendAnswered(await workspace.contact());
     await workspace.reaches(id, 'read');
-    const timeline = await delivered(id, 4);
+    const timeline = await delivered(workspace, id, 4);
     expect(movesOf(timeline)).toEqual([
       ['queued', 'queued', undefined, 'api'],
       ['attempt_started', 'processing', 1, 'herald'],
@@ -98,7 +68,7 @@ describe('the timeline of a sent message', () => {
        from generate_series(1, 301) as n`,
       [organizationId, id],
     );
-    const { data, not_kept: notKept } = await told(id);
+    const { data, not_kept: notKept } = await told(workspace, id);
     expect(data.filter(({ event }) => event === 'failed').map(({ attempt }) => attempt)).not.toContain(1);
     expect(notKept).toEqual([expect.stringContaining('last 300 webhook events')]);
   });
@@ -106,7 +76,7 @@ describe('the timeline of a sent message', () => {
   it('of one that was refused at once: the code, its words, and who can mend it', async () => {
     const id = await workspace.sendText(await workspace.contact('0003'));
     await workspace.reaches(id, 'failed');
-    const { data, explanation } = await delivered(id, 1);
+    const { data, explanation } = await delivered(workspace, id, 1);
     expect(data.at(-1)).toMatchObject({
       event: 'attempt_rejected',
       status: 'failed',
@@ -130,7 +100,7 @@ describe('the timeline of a sent message', () => {
       return (await workspace.message(id)).status === 'read';
     };
     await waitFor(wasRead, { what: 'the message to be read' });
-    const moves = movesOf(await told(id));
+    const moves = movesOf(await told(workspace, id));
     expect(moves.slice(1, 7)).toEqual([
       ['attempt_started', 'processing', 1, 'herald'],
       ['attempt_deferred', 'queued', 1, 'whatsapp'],
@@ -144,13 +114,13 @@ describe('the timeline of a sent message', () => {
   it('of one that failed and was retried: what the retry cleared is told by the events', async () => {
     const id = await workspace.sendAnswered(await workspace.contact('0002'));
     await workspace.reaches(id, 'failed');
-    const before = await delivered(id, 2);
+    const before = await delivered(workspace, id, 2);
     expect(before.data.at(-1)).toMatchObject({ event: 'failed', source: 'whatsapp', platform_code: 131026 });
     expect(before.explanation.responsible).toBe('recipient');
     test.simulator.applyFaults({ statuses: 'hold' });
     expect((await workspace.api.post(`/messages/${id}/retry`)).status).toBe(202);
     await workspace.reaches(id, 'accepted');
-    const after = await delivered(id, 3);
+    const after = await delivered(workspace, id, 3);
     expect(movesOf(after)).toEqual([
       ['queued', 'queued', undefined, 'api'],
       ['attempt_started', 'processing', 1, 'herald'],
@@ -167,11 +137,11 @@ describe('the timeline of a sent message', () => {
     const sendAt = new Date(Date.now() + 3_600_000).toISOString();
     const { body } = await workspace.send(await workspace.contact(), { body: { send_at: sendAt } });
     const { id } = body.data as { id: string };
-    const scheduled = await told(id);
+    const scheduled = await told(workspace, id);
     expect(scheduled.data.map(({ summary }) => summary)).toEqual([expect.stringContaining(sendAt) as string]);
     expect(scheduled.explanation.summary).toContain(`It leaves at about ${sendAt}`);
     expect((await workspace.api.post(`/messages/${id}/cancel`)).status).toBe(200);
-    const canceled = await delivered(id, 1);
+    const canceled = await delivered(workspace, id, 1);
     expect(movesOf(canceled).at(-1)).toEqual(['canceled', 'failed', undefined, 'api']);
     expect(canceled.explanation).toEqual({
       summary: FAILURE_MEANINGS.canceled.summary,
@@ -197,7 +167,7 @@ describe('the timeline of a sent message', () => {
     test.simulator.applyFaults({ statuses: 'hold' });
     expect((await api.post(`/messages/${id}/retry`)).status).toBe(202);
     await workspace.reaches(id, 'accepted');
-    const { data } = await told(id);
+    const { data } = await told(workspace, id);
     const [key] = await test.database.query<{ id: string }>('select id from api_key where organization_id = $1', [
       workspace.organizationId,
     ]);
@@ -214,7 +184,7 @@ describe('the timeline of a sent message', () => {
     const { id: second } = waiting.body.data as { id: string };
     await byTag('cancel');
     await workspace.reaches(second, 'failed');
-    expect((await told(second)).data.at(-1)).toMatchObject({
+    expect((await told(workspace, second)).data.at(-1)).toMatchObject({
       event: 'canceled',
       by: 'tag',
       summary: `You canceled it with POST /tags/${tag}/cancel, before it was sent.`,
@@ -232,7 +202,7 @@ describe('the timeline of a sent message', () => {
     );
     await test.database.execute('update message set send_at = clock_timestamp() where id = $1', [id]);
     await workspace.reaches(id, 'read');
-    expect(movesOf(await told(id)).slice(0, 3)).toEqual([
+    expect(movesOf(await told(workspace, id)).slice(0, 3)).toEqual([
       ['queued', 'queued', undefined, 'api'],
       ['released', undefined, undefined, 'herald'],
       ['attempt_started', 'processing', 1, 'herald'],
@@ -252,13 +222,13 @@ describe('the timeline of a sent message', () => {
       [id],
     );
     await workspace.reaches(id, 'failed');
-    expect(movesOf(await told(id))).toEqual([
+    expect(movesOf(await told(workspace, id))).toEqual([
       ['queued', 'queued', undefined, 'api'],
       ['expired', 'failed', undefined, 'herald'],
     ]);
     expect((await workspace.api.post(`/messages/${id}/retry`)).status).toBe(202);
     await workspace.reaches(id, 'read');
-    const moves = movesOf(await told(id)).filter(([name]) => name !== 'failed');
+    const moves = movesOf(await told(workspace, id)).filter(([name]) => name !== 'failed');
     expect(moves.slice(0, 4)).toEqual([
       ['queued', 'queued', undefined, 'api'],
       ['expired', 'failed', undefined, 'herald'],
@@ -271,14 +241,14 @@ describe('the timeline of a sent message', () => {
     test.simulator.applyFaults({ statuses: 'hold' });
     const id = await workspace.sendText(await workspace.contact('0005'));
     await workspace.reaches(id, 'outcome_unknown');
-    const open = await told(id);
+    const open = await told(workspace, id);
     expect(movesOf(open).at(-1)).toEqual(['attempt_unknown', 'outcome_unknown', 1, 'herald']);
     expect(open.explanation).toMatchObject({ responsible: 'whatsapp', retry: { advised: false, not_before: null } });
     expect(open.explanation.summary).toContain('You can send it again; the recipient may then get it twice.');
-    await delivered(id, 1);
+    await delivered(workspace, id, 1);
     test.simulator.applyFaults({ statuses: 'on' });
     await workspace.reaches(id, 'read');
-    const settled = movesOf(await told(id)).map(([event]) => event);
+    const settled = movesOf(await told(workspace, id)).map(([event]) => event);
     expect(settled).toEqual(expect.arrayContaining(['attempt_accepted', 'outcome_unknown', 'delivered', 'read']));
   });
 });
@@ -287,7 +257,7 @@ describe('the explanation', () => {
   it.each(FAILURE_CATEGORIES)('of a failure by %s', async (failureCategory) => {
     const { connection } = workspace;
     const { id } = await test.factories.message({ connection, status: 'failed', failureCategory });
-    const { explanation } = await told(id);
+    const { explanation } = await told(workspace, id);
     const { summary, responsible, retryAfterMinutes } = FAILURE_MEANINGS[failureCategory];
     expect(explanation).toMatchObject({ summary, responsible, retry: { advised: retryAfterMinutes !== null } });
     expect(explanation.retry.not_before === null).toBe((retryAfterMinutes ?? 0) === 0);
@@ -296,7 +266,7 @@ describe('the explanation', () => {
   it('of one that waits, of one whose time is over, and while claims are blocked', async () => {
     const connection = await connectionAtSimulator(test, workspace.organizationId, { status: 'disconnected' });
     const { id } = await test.factories.message({ connection, recipient: testPhone() });
-    const waiting = await told(id);
+    const waiting = await told(workspace, id);
     expect(movesOf(waiting)).toEqual([['queued', 'queued', undefined, 'api']]);
     expect(waiting.explanation).toMatchObject({ responsible: 'operator', retry: { advised: false } });
     expect(waiting.explanation.summary).toContain('cannot send');
@@ -306,7 +276,7 @@ describe('the explanation', () => {
       [id],
     );
     await test.app.get(SendingSweepsRepository, { strict: false }).expireQueued(100);
-    const expired = await told(id);
+    const expired = await told(workspace, id);
     expect(movesOf(expired).at(-1)).toEqual(['expired', 'failed', undefined, 'herald']);
     expect(expired.explanation).toMatchObject({ responsible: 'operator', retry: { advised: true, not_before: null } });
 
@@ -317,7 +287,7 @@ describe('the explanation', () => {
     });
     await test.database.execute(`update database_identity set identity = 'another'`);
     try {
-      const { explanation } = await told(held);
+      const { explanation } = await told(workspace, held);
       expect([explanation.responsible, explanation.summary]).toEqual([
         'operator',
         expect.stringContaining('herald restore') as string,
@@ -343,7 +313,7 @@ describe('what is not kept', () => {
       'update message_state set attempt_number = 3, attempt_count = 3 where message_id = $1',
       [id],
     );
-    const { not_kept: notKept, explanation } = await told(id);
+    const { not_kept: notKept, explanation } = await told(workspace, id);
     expect(notKept).toEqual([
       expect.stringMatching(/^2 earlier attempts are not listed: .* 400 days\.$/),
       expect.stringMatching(/^Its content was removed/),
@@ -352,7 +322,7 @@ describe('what is not kept', () => {
     expect(explanation.summary).toContain('It cannot be retried');
     const old = new Date(Date.now() - 31 * 86_400_000);
     const { id: older } = await test.factories.message({ connection, status: 'read', createdAt: old });
-    expect((await told(older)).not_kept).toEqual([expect.stringContaining('kept for 30 days')]);
+    expect((await told(workspace, older)).not_kept).toEqual([expect.stringContaining('kept for 30 days')]);
   });
 
   it('of an erased contact is when, unless there was one erasure since', async () => {
@@ -362,14 +332,14 @@ describe('what is not kept', () => {
     const erasure = test.app.get(Erasure);
     const before = Date.now();
     await erasure.erase(own.organizationId, recipient);
-    const once = await told(id, own.api);
+    const once = await told(own, id);
     const last = once.data.at(-1);
     expect(last).toMatchObject({ event: 'erased', source: 'operator' });
     expect(Math.abs(Date.parse(last?.at ?? '') - before)).toBeLessThan(600_000);
     expect(once.not_kept).toEqual([]);
     expect(JSON.stringify(once)).not.toContain(recipient);
     await erasure.erase(own.organizationId, testPhone());
-    const twice = await told(id, own.api);
+    const twice = await told(own, id);
     expect(twice.data.map(({ event }) => event)).not.toContain('erased');
     expect(twice.not_kept).toEqual([expect.stringContaining('erased')]);
   });
@@ -388,11 +358,11 @@ describe('the timeline of a received message', () => {
       async () => (await workspace.api.get(`/messages?from=${from}`)).body.data[0]?.id as string,
       { what: 'the message in the journal' },
     );
-    const arrived = await delivered(id, 1);
+    const arrived = await delivered(workspace, id, 1);
     expect(movesOf(arrived)).toEqual([['received', 'received', undefined, 'whatsapp']]);
     expect(arrived.explanation.summary).toContain('not marked it as read');
     await workspace.api.post(`/messages/${id}/read`);
-    const read = await told(id);
+    const read = await told(workspace, id);
     expect(movesOf(read).at(-1)).toEqual(['read', undefined, undefined, 'api']);
     expect(read.explanation.retry).toEqual({ advised: false, not_before: null });
   });

@@ -4,12 +4,7 @@ import { QueueEstimates } from '../../src/modules/sending/estimate/queue-estimat
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { testPhone } from '../support/factories.js';
 import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from './fixture.js';
-
-interface Waiting {
-  waiting?: { reason: string; until: string | null; ahead: number };
-  estimated_send_at?: string | null;
-  expires_at?: string;
-}
+import { waitingOf, type Waiting } from './waiting-message.js';
 
 let test: TestApp;
 let workspace: SendingWorkspace;
@@ -21,7 +16,6 @@ beforeAll(async () => {
 afterAll(async () => test?.stop());
 
 const DAY_MS = 86_400_000;
-const waitingOf = async (id: string) => (await workspace.message(id)) as Waiting & Record<string, unknown>;
 
 describe('while a message is queued', () => {
   it('its number is disconnected: the reason, no time, and when it expires', async () => {
@@ -30,7 +24,7 @@ describe('while a message is queued', () => {
       await test.factories.message({ connection, recipient: testPhone() }),
       await test.factories.message({ connection, recipient: testPhone() }),
     ];
-    const message = await waitingOf(second?.id ?? '');
+    const message = await waitingOf(workspace, second?.id ?? '');
     expect(message.waiting).toEqual({
       reason: 'number_disconnected',
       until: null,
@@ -61,7 +55,7 @@ describe('while a message is queued', () => {
       [id, 0],
       [behind, 1],
     ] as const) {
-      const message = await waitingOf(each);
+      const message = await waitingOf(workspace, each);
       expect(message.waiting).toMatchObject({ reason: 'number_paused', ahead });
       expect(Date.parse(message.waiting?.until ?? '')).toBeGreaterThan(Date.now());
       expect(Date.parse(message.estimated_send_at ?? '')).toBeGreaterThanOrEqual(
@@ -76,11 +70,11 @@ describe('while a message is queued', () => {
     const nextAttemptAt = new Date(Date.now() + 3_600_000);
     const { id } = await test.factories.message({ connection, recipient, nextAttemptAt });
     const { id: behind } = await test.factories.message({ connection, recipient });
-    expect(await waitingOf(id)).toMatchObject({
+    expect(await waitingOf(workspace, id)).toMatchObject({
       waiting: { reason: 'retry', until: nextAttemptAt.toISOString(), ahead: 0 },
       estimated_send_at: nextAttemptAt.toISOString(),
     });
-    const next = await waitingOf(behind);
+    const next = await waitingOf(workspace, behind);
     expect(next.waiting).toEqual({
       reason: 'earlier_message_to_recipient',
       until: nextAttemptAt.toISOString(),
@@ -94,7 +88,7 @@ describe('while a message is queued', () => {
     const to = await workspace.contact();
     const body = { send_at: sendAt.toISOString(), ttl_seconds: 600 };
     const { id } = (await workspace.send(to, { body })).body.data as { id: string };
-    expect(await waitingOf(id)).toMatchObject({
+    expect(await waitingOf(workspace, id)).toMatchObject({
       status: 'queued',
       waiting: { reason: 'scheduled', until: sendAt.toISOString(), ahead: 0 },
       estimated_send_at: sendAt.toISOString(),
@@ -107,7 +101,7 @@ describe('while a message is queued', () => {
     const message = await workspace.reaches(id, 'read');
     // What does not wait costs no look at the queue.
     const looks = jest.spyOn(test.app.get(QueueEstimates, { strict: false }), 'ofMessage');
-    await waitingOf(id);
+    await waitingOf(workspace, id);
     expect(looks).not.toHaveBeenCalled();
     looks.mockRestore();
     expect(Object.keys(message)).not.toEqual(expect.arrayContaining(['waiting']));

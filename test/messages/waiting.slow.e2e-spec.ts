@@ -2,12 +2,7 @@ import { LaneRepository } from '../../src/infrastructure/queue/lane.repository.j
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { testPhone } from '../support/factories.js';
 import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from './fixture.js';
-
-interface Waiting {
-  waiting?: { reason: string; until: string | null; ahead: number };
-  estimated_send_at?: string | null;
-  expires_at?: string;
-}
+import { waitingOf } from './waiting-message.js';
 
 let test: TestApp;
 let workspace: SendingWorkspace;
@@ -17,7 +12,6 @@ beforeAll(async () => {
   workspace = await sendingWorkspace(test);
 });
 afterAll(async () => test?.stop());
-const waitingOf = async (id: string) => (await workspace.message(id)) as Waiting & Record<string, unknown>;
 
 describe('the estimate of a paced number', () => {
   const MESSAGES = 60;
@@ -40,7 +34,7 @@ describe('the estimate of a paced number', () => {
     await lanes.resume(connection.id);
     const estimates: { id: string; ahead: number; at: number }[] = [];
     for (const id of ids.toReversed()) {
-      const { waiting, estimated_send_at: estimated } = await waitingOf(id);
+      const { waiting, estimated_send_at: estimated } = await waitingOf(workspace, id);
       if (waiting?.reason !== 'number_pace') continue;
       const { data: now } = (await workspace.api.get(`/messages/${id}`)).body as { data: { status: string } };
       if (now.status === 'queued') estimates.push({ id, ahead: waiting.ahead, at: Date.parse(estimated ?? '') });

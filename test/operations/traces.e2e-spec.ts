@@ -3,47 +3,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { HeraldLogger } from '../../src/infrastructure/operations/logger.js';
 import { Tracing } from '../../src/infrastructure/operations/tracing.js';
 import { Receiver } from '../faults/webhook-receiver.js';
-import type { TestApp, TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
-import { startWebhookApp } from '../webhook/fixture.js';
 import { Collector, type CollectedSpan } from './collector.js';
-
-const TEXT = 'Nothing of this stands in a trace';
-const ALL_ROLES = { roles: ['api', 'worker', 'simulator'] } as const;
-
-interface Stage {
-  test: TestApp;
-  sender: TestSender;
-}
-
-async function stageOf(env: Record<string, string>, receiver: Receiver): Promise<Stage> {
-  const test = await startWebhookApp({ ...ALL_ROLES, env });
-  const sender = await test.sender();
-  await sender.api.request({ method: 'PUT', path: '/webhook', body: { url: receiver.url() } });
-  return { test, sender };
-}
-
-async function send({ sender }: Stage, phone: string, headers: Record<string, string> = {}): Promise<string> {
-  const { status, body } = await sender.api.post(
-    '/messages',
-    { connection_id: sender.connection.id, to: phone, type: 'text', text: { body: TEXT } },
-    { headers: { 'idempotency-key': randomUUID(), ...headers } },
-  );
-  expect(status).toBe(202);
-  return (body.data as { id: string }).id;
-}
-
-const deliveriesOf = (receiver: Receiver, id: string) =>
-  receiver.received.filter(
-    ({ body }) => body.includes(`"message_id":"${id}"`) || body.includes(`"message_id": "${id}"`),
-  );
-
-/** Each state of a sent message has its event. */
-const STATES = 4;
-
-async function untilRead(receiver: Receiver, id: string): Promise<void> {
-  await waitFor(() => deliveriesOf(receiver, id).length === STATES, { what: 'an event of each state' });
-}
+import { deliveriesOf, send, STATES, stageOf, TEXT, untilRead, type Stage } from './traced-messages.js';
 
 let receiver: Receiver;
 beforeAll(async () => {

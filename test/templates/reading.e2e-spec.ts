@@ -14,10 +14,7 @@ beforeAll(async () => {
   stage = await startTemplateStage({ WHATSAPP_TIMEOUT_MS: '4000' });
 });
 afterAll(() => stage.stop());
-afterEach(() => {
-  stage.platform.fate = () => ({ kind: 'answer' });
-  stage.platform.beforePage = () => undefined;
-});
+afterEach(() => stage.platform.recover());
 
 describe('GET /connections/{id}/templates', () => {
   it('shows every field of a template', async () => {

@@ -8,10 +8,7 @@ beforeAll(async () => {
   stage = await startTemplateStage({ WHATSAPP_TIMEOUT_MS: '4000' });
 });
 afterAll(() => stage.stop());
-afterEach(() => {
-  stage.platform.fate = () => ({ kind: 'answer' });
-  stage.platform.beforePage = () => undefined;
-});
+afterEach(() => stage.platform.recover());
 
 describe('while the platform is down', () => {
   it('answers from the mirror while the platform is silent, and asks it no more once it has failed', async () => {

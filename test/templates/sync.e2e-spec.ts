@@ -15,6 +15,7 @@ import {
   type TemplateStage,
   type TemplateWorkspace,
 } from './fixture.js';
+import { mirrored, whileListing } from './mirror.js';
 
 let stage: TemplateStage;
 let neighbour: TestApp;
@@ -37,25 +38,10 @@ beforeEach(async () => {
 });
 afterEach(() => {
   jest.restoreAllMocks();
-  stage.platform.fate = () => ({ kind: 'answer' });
-  stage.platform.beforePage = () => undefined;
+  stage.platform.recover();
 });
 
 const TEXT = { name: 'order_update', language: 'en_US', category: 'UTILITY', body: 'Hello there, dear friend.' };
-
-/** Lists, and while the platform's answer is on its way does something else; what the answer shows is old by then. */
-async function whileListing(work: () => Promise<unknown>): Promise<void> {
-  let worked: Promise<unknown> | undefined;
-  stage.platform.beforePage = async ({ path }) => {
-    if (!path.includes(workspace.wabaId)) return;
-    await (worked ??= work());
-  };
-  await ageMirror(stage.test, workspace.wabaId, 61);
-  await workspace.api.get(workspace.path);
-  expect(worked).toBeDefined();
-  await worked;
-  stage.platform.beforePage = () => undefined;
-}
 
 function report(event: string, occurredAt?: Date): Promise<void> {
   const [template] = stage.platform.of(workspace.wabaId);
@@ -72,15 +58,6 @@ function report(event: string, occurredAt?: Date): Promise<void> {
   );
 }
 
-/** What the mirror says, without asking the platform. */
-async function mirrored(): Promise<Record<string, string>> {
-  const rows = await stage.test.database.query<{ name: string; status: string }>(
-    'select name, status from template where waba_id = $1 and deleted_at is null',
-    [workspace.wabaId],
-  );
-  return Object.fromEntries(rows.map(({ name, status }) => [name, status]));
-}
-
 const secondsNow = (): number => Math.floor(Date.now() / 1_000);
 const inSeconds = (seconds: number, now = secondsNow()): Date => new Date((now + seconds) * 1_000);
 
@@ -88,14 +65,14 @@ describe('a sync under way', () => {
   it('does not undo a notification', async () => {
     stage.platform.add(workspace.wabaId);
     await workspace.api.get(workspace.path);
-    await whileListing(() => report('PAUSED', inSeconds(2)));
-    expect(await mirrored()).toEqual({ order_update: 'paused' });
+    await whileListing(stage, workspace, () => report('PAUSED', inSeconds(2)));
+    expect(await mirrored(stage, workspace)).toEqual({ order_update: 'paused' });
   });
 
   it('does not undo a creation of ours, and its template is looked at again', async () => {
     await workspace.api.get(workspace.path);
-    await whileListing(() => workspace.api.post(workspace.path, TEXT));
-    expect(await mirrored()).toEqual({ order_update: 'pending' });
+    await whileListing(stage, workspace, () => workspace.api.post(workspace.path, TEXT));
+    expect(await mirrored(stage, workspace)).toEqual({ order_update: 'pending' });
     // It is unknown which of the two is newer: the platform was asked once more, after the write.
     await waitFor(() => stage.platform.lists(workspace.wabaId).length >= 3, { what: 'the platform to be asked again' });
     expect(stage.platform.lists(workspace.wabaId)).toHaveLength(3);
@@ -164,17 +141,17 @@ describe('notifications', () => {
     const now = secondsNow();
     await report('PAUSED', inSeconds(-5, now));
     await report('PAUSED', inSeconds(-5, now));
-    expect(await mirrored()).toEqual({ order_update: 'paused' });
+    expect(await mirrored(stage, workspace)).toEqual({ order_update: 'paused' });
     await report('DISABLED', inSeconds(-1, now));
     await report('APPROVED', inSeconds(-3, now));
     await report('PAUSED', inSeconds(-5, now));
-    expect(await mirrored()).toEqual({ order_update: 'disabled' });
+    expect(await mirrored(stage, workspace)).toEqual({ order_update: 'disabled' });
     await report('REINSTATED', inSeconds(0, now));
-    expect(await mirrored()).toEqual({ order_update: 'approved' });
+    expect(await mirrored(stage, workspace)).toEqual({ order_update: 'approved' });
     await report('DELETED', inSeconds(1, now));
-    expect(await mirrored()).toEqual({});
+    expect(await mirrored(stage, workspace)).toEqual({});
     await report('APPROVED', inSeconds(2, now));
-    expect(await mirrored()).toEqual({});
+    expect(await mirrored(stage, workspace)).toEqual({});
   });
 
   it('of quality and category change those, and nothing else', async () => {
@@ -257,7 +234,7 @@ describe('notifications', () => {
       message_template_name: 'order_update',
       message_template_language: {},
     });
-    expect(await mirrored()).toEqual({});
+    expect(await mirrored(stage, workspace)).toEqual({});
   });
 });
 

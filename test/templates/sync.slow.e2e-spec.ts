@@ -2,13 +2,8 @@ import { jest } from '@jest/globals';
 import { TemplateSync } from '../../src/modules/templates/template-sync.js';
 import { startTestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
-import {
-  ageMirror,
-  startTemplateStage,
-  templateWorkspace,
-  type TemplateStage,
-  type TemplateWorkspace,
-} from './fixture.js';
+import { startTemplateStage, templateWorkspace, type TemplateStage, type TemplateWorkspace } from './fixture.js';
+import { mirrored, whileListing } from './mirror.js';
 
 let stage: TemplateStage;
 let workspace: TemplateWorkspace;
@@ -22,67 +17,45 @@ beforeEach(async () => {
 });
 afterEach(() => {
   jest.restoreAllMocks();
-  stage.platform.fate = () => ({ kind: 'answer' });
-  stage.platform.beforePage = () => undefined;
+  stage.platform.recover();
 });
-
-/** Lists, and while the platform's answer is on its way does something else; what the answer shows is old by then. */
-async function whileListing(work: () => Promise<unknown>): Promise<void> {
-  let worked: Promise<unknown> | undefined;
-  stage.platform.beforePage = async ({ path }) => {
-    if (!path.includes(workspace.wabaId)) return;
-    await (worked ??= work());
-  };
-  await ageMirror(stage.test, workspace.wabaId, 61);
-  await workspace.api.get(workspace.path);
-  expect(worked).toBeDefined();
-  await worked;
-  stage.platform.beforePage = () => undefined;
-}
-
-/** What the mirror says, without asking the platform. */
-async function mirrored(): Promise<Record<string, string>> {
-  const rows = await stage.test.database.query<{ name: string; status: string }>(
-    'select name, status from template where waba_id = $1 and deleted_at is null',
-    [workspace.wabaId],
-  );
-  return Object.fromEntries(rows.map(({ name, status }) => [name, status]));
-}
 
 describe('a sync under way', () => {
   it('does not undo a deletion of ours', async () => {
     stage.platform.add(workspace.wabaId);
     await workspace.api.get(workspace.path);
-    await whileListing(() => workspace.api.request({ method: 'DELETE', path: `${workspace.path}/order_update` }));
-    expect(await mirrored()).toEqual({});
+    await whileListing(stage, workspace, () =>
+      workspace.api.request({ method: 'DELETE', path: `${workspace.path}/order_update` }),
+    );
+    expect(await mirrored(stage, workspace)).toEqual({});
   });
 
   it('does not undo a change of ours', async () => {
     stage.platform.add(workspace.wabaId);
     await workspace.api.get(workspace.path);
     const components = [{ type: 'BODY', text: 'Hello there, dear friend.' }];
-    await whileListing(() =>
+    await whileListing(stage, workspace, () =>
       workspace.api.request({
         method: 'PATCH',
         path: `${workspace.path}/order_update`,
         body: { language: 'en_US', components },
       }),
     );
-    expect(await mirrored()).toEqual({ order_update: 'pending' });
+    expect(await mirrored(stage, workspace)).toEqual({ order_update: 'pending' });
     expect(await workspace.version()).toMatchObject({ components });
   });
 
   it('changes nothing when another one has taken its place', async () => {
     const template = stage.platform.add(workspace.wabaId);
     await workspace.api.get(workspace.path);
-    await whileListing(() => {
+    await whileListing(stage, workspace, () => {
       template.status = 'PAUSED';
       return stage.test.database.execute(
         'update template_account set sync_owner = gen_random_uuid() where waba_id = $1',
         [workspace.wabaId],
       );
     });
-    expect(await mirrored()).toEqual({ order_update: 'approved' });
+    expect(await mirrored(stage, workspace)).toEqual({ order_update: 'approved' });
     await stage.test.database.execute('update template_account set sync_until = null where waba_id = $1', [
       workspace.wabaId,
     ]);

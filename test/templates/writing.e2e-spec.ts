@@ -21,10 +21,7 @@ afterAll(() => stage.stop());
 beforeEach(async () => {
   workspace = await templateWorkspace(stage.test);
 });
-afterEach(() => {
-  stage.platform.fate = () => ({ kind: 'answer' });
-  stage.platform.keepsDeleted = false;
-});
+afterEach(() => stage.platform.recover());
 
 const BODY = 'Hello {{1}}, your order {{2}} is on its way.';
 const BASE = { name: 'order_update', language: 'en_US', category: 'UTILITY' };

@@ -1,22 +1,17 @@
 import type { SecureVersion, TlsOptions } from 'node:tls';
 import { selfSigned, TestAuthority, type Credentials } from '../support/certificates.js';
 import { waitFor } from '../support/wait-for.js';
-import { clientFor, closeClients, deliver, HOST, issue, NO_LIMIT, trusted } from './delivery-stage.js';
+import { clientFor, closeAll, closeLater, deliver, HOST, issue, NO_LIMIT, trusted } from './delivery-stage.js';
 import { RawReceiver } from './receiver.js';
 
-const closers: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  await closeClients();
-  await Promise.all(closers.splice(0).map((close) => close()));
-});
+afterEach(closeAll);
 
 async function receiverWith(options: TlsOptions & Credentials): Promise<RawReceiver> {
   const receiver = await RawReceiver.start(
     (socket) => socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')),
     options,
   );
-  closers.push(() => receiver.stop());
+  closeLater(() => receiver.stop());
   return receiver;
 }
 
@@ -88,21 +83,21 @@ describe('a handshake', () => {
 
   it('with a plain port that talks fails', async () => {
     const receiver = await RawReceiver.start((socket) => socket.write('220 mail.example.com ESMTP\r\n'));
-    closers.push(() => receiver.stop());
+    closeLater(() => receiver.stop());
     const result = await deliver(clientFor(receiver.port));
     expect(result).toMatchObject({ kind: 'failed', error: 'tls: the server does not speak TLS' });
   });
 
   it('with a port that hangs up fails', async () => {
     const receiver = await RawReceiver.start((socket) => socket.once('data', () => socket.end()));
-    closers.push(() => receiver.stop());
+    closeLater(() => receiver.stop());
     const result = await deliver(clientFor(receiver.port));
     expect(result).toMatchObject({ kind: 'failed', error: 'tls: connection closed during the handshake' });
   });
 
   it('with a port that says nothing has its own limit', async () => {
     const receiver = await RawReceiver.start(() => {});
-    closers.push(() => receiver.stop());
+    closeLater(() => receiver.stop());
     const client = clientFor(receiver.port, { limits: { ...NO_LIMIT, tlsMs: 150 } });
     expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'tls: timeout' });
   });

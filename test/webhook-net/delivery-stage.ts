@@ -6,6 +6,7 @@ import {
   type DeliveryResult,
 } from '../../src/modules/webhook/delivery-client.js';
 import { TestAuthority } from '../support/certificates.js';
+import { Receiver, type Answerer } from './receiver.js';
 
 /** The name that the tests' receiver has. */
 export const HOST = 'hooks.example.com';
@@ -58,8 +59,24 @@ export function clientFor(port: number, options: Partial<DeliveryClientOptions> 
   return client;
 }
 
-export async function closeClients(): Promise<void> {
+const closers: (() => Promise<unknown>)[] = [];
+
+/** Ends with the test, after its clients. */
+export function closeLater(close: () => Promise<unknown>): void {
+  closers.push(close);
+}
+
+/** For `afterEach`. */
+export async function closeAll(): Promise<void> {
   await Promise.all(clients.splice(0).map((client) => client.close()));
+  await Promise.all(closers.splice(0).map((close) => close()));
+}
+
+/** A receiver for one test. */
+export async function receive(answer: Answerer, credentials = trusted): Promise<Receiver> {
+  const receiver = await Receiver.start(answer, credentials);
+  closeLater(() => receiver.stop());
+  return receiver;
 }
 
 export function deliver(client: DeliveryClient, change: Partial<DeliveryRequest> = {}): Promise<DeliveryResult> {

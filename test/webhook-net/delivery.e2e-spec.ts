@@ -2,25 +2,24 @@ import type { Socket } from 'node:net';
 import { startDeafListener } from '../support/whatsapp/full-backlog.js';
 import { deferred } from '../support/deferred.js';
 import { waitFor } from '../support/wait-for.js';
-import { clientFor, closeClients, deliver, FakeResolver, HOST, NO_LIMIT, trusted } from './delivery-stage.js';
+import {
+  clientFor,
+  closeAll,
+  closeLater,
+  deliver,
+  FakeResolver,
+  HOST,
+  NO_LIMIT,
+  trusted,
+  receive,
+} from './delivery-stage.js';
 import { RawReceiver, Receiver, Tripwire, type Answerer } from './receiver.js';
 
-const closers: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  await closeClients();
-  await Promise.all(closers.splice(0).map((close) => close()));
-});
-
-async function receive(answer: Answerer): Promise<Receiver> {
-  const receiver = await Receiver.start(answer, trusted);
-  closers.push(() => receiver.stop());
-  return receiver;
-}
+afterEach(closeAll);
 
 async function receiveRaw(react: (socket: Socket) => void, secure = true): Promise<RawReceiver> {
   const receiver = await RawReceiver.start(react, secure ? trusted : undefined);
-  closers.push(() => receiver.stop());
+  closeLater(() => receiver.stop());
   return receiver;
 }
 
@@ -53,7 +52,7 @@ describe('a delivery', () => {
     const client = clientFor(443, { httpsPort: undefined });
     const receiver = await Receiver.start(ok, trusted, 443).catch((error: NodeJS.ErrnoException) => error.code);
     if (receiver instanceof Receiver) {
-      closers.push(() => receiver.stop());
+      closeLater(() => receiver.stop());
       expect(await deliver(client)).toMatchObject({ kind: 'answered', status: 204 });
       expect(receiver.received[0]?.headers.host).toBe(HOST);
     } else {
@@ -92,7 +91,7 @@ describe('a delivery', () => {
   it('asks no proxy of the environment', async () => {
     const receiver = await receive(ok);
     const wire = await Tripwire.start('127.0.0.1', 0);
-    closers.push(async () => wire?.stop());
+    closeLater(async () => wire?.stop());
     const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
     const before = names.map((name) => process.env[name]);
     for (const name of names) process.env[name] = `http://127.0.0.1:${wire?.port}`;
@@ -231,7 +230,7 @@ describe('no connection', () => {
 
   it('where not even the kernel answers', async () => {
     const deaf = await startDeafListener();
-    closers.push(() => deaf.stop());
+    closeLater(() => deaf.stop());
     await deaf.fill();
     const result = await deliver(clientFor(deaf.port, { limits: { connectMs: 200 } }));
     expect(result).toMatchObject({ kind: 'failed', error: 'connect_timeout' });

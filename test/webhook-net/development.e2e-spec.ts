@@ -1,19 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
 import { DeliveryClient } from '../../src/modules/webhook/delivery-client.js';
-import { clientFor, closeClients, deliver, issue } from './delivery-stage.js';
+import { clientFor, closeAll, closeLater, deliver, issue } from './delivery-stage.js';
 import { Receiver } from './receiver.js';
 
-const closers: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  await closeClients();
-  await Promise.all(closers.splice(0).map((close) => close()));
-});
+afterEach(closeAll);
 
 async function receive(credentials?: { key: string; cert: string }): Promise<Receiver> {
   const receiver = await Receiver.start((response) => response.writeHead(204).end(), credentials);
-  closers.push(() => receiver.stop());
+  closeLater(() => receiver.stop());
   return receiver;
 }
 
@@ -43,7 +38,7 @@ describe('WEBHOOK_ALLOW_PRIVATE_TARGETS', () => {
 describe('with private targets allowed', () => {
   function client(): DeliveryClient {
     const made = new DeliveryClient({ allowPrivate: true });
-    closers.push(() => made.close());
+    closeLater(() => made.close());
     return made;
   }
 

@@ -2,68 +2,46 @@ import { connect } from 'node:net';
 import { CaresResolver } from '../../src/modules/webhook/address/resolver.js';
 import { TargetChecker } from '../../src/modules/webhook/address/target-checker.js';
 import { Connector } from '../../src/modules/webhook/delivery/connector.js';
-import { clientFor, closeClients, deliver, FakeResolver, HOST, trusted } from './delivery-stage.js';
+import { clientFor, deliver, FakeResolver, HOST, trusted } from './delivery-stage.js';
 import { NameServer } from './name-server.js';
 import { RawReceiver, Receiver, Tripwire } from './receiver.js';
+import { FORBIDDEN, guardReceiver } from './guarded-receiver.js';
 
-/** What the client may reach is 127.0.0.1 alone; on the same port of all these is a server that must get no request. */
-const FORBIDDEN = ['127.0.0.2', '127.0.0.3', '127.100.100.100', '::1'];
-
-let receiver: Receiver;
-let wires: Tripwire[];
-
-beforeAll(async () => {
-  receiver = await Receiver.start((response) => response.writeHead(204).end(), trusted);
-  const started = await Promise.all(FORBIDDEN.map((address) => Tripwire.start(address, receiver.port)));
-  // Not every system has more than one loopback address; one at least must be there, or nothing is tried.
-  wires = started.filter((wire) => wire !== null);
-  expect(wires.length).toBeGreaterThan(0);
-});
-
-afterEach(async () => {
-  await closeClients();
-  expect(wires.filter((wire) => wire.touched > 0).map((wire) => wire.address)).toEqual([]);
-  receiver.received.length = 0;
-  receiver.connections = 0;
-});
-
-afterAll(async () => {
-  await Promise.all([receiver.stop(), ...wires.map((wire) => wire.stop())]);
-});
+const guarded = guardReceiver();
 
 describe('no server is reached', () => {
   it('where the name leads to a forbidden address', async () => {
-    for (const { address } of wires) {
-      const client = clientFor(receiver.port, { resolver: new FakeResolver(() => [address]) });
+    for (const { address } of guarded.wires) {
+      const client = clientFor(guarded.receiver.port, { resolver: new FakeResolver(() => [address]) });
       expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'private_address' });
     }
   });
 
   it('where one of its addresses is forbidden, whichever', async () => {
-    for (const { address } of wires) {
+    for (const { address } of guarded.wires) {
       for (const addresses of [
         ['127.0.0.1', address],
         [address, '127.0.0.1'],
         ['1.1.1.1', '127.0.0.1', address],
       ]) {
-        const client = clientFor(receiver.port, { resolver: new FakeResolver(() => addresses) });
+        const client = clientFor(guarded.receiver.port, { resolver: new FakeResolver(() => addresses) });
         expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'private_address' });
       }
     }
-    expect(receiver.connections).toBe(0);
+    expect(guarded.receiver.connections).toBe(0);
   });
 
   it('where the address wears another coat', async () => {
     const coats = ['::ffff:127.0.0.1', '::ffff:7f00:1', '::127.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::', '127.1'];
     for (const address of [...coats, '0', '0.0.0.0', '::', 'localhost', '2130706433', '0x7f000001', '127.0.0.1 ', '']) {
-      const client = clientFor(receiver.port, { resolver: new FakeResolver(() => [address]) });
+      const client = clientFor(guarded.receiver.port, { resolver: new FakeResolver(() => [address]) });
       expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'private_address' });
     }
-    expect(receiver.connections).toBe(0);
+    expect(guarded.receiver.connections).toBe(0);
   });
 
   it('where the URL itself names the address', async () => {
-    const client = clientFor(receiver.port);
+    const client = clientFor(guarded.receiver.port);
     const hosts = ['127.0.0.1', '127.0.0.2', '127.1', '0x7f.1', '2130706433', '0177.0.0.1', '①②⑦.⓪.⓪.①', '[::1]'];
     for (const host of [...hosts, '[::ffff:127.0.0.2]', '127。0。0。1']) {
       expect(await deliver(client, { url: `https://${host}/` })).toMatchObject({ error: 'ip_literal' });
@@ -71,14 +49,16 @@ describe('no server is reached', () => {
     for (const host of ['localhost', 'a.localhost', 'printer.local']) {
       expect(await deliver(client, { url: `https://${host}/` })).toMatchObject({ error: 'private_address' });
     }
-    expect(await deliver(client, { url: `https://${HOST}:${receiver.port}/` })).toMatchObject({ error: 'port' });
+    expect(await deliver(client, { url: `https://${HOST}:${guarded.receiver.port}/` })).toMatchObject({
+      error: 'port',
+    });
     expect(await deliver(client, { url: `http://${HOST}/` })).toMatchObject({ error: 'not_https' });
     expect(await deliver(client, { url: `https://${HOST}@127.0.0.2/` })).toMatchObject({ error: 'credentials_in_url' });
-    expect(receiver.connections).toBe(0);
+    expect(guarded.receiver.connections).toBe(0);
   });
 
   it('where a redirect points', async () => {
-    const port = receiver.port;
+    const port = guarded.receiver.port;
     for (const status of [301, 302, 303, 307, 308]) {
       const bouncer = await Receiver.start((response, { url }) => {
         const place = FORBIDDEN[Number(url.slice(1))] ?? '';
@@ -104,10 +84,12 @@ describe('no server is reached', () => {
 
 describe('a name that changes its mind', () => {
   it('between PUT and delivery gets nowhere', async () => {
-    const resolver = new FakeResolver((_host, question) => [question === 1 ? '1.1.1.1' : (wires[0]?.address ?? '')]);
+    const resolver = new FakeResolver((_host, question) => [
+      question === 1 ? '1.1.1.1' : (guarded.wires[0]?.address ?? ''),
+    ]);
     const checker = new TargetChecker({ allowPrivate: false, resolver });
     expect(await checker.check(`https://${HOST}/`)).toMatchObject({ ok: true });
-    expect(await deliver(clientFor(receiver.port, { resolver }))).toMatchObject({ error: 'private_address' });
+    expect(await deliver(clientFor(guarded.receiver.port, { resolver }))).toMatchObject({ error: 'private_address' });
   });
 
   it('behind aliases, on a real name server, gets nowhere', async () => {
@@ -124,7 +106,7 @@ describe('a name that changes its mind', () => {
       // A question that is repeated because the process rested is counted as another one.
       const patience = { tryTimeoutMs: 15_000, timeoutMs: 15_000 };
       const resolver = new CaresResolver({ servers: () => [server.address], ...patience });
-      const client = clientFor(receiver.port, { resolver, limits: { dnsMs: 15_000, totalMs: 20_000 } });
+      const client = clientFor(guarded.receiver.port, { resolver, limits: { dnsMs: 15_000, totalMs: 20_000 } });
       for (let index = 0; index < 10; index += 1) {
         const expected = index % 2 === 0 ? { status: 204 } : { error: 'private_address' };
         expect(await deliver(client)).toMatchObject(expected);

@@ -1,31 +1,21 @@
 import type { TLSSocket } from 'node:tls';
 import { waitFor } from '../support/wait-for.js';
-import { clientFor, closeClients, deliver, FakeResolver, issue, HOST, trusted } from './delivery-stage.js';
-import { RawReceiver, Receiver, type Answerer } from './receiver.js';
+import {
+  clientFor,
+  closeAll,
+  closeLater,
+  deliver,
+  FakeResolver,
+  issue,
+  HOST,
+  trusted,
+  receive,
+} from './delivery-stage.js';
+import { onceThereAre, RawReceiver, type Answerer, type Receiver } from './receiver.js';
 
-const closers: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  await closeClients();
-  await Promise.all(closers.splice(0).map((close) => close()));
-});
-
-async function receive(answer: Answerer, credentials = trusted): Promise<Receiver> {
-  const receiver = await Receiver.start(answer, credentials);
-  closers.push(() => receiver.stop());
-  return receiver;
-}
+afterEach(closeAll);
 
 const ok: Answerer = (response) => response.writeHead(200).end('thanks');
-
-/** Answers nothing before so many requests have come, and then all of them. */
-function onceThereAre(count: number): Answerer {
-  const held: Parameters<Answerer>[0][] = [];
-  return (response) => {
-    held.push(response);
-    if (held.length >= count) for (const each of held.splice(0)) each.writeHead(200).end();
-  };
-}
 
 const connectionsOf = (receiver: Receiver): number[] => receiver.received.map(({ connection }) => connection);
 
@@ -97,7 +87,7 @@ describe('a kept connection', () => {
         else socket.destroy();
       });
     }, trusted);
-    closers.push(() => receiver.stop());
+    closeLater(() => receiver.stop());
     const client = clientFor(receiver.port);
     expect(await deliver(client, { endpoint: 'one' })).toMatchObject({ status: 200 });
     expect(await deliver(client, { endpoint: 'one' })).toMatchObject({ kind: 'failed' });
@@ -123,7 +113,7 @@ describe('a kept connection', () => {
     ['an unrequested answer', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'.repeat(2)],
   ])('is closed after %s', async (_title, text) => {
     const receiver = await RawReceiver.start((socket) => socket.on('data', () => socket.write(text)), trusted);
-    closers.push(() => receiver.stop());
+    closeLater(() => receiver.stop());
     const client = clientFor(receiver.port);
     expect(await deliver(client, { endpoint: 'one' })).toMatchObject({ status: 200 });
     await waitFor(() => receiver.open === 0);
@@ -137,7 +127,7 @@ describe('a kept connection', () => {
       resumed.push((socket as TLSSocket).isSessionReused());
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'));
     }, trusted);
-    closers.push(() => receiver.stop());
+    closeLater(() => receiver.stop());
     const client = clientFor(receiver.port);
     // A session is garbage as soon as it is not in use: a collection between two deliveries may take it.
     for (let n = 0; n < 20 && !resumed.includes(true); n += 1) {

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { clientFor, closeClients, deliver, HOST, issue } from './delivery-stage.js';
+import { clientFor, closeAll, deliver, HOST, issue } from './delivery-stage.js';
 import { RawReceiver } from './receiver.js';
 
 /** A longer run: `BAD_CERTIFICATE_DELIVERIES=50000`. */
@@ -65,7 +65,7 @@ it(
     expect(receiver.bytes).toBe(0);
     expect(client.inFlight).toBe(0);
     expect({ before, after, isBounded: isBounded(before, after) }).toMatchObject({ isBounded: true });
-    await closeClients();
+    await closeAll();
     await receiver.stop();
   },
   Math.max(180_000, DELIVERIES * 60),

@@ -1,7 +1,7 @@
 import { CaresResolver } from '../../src/modules/webhook/address/resolver.js';
 import { TargetChecker } from '../../src/modules/webhook/address/target-checker.js';
 import { waitFor } from '../support/wait-for.js';
-import { clientFor, closeClients, deliver, HOST, issue } from './delivery-stage.js';
+import { clientFor, closeAll, deliver, HOST, issue } from './delivery-stage.js';
 import { type DnsRecord, type DnsReply, NameServer, type RecordType } from './name-server.js';
 import { Receiver, Tripwire } from './receiver.js';
 
@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await closeClients();
+  await closeAll();
   await names.stop();
   expect(wires.filter((wire) => wire.touched > 0).map((wire) => wire.address)).toEqual([]);
   receiver.received.length = 0;

@@ -15,6 +15,15 @@ export interface Received {
 
 export type Answerer = (response: ServerResponse, received: Received) => void;
 
+/** Answers nothing before so many requests have come, and then all of them. */
+export function onceThereAre(count: number): Answerer {
+  const held: Parameters<Answerer>[0][] = [];
+  return (response) => {
+    held.push(response);
+    if (held.length >= count) for (const each of held.splice(0)) each.writeHead(200).end();
+  };
+}
+
 /** A webhook receiver on 127.0.0.1: HTTPS with credentials, else HTTP. */
 export class Receiver {
   readonly received: Received[] = [];

@@ -8,6 +8,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { startWebhookApp, subscriber } from './fixture.js';
 import { Receiver, verify } from '../faults/webhook-receiver.js';
+import { AT_ONCE, fromCallersAtOnce, POOL } from './callers-at-once.js';
 
 interface Description {
   webhooks: Record<
@@ -27,21 +28,8 @@ let test: TestApp;
 let receiver: Receiver;
 let description: Description;
 
-// Of a workspace, an application with 12 connections works on four calls at once; more would wait, and be refused in the end.
-const AT_ONCE = 4;
-
-/** Each caller makes its calls one after the other. */
-function fromCallersAtOnce<T>(calls: number, call: (n: number) => Promise<T>): Promise<T[]> {
-  const answers = Array.from({ length: AT_ONCE }, async (_, caller) => {
-    const own: T[] = [];
-    for (let n = caller; n < calls; n += AT_ONCE) own.push(await call(n));
-    return own;
-  });
-  return Promise.all(answers).then((lists) => lists.flat());
-}
-
 beforeAll(async () => {
-  const app = startWebhookApp({ env: { DATABASE_POOL_SIZE: '12' } });
+  const app = startWebhookApp({ env: POOL });
   [test, receiver] = await Promise.all([app, Receiver.start()]);
   description = (await test.api.get<Description>('/openapi.json')).body;
 });

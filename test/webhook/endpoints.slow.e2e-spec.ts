@@ -1,25 +1,13 @@
 import type { TestApp } from '../support/test-app.js';
 import { startWebhookApp, subscriber } from './fixture.js';
 import { Receiver } from '../faults/webhook-receiver.js';
+import { AT_ONCE, fromCallersAtOnce, POOL } from './callers-at-once.js';
 
 let test: TestApp;
 let receiver: Receiver;
 
-// Of a workspace, an application with 12 connections works on four calls at once; more would wait, and be refused in the end.
-const AT_ONCE = 4;
-
-/** Each caller makes its calls one after the other. */
-function fromCallersAtOnce<T>(calls: number, call: (n: number) => Promise<T>): Promise<T[]> {
-  const answers = Array.from({ length: AT_ONCE }, async (_, caller) => {
-    const own: T[] = [];
-    for (let n = caller; n < calls; n += AT_ONCE) own.push(await call(n));
-    return own;
-  });
-  return Promise.all(answers).then((lists) => lists.flat());
-}
-
 beforeAll(async () => {
-  const app = startWebhookApp({ env: { DATABASE_POOL_SIZE: '12' } });
+  const app = startWebhookApp({ env: POOL });
   [test, receiver] = await Promise.all([app, Receiver.start()]);
 });
 afterAll(async () => {

@@ -3,20 +3,14 @@ import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { Restoration } from '../../src/infrastructure/queue/restoration.js';
 import { lowestIdSince, newId } from '../../src/common/ids.js';
 import { MAX_SCANNED } from '../../src/modules/webhook/events/events.repository.js';
-import { Receiver, verify, type Envelope } from '../faults/webhook-receiver.js';
+import { Receiver, verify } from '../faults/webhook-receiver.js';
 import { envelope, notify, statusOf } from '../inbound/fixture.js';
 import type { ApiClient } from '../support/api-client.js';
 import { never } from '../support/never.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { insertEvents, startWebhookApp, subscriber } from './fixture.js';
-
-interface Page {
-  data: (Envelope & { cursor: string })[];
-  next: string;
-  done: boolean;
-  omitted: string[];
-}
+import { idsOf, page, read, reader, type Page } from './event-pages.js';
 
 const DAY_MS = 86_400_000;
 
@@ -30,15 +24,6 @@ afterAll(async () => {
   await test?.stop();
   await receiver?.stop();
 });
-
-const read = (api: ApiClient, query: Record<string, string> = {}) =>
-  api.get(`/events?${new URLSearchParams(query).toString()}`);
-
-async function page(api: ApiClient, query: Record<string, string> = {}): Promise<Page> {
-  const answer = await read(api, query);
-  if (answer.status !== 200) throw new Error(`GET /events: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body as unknown as Page;
-}
 
 /** Reads on to the end. Other tests of the same server may hold it back for a while. */
 async function rest(api: ApiClient, after?: string, more: Record<string, string> = {}) {
@@ -55,15 +40,6 @@ async function rest(api: ApiClient, after?: string, more: Record<string, string>
   );
   return { events, next: next ?? '' };
 }
-
-/** A workspace that reads its events and has no webhook. */
-async function reader() {
-  const made = await subscriber(test);
-  const { next } = await page(made.api);
-  return { ...made, start: next };
-}
-
-const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id);
 
 /** Types that a key needs `messages:read` for. */
 const OF_CONTACTS = ['contact.opt_out.updated', 'payment.updated', 'call.missed', 'call.ended'];
@@ -167,7 +143,7 @@ describe('GET /events', () => {
   });
 
   it('begins now where that is asked for', async () => {
-    const { organizationId, api, start } = await reader();
+    const { organizationId, api, start } = await reader(test);
     await insertEvents(test.database, [{ organizationId, count: 3 }]);
     await rest(api, start);
     const { next } = await rest(api, 'now');
@@ -176,7 +152,7 @@ describe('GET /events', () => {
   });
 
   it('turns pages of 1 to 250, and passes over many events of other types in bounded steps', async () => {
-    const { organizationId, api, start } = await reader();
+    const { organizationId, api, start } = await reader(test);
     const many = await insertEvents(test.database, [{ organizationId, count: MAX_SCANNED + 50 }]);
     const [rare] = await insertEvents(test.database, [{ organizationId, count: 1, type: 'message.received' }]);
     const all = await rest(api, start, { limit: '250' });
@@ -200,14 +176,14 @@ describe('GET /events', () => {
     ['after', { after: 'x'.repeat(44) }, 'cursor'],
     ['before', { before: '2026-11-21T08:00:00.000Z' }, 'unknown_field'],
   ])('refuses %s: %j', async (field, query, rule) => {
-    const { api } = await reader();
+    const { api } = await reader(test);
     const { status, body } = await read(api, query);
     expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     expect(body.error.details).toEqual([{ field, rule, message: expect.any(String) }]);
   });
 
   it('gives nothing of another workspace, whose cursors it refuses as it refuses any text', async () => {
-    const [mine, theirs] = await Promise.all([reader(), reader()]);
+    const [mine, theirs] = await Promise.all([reader(test), reader(test)]);
     await insertEvents(test.database, [{ organizationId: theirs.organizationId, count: 2 }]);
     const { events, next } = await rest(theirs.api, theirs.start);
     expect((await rest(mine.api, mine.start)).events).toEqual([]);
@@ -223,7 +199,7 @@ describe('GET /events', () => {
   });
 
   it('has events about messages only for a key that may read messages', async () => {
-    const { organizationId, api, start } = await reader();
+    const { organizationId, api, start } = await reader(test);
     await insertEvents(test.database, [{ organizationId, count: 2 }]);
     expect((await rest(api, start)).events).toHaveLength(2);
     expect((await page(api, { after: start })).omitted).toEqual([]);
@@ -237,7 +213,7 @@ describe('GET /events', () => {
   });
 
   it('has events about files, which show their names, only for a key that may read messages or files', async () => {
-    const { organizationId, api, start } = await reader();
+    const { organizationId, api, start } = await reader(test);
     for (const type of ['media.ready', 'media.failed', 'message.received', 'template.status.updated']) {
       await insertEvents(test.database, [{ organizationId, count: 1, type }]);
     }
@@ -278,7 +254,7 @@ describe('a cursor', () => {
   };
 
   it('beyond the retention is answered 410, and a quiet reader gets a new one in time', async () => {
-    const { organizationId, api, start } = await reader();
+    const { organizationId, api, start } = await reader(test);
     const [id = ''] = await insertEvents(test.database, [{ organizationId, count: 1 }]);
     const aged = async (days: number): Promise<string> => {
       const at = `${lowestIdSince(new Date(Date.now() - days * DAY_MS)).slice(0, 13)}${id.slice(13)}`;
@@ -305,7 +281,7 @@ describe('a cursor', () => {
   });
 
   it('of a time in which nothing was recorded is answered 410', async () => {
-    const { organizationId, api, start } = await reader();
+    const { organizationId, api, start } = await reader(test);
     const [first] = await insertEvents(test.database, [{ organizationId, count: 1 }]);
     const { next } = await rest(api, start);
     await test.database.execute(
@@ -325,7 +301,7 @@ describe('a cursor', () => {
   });
 
   it('of a reader, or of a workspace with a webhook, keeps the recording', async () => {
-    const [quiet, hooked] = await Promise.all([reader(), subscriber(test)]);
+    const [quiet, hooked] = await Promise.all([reader(test), subscriber(test)]);
     await hooked.configure({ url: receiver.url('/kept'), active: false });
     const organizations = [quiet.organizationId, hooked.organizationId];
     const age = (by: string) =>
@@ -342,7 +318,7 @@ describe('a cursor', () => {
   });
 
   it('goes on after a failover where its event is there, and is answered 410 where it is not', async () => {
-    const { organizationId, api, start } = await reader();
+    const { organizationId, api, start } = await reader(test);
     const ids = await insertEvents(test.database, [{ organizationId, count: 3 }]);
     const { events } = await rest(api, start);
     const [first = never(), second = never()] = events;
@@ -377,7 +353,7 @@ describe('a cursor', () => {
   });
 
   it('is good again once an operator has confirmed a database that was filled from a dump', async () => {
-    const { organizationId, api, start } = await reader();
+    const { organizationId, api, start } = await reader(test);
     const ids = await insertEvents(test.database, [{ organizationId, count: 3 }]);
     const [hidden = ''] = ids;
     // As rows of a server that had used more transaction ids.

@@ -1,19 +1,12 @@
 import pg from 'pg';
 import { EventsRepository, MAX_SCANNED } from '../../src/modules/webhook/events/events.repository.js';
 import { insertWebhookEvents } from '../../src/modules/webhook/webhook.types.js';
-import { Receiver, type Envelope } from '../faults/webhook-receiver.js';
-import type { ApiClient } from '../support/api-client.js';
+import { Receiver } from '../faults/webhook-receiver.js';
 import { rowsRead } from '../support/rows-read.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
-import { startWebhookApp, subscriber } from './fixture.js';
-
-interface Page {
-  data: (Envelope & { cursor: string })[];
-  next: string;
-  done: boolean;
-  omitted: string[];
-}
+import { startWebhookApp } from './fixture.js';
+import { idsOf, page, reader, type Page } from './event-pages.js';
 
 const WRITERS = 50;
 
@@ -28,24 +21,6 @@ afterAll(async () => {
   await receiver?.stop();
 });
 
-const read = (api: ApiClient, query: Record<string, string> = {}) =>
-  api.get(`/events?${new URLSearchParams(query).toString()}`);
-
-async function page(api: ApiClient, query: Record<string, string> = {}): Promise<Page> {
-  const answer = await read(api, query);
-  if (answer.status !== 200) throw new Error(`GET /events: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body as unknown as Page;
-}
-
-/** A workspace that reads its events and has no webhook. */
-async function reader() {
-  const made = await subscriber(test);
-  const { next } = await page(made.api);
-  return { ...made, start: next };
-}
-
-const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id);
-
 const TRANSACTION = `with ${insertWebhookEvents(`(select $1::uuid as organization_id, 'message.status.updated' as event_type,
   jsonb_build_object('transaction', $2::integer, 'n', n) as event_data, clock_timestamp() as occurred_at,
   null::uuid[] as connection_ids, null::bytea as trace_context from generate_series(1, $3::integer) n)`)} select id from announced`;
@@ -58,7 +33,7 @@ async function client(): Promise<pg.Client> {
 
 describe('a reader that polls', () => {
   it(`sees each event of ${WRITERS} writers at once, long transactions and all, once and in the order of commits`, async () => {
-    const { organizationId, api, start } = await reader();
+    const { organizationId, api, start } = await reader(test);
     const writers = await Promise.all(Array.from({ length: WRITERS }, client));
     const long = await Promise.all([client(), client()]);
     let clock = 0;
@@ -170,8 +145,8 @@ describe('a reader that polls', () => {
 });
 
 it('costs as much a page among a million events as among a thousand', async () => {
-  const { organizationId, api, start } = await reader();
-  const other = await reader();
+  const { organizationId, api, start } = await reader(test);
+  const other = await reader(test);
   const repository = test.app.get(EventsRepository);
   // Many statements: one of a million rows takes longer than it may.
   const write = (count: number) =>

@@ -1,19 +1,10 @@
 import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { REPLAY_LOCK, ReplaysRepository } from '../../src/modules/webhook/replay/replays.repository.js';
 import { Receiver, verify } from '../faults/webhook-receiver.js';
-import type { ApiClient } from '../support/api-client.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { insertPast, startWebhookApp, subscriber } from './fixture.js';
-
-interface Replay {
-  id: string;
-  status: string;
-  total: number;
-  done: number;
-  created_at: string;
-  finished_at: string | null;
-}
+import { ago, ended, readReplay, start } from './replays.js';
 
 let test: TestApp;
 let receiver: Receiver;
@@ -25,26 +16,6 @@ afterAll(async () => {
   await test?.stop();
   await receiver?.stop();
 });
-
-const ago = (seconds: number): string => new Date(Date.now() - seconds * 1_000).toISOString();
-
-async function start(api: ApiClient, body: object): Promise<Replay> {
-  const answer = await api.post('/webhook/replay', body);
-  if (answer.status !== 202) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body.data as Replay;
-}
-
-const readReplay = async (api: ApiClient, id: string): Promise<Replay> =>
-  (await api.get(`/webhook/replay/${id}`)).body.data as Replay;
-
-const ended = (api: ApiClient, id: string): Promise<Replay> =>
-  waitFor(
-    async () => {
-      const replay = await readReplay(api, id);
-      return replay.status === 'done' ? replay : undefined;
-    },
-    { what: 'the replay to end' },
-  );
 
 const times = (ids: readonly string[]): number[] => ids.map((id) => receiver.of(id).length);
 

@@ -61,6 +61,12 @@ export class FakeMediaPlatform {
     return id;
   }
 
+  /** Answers by itself again, and forgets what was asked. */
+  reset(): void {
+    this.before = () => false;
+    for (const list of [this.uploads, this.asked, this.deleted]) list.length = 0;
+  }
+
   count(pattern: RegExp): number {
     return this.asked.filter((each) => pattern.test(each)).length;
   }

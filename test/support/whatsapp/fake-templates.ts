@@ -62,6 +62,13 @@ export class FakeTemplates {
   }
 
   /** Cuts the connections of all calls that had no answer, so that no caller waits for one any longer. */
+  /** Answers again, and does what it is asked. */
+  recover(): void {
+    this.fate = () => ({ kind: 'answer' });
+    this.beforePage = () => undefined;
+    this.keepsDeleted = false;
+  }
+
   endSilence(): void {
     for (const response of this.unanswered) response.destroy();
     this.unanswered.clear();
