@@ -38,8 +38,9 @@ export class DestinationsService {
 
   /** Oldest first. */
   async list(organizationId: string): Promise<DestinationData[]> {
-    const found = await this.destinations.list(organizationId);
+    // In this order: an event that is written meanwhile is shown twice, rather than as neither waiting nor written.
     const waiting = await this.destinations.waiting(organizationId);
+    const found = await this.destinations.list(organizationId);
     return found.map((each) => DestinationData.of(each, waiting.get(each.id) ?? { events: 0, since: null }));
   }
 
