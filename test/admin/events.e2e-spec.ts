@@ -257,6 +257,7 @@ describe("the operator's events", () => {
     const other = await admin.operator();
     const answer = read(other, { after: await now(other), wait: LONG });
     await admin.test.app.get(OperatorKeysService).revoke(other.keyId);
+    await waitFor(async () => (await other.get('/key')).status === 401, { what: 'this process to know' });
     await record(id);
     expect(await answer).toMatchObject({ status: 401, body: { error: { code: 'API_KEY_REVOKED' } } });
   });

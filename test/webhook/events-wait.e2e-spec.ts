@@ -123,6 +123,7 @@ it('a key that was revoked meanwhile is refused', async () => {
   const answer = read(api, { after: next, wait: LONG });
   await waiting(organizationId);
   await test.app.get(ApiKeysService).revoke(keyId);
+  await waitFor(async () => (await api.get('/key')).status === 401, { what: 'this process to know' });
   await emit();
   expect((await answer).body.error.code).toBe('API_KEY_REVOKED');
 });
