@@ -12,7 +12,7 @@ every route answers 401; with one \`POST /operator-keys\` makes others. A key ma
 the whole installation is 403 \`OPERATOR_KEY_LIMITED\`.
 
 **Answers, errors, paging, headers and rate limits** are those of the API of messages. Any POST takes an \`Idempotency-Key\`: within 24 hours a repeat with the same key
-and body answers the same object and makes nothing new. A key of a workspace an operator key and the address of a
+and body answers the same object and makes nothing new. A key of a workspace, an operator key and the address of a
 setup link are in the first answer only.`;
 
 const ADMIN_API: DescribedApi = {

@@ -1,4 +1,4 @@
-import { Body, Delete, Get, HttpCode, Param, Patch, type PipeTransform, Post, Query } from '@nestjs/common';
+import { Body, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_KEY_ID } from '../../../common/example-ids.js';
 import { ApiErrors } from '../../../infrastructure/http/api-description.js';
@@ -9,7 +9,6 @@ import { pageOf } from '../../../infrastructure/http/pagination.response.js';
 import { RequireOperatorScope } from '../../../infrastructure/http/route-policy.js';
 import { WorkspaceParam } from '../../workspaces/workspace-param.decorator.js';
 import type { Workspace } from '../../workspaces/workspaces.service.js';
-import { KEY_ID } from '../api-key-format.js';
 import { keysErrors } from '../keys.errors.js';
 import { ApiKeysService, type IssuedApiKey } from '../keys.service.js';
 import {
@@ -17,6 +16,7 @@ import {
   ApiKeyResponse,
   ChangeKeyRequest,
   CreateKeyRequest,
+  keyIdPipe,
   ListKeysQuery,
   RotateKeyRequest,
   SingleApiKeyResponse,
@@ -24,13 +24,7 @@ import {
   timeIn,
 } from './keys-admin.dto.js';
 
-/** What can be no id is none of a key. */
-const keyId: PipeTransform<string, string> = {
-  transform(text) {
-    if (!KEY_ID.test(text)) throw keysErrors.KEY_NOT_FOUND();
-    return text;
-  },
-};
+const keyId = keyIdPipe(() => keysErrors.KEY_NOT_FOUND());
 
 const KeyId = (): MethodDecorator =>
   ApiParam({ name: 'id', description: 'Id of the key, from the list.', example: EXAMPLE_KEY_ID });

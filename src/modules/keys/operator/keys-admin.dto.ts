@@ -1,3 +1,4 @@
+import type { PipeTransform } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
@@ -29,6 +30,14 @@ export const KeyName = (): PropertyDecorator => (target, key) => {
   const notBlank = Matches(/\S/, { message: 'name must have a character that is no space.' });
   for (const rule of [IsString(), Length(1, 200), notBlank]) rule(target, key);
 };
+
+/** Of the parameter `id`: text that is not the form of a key's id gets the error of an unknown key. */
+export const keyIdPipe = (unknown: () => Error): PipeTransform<string, string> => ({
+  transform(text) {
+    if (!KEY_ID.test(text)) throw unknown();
+    return text;
+  },
+});
 
 /** When what is made now ends. */
 export function timeIn(seconds: number | null): Date | null {

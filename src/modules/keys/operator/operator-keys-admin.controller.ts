@@ -1,4 +1,4 @@
-import { Body, Delete, Get, HttpCode, Param, type PipeTransform, Post, Query, Req } from '@nestjs/common';
+import { Body, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_OPERATOR_KEY_ID } from '../../../common/example-ids.js';
 import { ApiErrors } from '../../../infrastructure/http/api-description.js';
@@ -7,10 +7,9 @@ import { AdminController, CurrentOperator, Repeatable } from '../../../infrastru
 import { cursorOf } from '../../../infrastructure/http/page.query.js';
 import { pageOf } from '../../../infrastructure/http/pagination.response.js';
 import { RequireOperatorScope } from '../../../infrastructure/http/route-policy.js';
-import { KEY_ID } from '../api-key-format.js';
 import type { AuthenticatedRequest } from '../caller.decorator.js';
 import { keysErrors } from '../keys.errors.js';
-import { ListKeysQuery, RotateKeyRequest, timeIn } from './keys-admin.dto.js';
+import { keyIdPipe, ListKeysQuery, RotateKeyRequest, timeIn } from './keys-admin.dto.js';
 import {
   CreateOperatorKeyRequest,
   ListedOperatorKeyResponse,
@@ -20,13 +19,7 @@ import {
 } from './operator-key-admin.dto.js';
 import { OperatorKeysService } from './operator-keys.service.js';
 
-/** What can be no id is none of a key. */
-const keyId: PipeTransform<string, string> = {
-  transform(text) {
-    if (!KEY_ID.test(text)) throw keysErrors.OPERATOR_KEY_NOT_FOUND();
-    return text;
-  },
-};
+const keyId = keyIdPipe(() => keysErrors.OPERATOR_KEY_NOT_FOUND());
 
 const KeyId = (): MethodDecorator =>
   ApiParam({ name: 'id', description: 'Id of the operator key, from the list.', example: EXAMPLE_OPERATOR_KEY_ID });

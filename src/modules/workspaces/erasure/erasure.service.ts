@@ -62,11 +62,8 @@ const WITHIN_MS = 60_000;
 
 /** Work about the person has not ended in time. */
 export class ErasureBusyError extends Error {
-  constructor(
-    readonly what: readonly string[],
-    next = 'Run the command again in a minute.',
-  ) {
-    super(`${what.join('; ')}. ${next}`);
+  constructor(readonly what: readonly string[]) {
+    super(`${what.join('; ')}. Run the command again in a minute.`);
   }
 }
 
