@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, isAway, type Schemas } from './api.ts';
+import { useAttempt } from './attempt.ts';
 import { Button, SelectField, TextField } from './controls.tsx';
 import { useGo } from './go.ts';
 import { PaneRow } from './panes.tsx';
@@ -108,22 +109,19 @@ function SendCode({ isSandbox, onSent }: { isSandbox: boolean; onSent: (code: Co
   const [ttl, setTtl] = useState('300');
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  // Kept until Herald's own answer came: a repeat sends no second code.
-  const attempt = useRef({ text: '', key: '' });
+  const attempt = useAttempt();
   const body = { to, ttl: Number(ttl) };
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setBusy(true);
     setError(null);
-    const text = JSON.stringify(body);
-    if (attempt.current.text !== text) attempt.current = { text, key: crypto.randomUUID() };
     try {
-      const header = { 'Idempotency-Key': attempt.current.key };
+      const header = attempt.headerFor(body);
       const { data } = await dataOf(api.POST('/api/v1/otp/send', { params: { header }, body }));
-      attempt.current = { text: '', key: '' };
+      attempt.end();
       onSent(data);
     } catch (failure) {
-      if (!isAway(failure)) attempt.current = { text: '', key: '' };
+      if (!isAway(failure)) attempt.end();
       setError(failure);
     }
     setBusy(false);

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useContext, useEffect, useRef, useState } from 'react';
 import { useSearch } from 'wouter';
 import { api, ApiError, curlOf, dataOf, isAway, type Message as Sent, type Schemas, sendFailure } from './api.ts';
+import { useAttempt } from './attempt.ts';
 import { Bubble, type BubbleContent, bubbleOf } from './bubble.tsx';
 import { Button, Radios, SelectField } from './controls.tsx';
 import { useGo } from './go.ts';
@@ -253,17 +254,14 @@ interface Sending {
 export function useSending(onSent: (sent: { id: string }) => void): Sending {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  // Kept while the same message is tried again: it is not sent twice where an answer was lost.
-  const attempt = useRef({ text: '', key: '' });
+  const attempt = useAttempt();
   const send = async (body: object): Promise<boolean> => {
     setBusy(true);
     setError(null);
-    const text = JSON.stringify(body);
-    if (attempt.current.text !== text) attempt.current = { text, key: crypto.randomUUID() };
     try {
-      const header = { 'Idempotency-Key': attempt.current.key };
+      const header = attempt.headerFor(body);
       const { data } = await dataOf(api.POST('/api/v1/messages', { params: { header }, body: body as Message }));
-      attempt.current = { text: '', key: '' };
+      attempt.end();
       onSent(data);
       return true;
     } catch (failure) {
